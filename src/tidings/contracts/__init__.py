@@ -1,0 +1,1 @@
+"""Events, commands and ports that cross a border between services."""

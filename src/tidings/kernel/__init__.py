@@ -1,0 +1,1 @@
+"""Words and plumbing that every service shares; it knows nothing about notifications."""

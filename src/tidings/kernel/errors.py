@@ -1,0 +1,95 @@
+"""What can go wrong below every service.
+
+TidingsError
+├── BadValueError            a value from outside is not acceptable; names the field
+├── DatabaseError            Postgres said no
+│   ├── DatabaseUnavailableError   it can't be reached, or went away
+│   ├── DatabaseBusyError          a lock, a deadlock or a time-out; trying again may help
+│   ├── AlreadyExistsError         a unique constraint, by name
+│   ├── MissingReferenceError      a foreign key, by name
+│   ├── ConstraintError            a check or not-null constraint, by name
+│   └── NotPermittedError          row-level security or a missing grant
+└── NotConfiguredError       a part that the operator has to set up first
+
+A class is a sentence, some typed fields and a stable `code`. None of them knows HTTP: `kernel.http.problems`
+holds the one table from class to status.
+"""
+
+from typing import ClassVar
+
+
+class TidingsError(Exception):
+    """Something went wrong."""
+
+    code: ClassVar[str] = "internal"
+
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__(message or (type(self).__doc__ or "").splitlines()[0])
+
+
+class BadValueError(TidingsError):
+    """A value is not acceptable."""
+
+    code = "bad_value"
+
+    def __init__(self, field: str, remedy: str) -> None:
+        super().__init__(f"{field} {remedy}")
+        #: Where the value was, as its sender calls it: `tenant_id`, `items[3].channel`.
+        self.field = field
+        #: What it has to be instead.
+        self.remedy = remedy
+
+
+class NotConfiguredError(TidingsError):
+    """This needs a part that is not set up."""
+
+    code = "not_configured"
+
+
+class DatabaseError(TidingsError):
+    """The database refused the statement."""
+
+    code = "database"
+
+
+class DatabaseUnavailableError(DatabaseError):
+    """The database can't be reached."""
+
+    code = "database_unavailable"
+
+
+class DatabaseBusyError(DatabaseError):
+    """The database is busy with a conflicting change; try again."""
+
+    code = "database_busy"
+
+
+class NotPermittedError(DatabaseError):
+    """The database does not let this role do that."""
+
+    code = "not_permitted"
+
+
+class _NamedConstraintError(DatabaseError):
+    def __init__(self, constraint: str) -> None:
+        super().__init__(f"{(type(self).__doc__ or '').splitlines()[0]} ({constraint})")
+        #: The name of the constraint in the schema.
+        self.constraint = constraint
+
+
+class AlreadyExistsError(_NamedConstraintError):
+    """There is one already."""
+
+    code = "already_exists"
+
+
+class MissingReferenceError(_NamedConstraintError):
+    """It points at something that does not exist."""
+
+    code = "missing_reference"
+
+
+class ConstraintError(_NamedConstraintError):
+    """The database does not accept this value."""
+
+    code = "constraint"

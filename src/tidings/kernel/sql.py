@@ -1,0 +1,134 @@
+"""Loads the `.sql` file that stands beside a `.py` file, as named queries with named parameters.
+
+A block is a name line, a sentence that says why, and one statement:
+
+    -- name: claim_due_attempts
+    -- Takes the oldest first, so that nobody waits behind a newcomer.
+    SELECT … WHERE due_at <= :now LIMIT :limit;
+
+`:now` becomes `$1`. `::text` casts, quoted strings and comments are left alone. A store that serves the
+same table in several schemas writes `{schema}` and is loaded once per schema.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, LiteralString
+
+_NAME = re.compile(r"^-- name: (\w+)\s*$", re.MULTILINE)
+_TOKEN = re.compile(
+    r"""
+      (?P<skip> '(?:[^']|'')*'            # a string
+              | "(?:[^"]|"")*"            # a quoted identifier
+              | --[^\n]*                  # a comment
+              | /\*.*?\*/
+              | ::                        # a cast
+              | :=
+      )
+    | :(?P<name>[a-z_][a-z0-9_]*)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+
+class BadQueryFileError(Exception):
+    """A `.sql` file does not keep to the form."""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One statement, ready for the driver."""
+
+    #: The name it has in the file, in the store function and in the metrics.
+    name: str
+    #: The sentence that says why.
+    why: str
+    #: The statement with `$1`, `$2`, ….
+    text: str
+    #: The names behind `$1`, `$2`, …, in order.
+    parameters: tuple[str, ...]
+
+    def arguments(self, values: Mapping[str, Any]) -> list[Any]:
+        """The values in the order of the statement; a missing or unknown name is a mistake in our code."""
+        if len(values) != len(self.parameters):
+            raise TypeError(f"{self.name} takes {self.parameters}, got {tuple(values)}")
+        try:
+            return [values[name] for name in self.parameters]
+        except KeyError as missing:
+            raise TypeError(f"{self.name} takes {self.parameters}, got {tuple(values)}") from missing
+
+
+class Queries:
+    """The queries of one file, by name: `QUERIES.claim_due_attempts`."""
+
+    def __init__(self, queries: Mapping[str, Query], *, source: str) -> None:
+        self._queries = dict(queries)
+        self._source = source
+
+    @classmethod
+    def beside(cls, python_file: str, *, schema: LiteralString | None = None) -> "Queries":
+        """Read the `.sql` file with the same stem as `python_file` (pass `__file__`)."""
+        path = Path(python_file).with_suffix(".sql")
+        text = path.read_text(encoding="utf-8")
+        if schema is not None:
+            text = text.replace("{schema}", schema)
+        loaded = cls(dict(_parse(text, source=path.name)), source=path.name)
+        LOADED.append(loaded)
+        return loaded
+
+    def __getattr__(self, name: str) -> Query:
+        try:
+            return self._queries[name]
+        except KeyError as missing:
+            raise AttributeError(f"{self._source} has no query named {name}") from missing
+
+    def __iter__(self) -> Iterator[Query]:
+        return iter(self._queries.values())
+
+    @property
+    def source(self) -> str:
+        """The name of the file, for messages."""
+        return self._source
+
+
+#: Every file that was loaded, so that the boot and a test can prepare all statements.
+LOADED: list[Queries] = []
+
+
+def _parse(text: str, *, source: str) -> Iterator[tuple[str, Query]]:
+    pieces = _NAME.split(text)
+    seen: set[str] = set()
+    for name, body in zip(pieces[1::2], pieces[2::2], strict=True):
+        if name in seen:
+            raise BadQueryFileError(f"{source}: two queries are named {name}")
+        seen.add(name)
+        why, statement = _split_why(body.strip())
+        if not why:
+            raise BadQueryFileError(f"{source}: {name} lacks the sentence that says why")
+        if not statement:
+            raise BadQueryFileError(f"{source}: {name} has no statement")
+        numbered, parameters = number_parameters(statement.rstrip().rstrip(";"))
+        yield name, Query(name=name, why=why, text=numbered, parameters=parameters)
+
+
+def _split_why(body: str) -> tuple[str, str]:
+    lines = body.splitlines()
+    count = next((i for i, line in enumerate(lines) if not line.startswith("--")), len(lines))
+    why = " ".join(line.removeprefix("--").strip() for line in lines[:count])
+    return why, "\n".join(lines[count:]).strip()
+
+
+def number_parameters(statement: str) -> tuple[str, tuple[str, ...]]:
+    """Turn `:name` into `$n`; the same name keeps the same number."""
+    order: list[str] = []
+
+    def number(match: re.Match[str]) -> str:
+        name = match.group("name")
+        if name is None:
+            return match.group(0)
+        if name not in order:
+            order.append(name)
+        return f"${order.index(name) + 1}"
+
+    return _TOKEN.sub(number, statement), tuple(order)

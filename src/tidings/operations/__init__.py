@@ -1,0 +1,1 @@
+"""Commands over the whole of Tidings: migrations, partitions, the embedded server."""

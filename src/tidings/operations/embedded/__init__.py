@@ -1,0 +1,6 @@
+"""The Postgres that Tidings brings along and runs inside its data dir."""
+
+from tidings.operations.embedded.data_dir import DataDir, DataDirError
+from tidings.operations.embedded.server import EmbeddedPostgres, EmbeddedPostgresError
+
+__all__ = ["DataDir", "DataDirError", "EmbeddedPostgres", "EmbeddedPostgresError"]

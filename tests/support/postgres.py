@@ -1,0 +1,141 @@
+"""A real Postgres for the tests: one server and one migrated template a run, clones as they are needed."""
+
+import asyncio
+import contextlib
+import itertools
+import os
+import tempfile
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+from urllib.parse import urlsplit, urlunsplit
+
+import asyncpg
+
+from tidings.operations.embedded import DataDir, EmbeddedPostgres
+from tidings.operations.embedded.server import OWNER, RUNTIME, bundled_install
+
+TEMPLATE = "tidings_template"
+_names = (f"test_{os.getpid()}_{n}" for n in itertools.count())
+
+
+@dataclass(frozen=True, slots=True)
+class TestServer:
+    """Where the run's server is; plain strings, so that it travels to every worker."""
+
+    __test__ = False
+
+    owner_url: str
+    runtime_url: str
+
+    def database(self, name: str) -> "TestDatabase":
+        return TestDatabase(
+            name=name,
+            owner_url=_with_database(self.owner_url, name),
+            runtime_url=_with_database(self.runtime_url, name),
+        )
+
+    @contextlib.asynccontextmanager
+    async def clone(self, template: str = TEMPLATE) -> AsyncIterator["TestDatabase"]:
+        """A database of its own, gone afterwards."""
+        name = next(_names)
+        await self._administer(f'CREATE DATABASE "{name}" TEMPLATE "{template}" STRATEGY WAL_LOG')
+        try:
+            yield self.database(name)
+        finally:
+            await self._administer(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+
+    async def _administer(self, statement: str) -> None:
+        connection = await asyncpg.connect(_with_database(self.owner_url, "postgres"))
+        try:
+            await connection.execute(statement)
+        finally:
+            await connection.close()
+
+
+@dataclass(frozen=True, slots=True)
+class TestDatabase:
+    """One database of the run's server."""
+
+    __test__ = False
+
+    name: str
+    owner_url: str
+    runtime_url: str
+
+    @contextlib.asynccontextmanager
+    async def owner(self) -> AsyncIterator[asyncpg.Connection]:
+        """A bare connection of the owner, for arranging what the product may not do."""
+        connection = await asyncpg.connect(self.owner_url)
+        try:
+            yield connection
+        finally:
+            await connection.close()
+
+    @contextlib.asynccontextmanager
+    async def runtime(self) -> AsyncIterator[asyncpg.Connection]:
+        """A bare connection of the runtime role."""
+        connection = await asyncpg.connect(self.runtime_url)
+        try:
+            yield connection
+        finally:
+            await connection.close()
+
+
+class RunningServer:
+    """The server of this run; the controlling process starts and stops it."""
+
+    def __init__(self) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="tidings-tests-", ignore_cleanup_errors=True)
+        path = Path(self._folder.name)
+        path.chmod(0o711)
+        self._data_dir = DataDir(path / "data")
+        major = int(os.environ.get("TIDINGS_TEST_POSTGRES", "16"))
+        self._postgres = EmbeddedPostgres(
+            self._data_dir,
+            install=bundled_install(major),
+            options={
+                "fsync": "off",
+                "full_page_writes": "off",
+                "synchronous_commit": "off",
+                "max_connections": "300",
+            },
+        )
+
+    @classmethod
+    def start(cls) -> Self:
+        running = cls()
+        running._data_dir.open()
+        running._postgres.start()
+        asyncio.run(running._make_template())
+        return running
+
+    @property
+    def server(self) -> TestServer:
+        return TestServer(self._postgres.url(OWNER), self._postgres.url(RUNTIME))
+
+    def stop(self) -> None:
+        self._postgres.stop()
+        self._data_dir.close()
+        self._folder.cleanup()
+
+    async def _make_template(self) -> None:
+        await self.server._administer(f"CREATE DATABASE {TEMPLATE}")
+        await migrate(self.server.database(TEMPLATE).owner_url)
+
+
+async def migrate(owner_url: str) -> None:
+    import tidings.migrations
+
+    folder = Path(next(iter(tidings.migrations.__path__)))
+    connection = await asyncpg.connect(owner_url)
+    try:
+        for file in sorted(folder.glob("0*.sql")):
+            await connection.execute(file.read_text())
+    finally:
+        await connection.close()
+
+
+def _with_database(url: str, name: str) -> str:
+    return urlunsplit(urlsplit(url)._replace(path=f"/{name}"))

@@ -1,0 +1,73 @@
+"""Named queries with named parameters."""
+
+from pathlib import Path
+
+import pytest
+
+from tidings.kernel.sql import BadQueryFileError, Queries, number_parameters
+
+
+def load(tmp_path: Path, text: str) -> Queries:
+    (tmp_path / "store.sql").write_text(text)
+    return Queries.beside(str(tmp_path / "store.py"))
+
+
+def test_a_file_gives_its_queries_by_name(tmp_path: Path) -> None:
+    """Name, reason and statement; the semicolon goes."""
+    queries = load(
+        tmp_path,
+        "-- name: one\n-- Because we need\n-- one.\nSELECT :a, :b, :a;\n\n-- name: two\n-- Why not.\nSELECT 2;\n",
+    )
+
+    assert queries.one.why == "Because we need one."
+    assert queries.one.text == "SELECT $1, $2, $1"
+    assert queries.one.parameters == ("a", "b")
+    assert [query.name for query in queries] == ["one", "two"]
+
+
+@pytest.mark.parametrize(
+    ("statement", "numbered"),
+    [
+        ("SELECT :a::text", "SELECT $1::text"),
+        ("SELECT ':a', \":b\", :c", "SELECT ':a', \":b\", $1"),
+        ("SELECT 'it''s :a', :b", "SELECT 'it''s :a', $1"),
+        ("SELECT :a -- not :b\n, :c", "SELECT $1 -- not :b\n, $2"),
+        ("SELECT /* :a */ :b", "SELECT /* :a */ $1"),
+        ("SELECT '12:30'::time", "SELECT '12:30'::time"),
+        ("SELECT x[1:2]", "SELECT x[1:2]"),
+    ],
+)
+def test_only_parameters_are_numbered(statement: str, numbered: str) -> None:
+    """Casts, strings, identifiers, comments and slices stay as they are."""
+    assert number_parameters(statement)[0] == numbered
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("-- name: one\nSELECT 1;", "lacks the sentence"),
+        ("-- name: one\n-- Why.\n", "has no statement"),
+        ("-- name: one\n-- Why.\nSELECT 1;\n-- name: one\n-- Why.\nSELECT 2;", "two queries are named one"),
+    ],
+)
+def test_a_file_out_of_form_is_refused(tmp_path: Path, text: str, complaint: str) -> None:
+    """At the import, naming file and query."""
+    with pytest.raises(BadQueryFileError, match=complaint):
+        load(tmp_path, text)
+
+
+def test_values_are_given_by_name_and_completely(tmp_path: Path) -> None:
+    """A forgotten or superfluous value is our mistake and is named."""
+    query = load(tmp_path, "-- name: one\n-- Why.\nSELECT :a, :b;").one
+
+    assert query.arguments({"b": 2, "a": 1}) == [1, 2]
+    with pytest.raises(TypeError, match="one takes"):
+        query.arguments({"a": 1})
+    with pytest.raises(TypeError, match="one takes"):
+        query.arguments({"a": 1, "c": 2})
+
+
+def test_an_unknown_name_is_an_attribute_error(tmp_path: Path) -> None:
+    """It says which file was asked."""
+    with pytest.raises(AttributeError, match=r"store\.sql has no query named two"):
+        _ = load(tmp_path, "-- name: one\n-- Why.\nSELECT 1;").two

@@ -1,0 +1,84 @@
+"""Settings are read once, checked whole and never shown when they are secret."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from tidings import settings
+
+
+def test_nothing_set_is_a_working_laptop() -> None:
+    """The defaults need no outside service."""
+    loaded = settings.load({})
+
+    assert loaded.database.url is None
+    assert (loaded.http.host, loaded.http.port) == ("127.0.0.1", 8080)
+    assert loaded.kms_url().startswith("file://")
+
+
+def test_values_are_converted() -> None:
+    """Numbers, durations, folders and secrets."""
+    loaded = settings.load(
+        {
+            "TIDINGS_PORT": "9000",
+            "TIDINGS_DATABASE_STATEMENT_TIMEOUT": "1.5m",
+            "TIDINGS_DATA_DIR": "/srv/tidings",
+            "TIDINGS_DATABASE_URL": "postgresql://u:topsecret@h/d",
+        }
+    )
+
+    assert loaded.http.port == 9000
+    assert loaded.database.statement_timeout == timedelta(seconds=90)
+    assert loaded.data_dir == Path("/srv/tidings")
+    assert loaded.database.url is not None
+    assert loaded.database.url.reveal() == "postgresql://u:topsecret@h/d"
+    assert "topsecret" not in repr(loaded)
+
+
+def test_a_flag_wins_over_the_environment() -> None:
+    """And one that was not given does not."""
+    loaded = settings.load(
+        {"TIDINGS_PORT": "9000", "TIDINGS_HOST": "0.0.0.0"}, TIDINGS_PORT=9100, TIDINGS_HOST=None
+    )
+
+    assert (loaded.http.port, loaded.http.host) == (9100, "0.0.0.0")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "complaint"),
+    [
+        ("TIDINGS_PORT", "http", "TIDINGS_PORT must be a whole number, not 'http'"),
+        ("TIDINGS_PORT", "70000", "TIDINGS_PORT must be between 0 and 65535, not '70000'"),
+        ("TIDINGS_SWEEP_EVERY", "soon", "TIDINGS_SWEEP_EVERY must be a duration such as 500ms, 30s, 5m, 2h or 1d, not 'soon'"),
+        ("TIDINGS_SWEEP_EVERY", "0s", "TIDINGS_SWEEP_EVERY must be longer than zero, not '0s'"),
+        ("TIDINGS_LOG_LEVEL", "loud", "TIDINGS_LOG_LEVEL must be one of debug, info, warning, error, not 'loud'"),
+        ("TIDINGS_PUBLIC_URL", "example.org", "TIDINGS_PUBLIC_URL must be a URL that starts with https:// or http://, not 'example.org'"),
+        ("TIDINGS_OWNER_DATABASE_URL", "postgresql://o@h/d", "TIDINGS_OWNER_DATABASE_URL needs TIDINGS_DATABASE_URL, the same database as the runtime role"),
+        ("TIDINGS_JWKS_URL", "https://id.example/keys", "TIDINGS_JWKS_URL needs TIDINGS_JWT_ISSUER and TIDINGS_JWT_AUDIENCE, so that both are pinned"),
+    ],
+)  # fmt: skip
+def test_nonsense_is_refused_by_name(name: str, value: str, complaint: str) -> None:
+    """One sentence: the variable, what it has to be, what it was."""
+    with pytest.raises(settings.BadSettingsError) as refused:
+        settings.load({name: value})
+
+    assert refused.value.problems == [complaint]
+
+
+def test_all_problems_are_told_at_once_and_secrets_not_at_all() -> None:
+    """An operator mends a file in one go; a bad URL may hold a password."""
+    with pytest.raises(settings.BadSettingsError) as refused:
+        settings.load({"TIDINGS_PORT": "x", "TIDINGS_DATABASE_URL": "mysql://u:topsecret@h/d"})
+
+    assert len(refused.value.problems) == 2
+    assert "topsecret" not in str(refused.value)
+
+
+def test_a_misspelt_variable_is_noticed() -> None:
+    """With the name that was probably meant."""
+    environment = {"TIDINGS_PROT": "1", "TIDINGS_SECRET_SMTP": "x"}
+
+    found = settings.warnings(settings.load(environment), environment)
+
+    assert found == ["TIDINGS_PROT is not a setting; did you mean TIDINGS_PORT?"]
