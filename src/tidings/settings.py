@@ -327,10 +327,6 @@ def _convert(kind: Any, raw: str) -> Any:
 def _pairs(settings: Settings) -> list[str]:
     problems: list[str] = []
     database = settings.database
-    if database.owner_url and not database.url:
-        problems.append(
-            "TIDINGS_OWNER_DATABASE_URL needs TIDINGS_DATABASE_URL, the same database as the runtime role"
-        )
     if database.pool_min > database.pool_max:
         problems.append("TIDINGS_DATABASE_POOL_MIN must not be larger than TIDINGS_DATABASE_POOL_MAX")
     auth = settings.auth

@@ -13,8 +13,11 @@ from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
 
+from tidings.kernel.clock import SystemClock
 from tidings.operations.embedded import DataDir, EmbeddedPostgres
 from tidings.operations.embedded.server import OWNER, RUNTIME, bundled_install
+from tidings.operations.migrations.runner import migrate_up
+from tidings.operations.partitions import make_missing
 
 TEMPLATE = "tidings_template"
 _names = (f"test_{os.getpid()}_{n}" for n in itertools.count())
@@ -126,13 +129,11 @@ class RunningServer:
 
 
 async def migrate(owner_url: str) -> None:
-    import tidings.migrations
-
-    folder = Path(next(iter(tidings.migrations.__path__)))
+    """The whole schema with its partitions, made as the product makes it."""
+    await migrate_up(owner_url)
     connection = await asyncpg.connect(owner_url)
     try:
-        for file in sorted(folder.glob("0*.sql")):
-            await connection.execute(file.read_text())
+        await make_missing(connection, SystemClock().now())
     finally:
         await connection.close()
 

@@ -54,7 +54,6 @@ def test_a_flag_wins_over_the_environment() -> None:
         ("TIDINGS_SWEEP_EVERY", "0s", "TIDINGS_SWEEP_EVERY must be longer than zero, not '0s'"),
         ("TIDINGS_LOG_LEVEL", "loud", "TIDINGS_LOG_LEVEL must be one of debug, info, warning, error, not 'loud'"),
         ("TIDINGS_PUBLIC_URL", "example.org", "TIDINGS_PUBLIC_URL must be a URL that starts with https:// or http://, not 'example.org'"),
-        ("TIDINGS_OWNER_DATABASE_URL", "postgresql://o@h/d", "TIDINGS_OWNER_DATABASE_URL needs TIDINGS_DATABASE_URL, the same database as the runtime role"),
         ("TIDINGS_JWKS_URL", "https://id.example/keys", "TIDINGS_JWKS_URL needs TIDINGS_JWT_ISSUER and TIDINGS_JWT_AUDIENCE, so that both are pinned"),
     ],
 )  # fmt: skip

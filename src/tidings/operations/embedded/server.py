@@ -13,6 +13,7 @@ import signal
 import socket
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
@@ -286,7 +287,7 @@ def _free_port(preferred: int) -> int:
     raise EmbeddedPostgresError("no free port on 127.0.0.1")
 
 
-def _die_with(parent: int):  # type: ignore[no-untyped-def]
+def _die_with(parent: int) -> Callable[[], None]:
     libc = ctypes.CDLL(None, use_errno=True)
 
     def arm() -> None:

@@ -1,0 +1,234 @@
+"""`tidings migrate`: the commands over the schema. Each says what it did, and exits with 1 when it could "
+"not."""
+
+import json
+import sys
+from collections.abc import Awaitable, Callable
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import typer
+
+app = typer.Typer(
+    help="Bring the schema up to date, and see how it stands.", no_args_is_help=True, rich_markup_mode=None
+)
+Result = TypeVar("Result")
+
+DataDirOption = Annotated[
+    Path | None,
+    typer.Option("--data-dir", envvar="TIDINGS_DATA_DIR", help="The folder of the embedded Postgres."),
+]
+OwnerUrlOption = Annotated[
+    str | None,
+    typer.Option(
+        "--owner-database-url",
+        envvar="TIDINGS_OWNER_DATABASE_URL",
+        show_envvar=True,
+        help="An outside Postgres, as the role tidings_owner.",
+    ),
+]
+FolderOption = Annotated[
+    Path | None, typer.Option("--folder", help="Other migrations than those of this release.", hidden=True)
+]
+
+
+class PhaseChoice(StrEnum):
+    """Which files to apply."""
+
+    PRE = "pre"
+    POST = "post"
+    ALL = "all"
+
+
+@app.command("up")
+def up(
+    *,
+    phase: Annotated[
+        PhaseChoice,
+        typer.Option(help="pre: before the new code starts. post: once only new code runs. all: in order."),
+    ] = PhaseChoice.ALL,
+    lock_timeout: Annotated[
+        float, typer.Option(min=0.05, help="Seconds to ask for one lock; others wait behind us as long.")
+    ] = 2.0,
+    lock_attempts: Annotated[int, typer.Option(min=1, help="How often to ask for it.")] = 30,
+    data_dir: DataDirOption = None,
+    owner_database_url: OwnerUrlOption = None,
+    folder: FolderOption = None,
+) -> None:
+    """Apply what is pending; after a crash, finish it."""
+    from datetime import timedelta
+
+    from tidings.operations.migrations import MIGRATIONS_FOLDER, Outcome, Patience, Phase, migrate_up
+
+    wanted: Phase | None = (
+        "pre" if phase is PhaseChoice.PRE else "post" if phase is PhaseChoice.POST else None
+    )
+    patience = Patience(lock_timeout=timedelta(seconds=lock_timeout), attempts=lock_attempts)
+
+    async def work(url: str) -> Outcome:
+        return await migrate_up(
+            url,
+            folder=folder or MIGRATIONS_FOLDER,
+            phase=wanted,
+            patience=patience,
+            report=_say,
+        )
+
+    outcome = _with_owner(work, data_dir, owner_database_url)
+    if outcome.applied:
+        print(f"{len(outcome.applied)} applied; the schema is at {outcome.applied[-1].number:04}")
+    elif outcome.stopped_before is None:
+        print("nothing to do")
+    elif phase is PhaseChoice.POST:
+        raise typer.Exit(1)
+
+
+@app.command("status")
+def status(
+    as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
+    data_dir: DataDirOption = None,
+    owner_database_url: OwnerUrlOption = None,
+    folder: FolderOption = None,
+) -> None:
+    """Show every migration and how it stands."""
+    from tidings.cli import migrate_table
+    from tidings.operations.migrations import MIGRATIONS_FOLDER, Standing, read_status
+
+    async def work(url: str) -> list[Standing]:
+        return await read_status(url, folder=folder or MIGRATIONS_FOLDER)
+
+    standings = _with_owner(work, data_dir, owner_database_url)
+    print(migrate_table.as_json(standings) if as_json else migrate_table.as_table(standings))
+
+
+@app.command("check")
+def check(
+    files: Annotated[bool, typer.Option("--files", help="Only the files; no database is needed.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
+    data_dir: DataDirOption = None,
+    owner_database_url: OwnerUrlOption = None,
+    folder: FolderOption = None,
+) -> None:
+    """Exit with 1, and say why, unless everything is applied, unchanged and valid."""
+    from dataclasses import asdict
+
+    from tidings.operations.migrations import MIGRATIONS_FOLDER, Finding, check_files, check_schema
+
+    where = folder or MIGRATIONS_FOLDER
+
+    async def work(url: str) -> list[Finding]:
+        return await check_schema(url, folder=where)
+
+    findings = check_files(where) if files else _with_owner(work, data_dir, owner_database_url)
+    if as_json:
+        print(json.dumps([asdict(finding) for finding in findings], indent=2))
+    else:
+        print("\n".join(str(finding) for finding in findings) or "all is well")
+    if findings:
+        raise typer.Exit(1)
+
+
+@app.command("roles")
+def roles() -> None:
+    """Print the SQL that makes the database roles, for an administrator to run."""
+    from tidings.operations.migrations import roles_sql
+
+    print(roles_sql(), end="")
+
+
+@app.command("dump")
+def dump(
+    check_only: Annotated[
+        bool,
+        typer.Option("--check", help="Write nothing; exit with 1 and a diff if the file is out of date."),
+    ] = False,
+    output: Annotated[
+        Path | None, typer.Option(help="Where to write, instead of the committed schema.sql.")
+    ] = None,
+    pg_dump: Annotated[Path | None, typer.Option(help="Another pg_dump than the bundled one.")] = None,
+    data_dir: DataDirOption = None,
+    owner_database_url: OwnerUrlOption = None,
+) -> None:
+    """Write the schema of this database to schema.sql, so that reviewers see the result."""
+    from tidings.operations.migrations import SCHEMA_PATH, difference, dump_schema
+
+    async def work(url: str) -> str:
+        return await dump_schema(url, pg_dump=pg_dump)
+
+    fresh = _with_owner(work, data_dir, owner_database_url)
+    target = output or SCHEMA_PATH
+    if not check_only:
+        target.write_text(fresh, encoding="utf-8")
+        print(f"wrote {target}")
+        return
+    committed = target.read_text(encoding="utf-8") if target.is_file() else ""
+    if changes := difference(committed, fresh):
+        print(changes, end="")
+        print(f"{target} is out of date: run `tidings migrate dump` and commit it", file=sys.stderr)
+        raise typer.Exit(1)
+    print(f"{target} is up to date")
+
+
+@app.command("down")
+def down(
+    number: Annotated[int, typer.Argument(min=1, help="The latest migration, and no other.")],
+    *,
+    emergency: Annotated[bool, typer.Option("--emergency", help="Say that you mean it.")] = False,
+    reason: Annotated[str, typer.Option(help="Why; it goes into the log.")] = "",
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for the database's name.")] = False,
+    data_dir: DataDirOption = None,
+    owner_database_url: OwnerUrlOption = None,
+    folder: FolderOption = None,
+) -> None:
+    """Undo the latest migration. Data is lost: going forward is nearly always better."""
+    from tidings.cli.failures import CommandError, clear_failures
+    from tidings.operations.migrations import MIGRATIONS_FOLDER, Migration, migrate_down
+
+    with clear_failures():
+        if not emergency:
+            raise CommandError(
+                "undoing a migration loses data. Write a new one; or add --emergency --reason '…'"
+            )
+        if not reason.strip():
+            raise CommandError("give the reason with --reason; it goes into the log")
+
+    async def work(url: str) -> Migration:
+        if not yes:
+            _confirm(url, number)
+        return await migrate_down(url, number, reason=reason, folder=folder or MIGRATIONS_FOLDER, report=_say)
+
+    undone = _with_owner(work, data_dir, owner_database_url)
+    print(f"{undone.name} is undone and logged; the schema is at {undone.number - 1:04}")
+
+
+def _confirm(url: str, number: int) -> None:
+    from urllib.parse import unquote, urlsplit
+
+    from tidings.cli.failures import CommandError
+
+    database = unquote(urlsplit(url).path.lstrip("/"))
+    typed = typer.prompt(f"This undoes {number:04} in the database {database}. Type its name to go on")
+    if typed != database:
+        raise CommandError(f"that is not {database}; nothing was done")
+
+
+def _with_owner(
+    work: Callable[[str], Awaitable[Result]], data_dir: Path | None, owner_database_url: str | None
+) -> Result:
+    """Run the work with the owner's URL; what an operator can mend becomes one line."""
+    import asyncio
+
+    from tidings.cli.connection import owner_url
+    from tidings.cli.failures import clear_failures
+
+    async def run() -> Result:
+        async with owner_url(data_dir=data_dir, owner_database_url=owner_database_url) as url:
+            return await work(url)
+
+    with clear_failures():
+        return asyncio.run(run())
+
+
+def _say(event: object) -> None:
+    print(event, flush=True)

@@ -1,0 +1,48 @@
+"""How `tidings migrate status` looks: a table for people, JSON for programs."""
+
+import json
+from collections.abc import Sequence
+
+from tidings.operations.migrations import Standing
+
+_HEADINGS = ("number", "phase", "name", "state", "when")
+
+
+def as_table(standings: Sequence[Standing]) -> str:
+    """Aligned columns."""
+    rows = [_HEADINGS, *(_cells(standing) for standing in standings)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADINGS))]
+    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def as_json(standings: Sequence[Standing]) -> str:
+    """One object per migration."""
+    return json.dumps([_fields(standing) for standing in standings], indent=2)
+
+
+def _cells(standing: Standing) -> tuple[str, ...]:
+    row = standing.row
+    state = standing.state.value
+    if row is not None and row.finished_at is None and standing.migration is not None:
+        state += f" ({row.statements_done} of {len(standing.migration.steps)})"
+    when = (row.finished_at or row.started_at).isoformat(sep=" ", timespec="seconds") if row else ""
+    number, phase, slug = standing.name.split("_", 2)
+    return number, phase, slug, state, when
+
+
+def _fields(standing: Standing) -> dict[str, object]:
+    row = standing.row
+    _number, phase, slug = standing.name.split("_", 2)
+    return {
+        "number": standing.number,
+        "phase": phase,
+        "slug": slug,
+        "state": standing.state.value,
+        "statements": len(standing.migration.steps) if standing.migration else None,
+        "statements_done": row.statements_done if row else 0,
+        "started_at": row.started_at.isoformat() if row else None,
+        "finished_at": row.finished_at.isoformat() if row and row.finished_at else None,
+        "applied_by": row.applied_by if row else None,
+        "seconds": row.duration.total_seconds() if row else None,
+    }

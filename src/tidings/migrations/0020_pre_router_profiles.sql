@@ -1,0 +1,47 @@
+-- What the router has learned about reaching a recipient.
+
+CREATE TABLE IF NOT EXISTS chan.recipient_profiles (
+    tenant_id                   TEXT COLLATE "C" NOT NULL,
+    id                          TEXT COLLATE "C" NOT NULL,
+    recipient_id                TEXT COLLATE "C" NOT NULL,
+    msisdn_hash                 TEXT COLLATE "C",
+    channel_preferences         JSONB NOT NULL DEFAULT '[]'::jsonb,
+    has_whatsapp_business       TEXT NOT NULL DEFAULT 'UNKNOWN',
+    voice_otp_supported         TEXT NOT NULL DEFAULT 'UNKNOWN',
+    telegram_chat_id_hash       TEXT COLLATE "C",
+    telegram_chat_id_ciphertext BYTEA,
+    viber_id_hash               TEXT COLLATE "C",
+    viber_id_ciphertext         BYTEA,
+    email_verified              BOOLEAN NOT NULL DEFAULT false,
+    last_successful_channel     TEXT,
+    last_observed_at            TIMESTAMPTZ,
+    discovery_state             TEXT NOT NULL DEFAULT 'UNSEEN',
+    field_times                 JSONB NOT NULL DEFAULT '{}'::jsonb,
+    created_at                  TIMESTAMPTZ NOT NULL DEFAULT now(),
+    updated_at                  TIMESTAMPTZ NOT NULL DEFAULT now(),
+    version                     INTEGER NOT NULL DEFAULT 1,
+    CONSTRAINT pk_recipient_profiles PRIMARY KEY (tenant_id, recipient_id),
+    CONSTRAINT uq_recipient_profiles_id UNIQUE (tenant_id, id),
+    CONSTRAINT ck_recipient_profiles_id CHECK (id ~ '^profile_[0-9A-HJKMNP-TV-Z]{26}$'),
+    CONSTRAINT ck_recipient_profiles_msisdn_hash CHECK (msisdn_hash ~ '^sha256:[0-9a-f]{64}$'),
+    CONSTRAINT ck_recipient_profiles_whatsapp CHECK (has_whatsapp_business IN ('KNOWN_YES', 'KNOWN_NO', 'UNKNOWN')),
+    CONSTRAINT ck_recipient_profiles_voice CHECK (voice_otp_supported IN ('KNOWN_YES', 'KNOWN_NO', 'UNKNOWN')),
+    CONSTRAINT ck_recipient_profiles_channel CHECK (last_successful_channel IN
+        ('email', 'sms', 'whatsapp', 'telegram', 'viber', 'voice', 'push', 'inapp', 'webhook')),
+    CONSTRAINT ck_recipient_profiles_discovery CHECK (discovery_state IN ('UNSEEN', 'LEARNING', 'STABLE'))
+);
+-- Inbound messages find the profile by hash. Not unique: families share a phone.
+CREATE INDEX IF NOT EXISTS ix_recipient_profiles_msisdn
+    ON chan.recipient_profiles (tenant_id, msisdn_hash) WHERE msisdn_hash IS NOT NULL;
+CREATE INDEX IF NOT EXISTS ix_recipient_profiles_telegram
+    ON chan.recipient_profiles (tenant_id, telegram_chat_id_hash) WHERE telegram_chat_id_hash IS NOT NULL;
+CREATE INDEX IF NOT EXISTS ix_recipient_profiles_viber
+    ON chan.recipient_profiles (tenant_id, viber_id_hash) WHERE viber_id_hash IS NOT NULL;
+CREATE INDEX IF NOT EXISTS ix_recipient_profiles_updated ON chan.recipient_profiles (tenant_id, updated_at DESC);
+COMMENT ON TABLE chan.recipient_profiles IS 'Per recipient: how well each channel reaches them, learned from outcomes.';
+COMMENT ON COLUMN chan.recipient_profiles.recipient_id IS 'Notify''s recipient; no foreign key across services.';
+COMMENT ON COLUMN chan.recipient_profiles.msisdn_hash IS 'HMAC under the tenant''s pepper, as in notify.';
+COMMENT ON COLUMN chan.recipient_profiles.channel_preferences IS 'List of channel, score, confidence, last observed.';
+COMMENT ON COLUMN chan.recipient_profiles.telegram_chat_id_ciphertext IS 'Under the recipient''s data key.';
+COMMENT ON COLUMN chan.recipient_profiles.field_times IS 'When each field was observed: merging keeps the latest, field by field.';
+CALL kernel.protect_tenant_table('chan.recipient_profiles', 'SELECT, INSERT, UPDATE, DELETE');

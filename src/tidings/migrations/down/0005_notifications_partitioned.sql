@@ -1,0 +1,3 @@
+-- Emergency only: undoes 0005_pre_notifications_partitioned. Rows are lost.
+
+DROP TABLE IF EXISTS notification.notifications;

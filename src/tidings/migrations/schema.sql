@@ -1,0 +1,4819 @@
+-- The schema after all migrations, without the partitions of months and days.
+-- Written by `tidings migrate dump`; do not edit it by hand.
+
+CREATE SCHEMA bff_backoffice;
+
+COMMENT ON SCHEMA bff_backoffice IS 'Back office: ledgers and mirrors, no domain data.';
+
+CREATE SCHEMA chan;
+
+COMMENT ON SCHEMA chan IS 'Router.';
+
+CREATE SCHEMA kernel;
+
+COMMENT ON SCHEMA kernel IS 'Shared plumbing: migration ledger, bus, keys, flags, hot state, protection procedures.';
+
+CREATE SCHEMA notification;
+
+COMMENT ON SCHEMA notification IS 'Notify, rows that belong to a tenant.';
+
+CREATE SCHEMA notification_platform;
+
+COMMENT ON SCHEMA notification_platform IS 'Notify, rows that belong to the platform: readable by all, written by the platform.';
+
+CREATE FUNCTION kernel.announce_outbox() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+    IF NOT pg_try_advisory_xact_lock_shared(7411001, hashtext(tg_table_schema) & 2147483647) THEN
+        PERFORM pg_notify('tidings_outbox', tg_table_schema);
+    END IF;
+    RETURN NULL;
+END;
+$$;
+
+COMMENT ON FUNCTION kernel.announce_outbox() IS 'Trigger that wakes the relay after an insert into an outbox, if it rests.';
+
+CREATE PROCEDURE kernel.assert_protected()
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+DECLARE
+    faults text;
+BEGIN
+    WITH tables AS (
+        SELECT c.oid, c.oid::regclass::text AS name, n.nspname AS schema, c.relispartition, c.relacl, c.relowner,
+               c.relrowsecurity AND c.relforcerowsecurity AS forced
+        FROM pg_class c
+        JOIN pg_namespace n ON n.oid = c.relnamespace
+        WHERE c.relkind IN ('r', 'p')
+          AND n.nspname IN ('notification', 'notification_platform', 'chan', 'bff_backoffice')
+    ), grants AS (
+        SELECT t.oid, t.relispartition, a.grantee
+        FROM tables t CROSS JOIN LATERAL aclexplode(t.relacl) a
+        WHERE a.grantee <> t.relowner
+    ), found AS (
+        SELECT name || ': row-level security is not enabled and forced' AS fault FROM tables WHERE NOT forced
+        UNION ALL
+        SELECT t.name || ': no break_glass policy' FROM tables t
+        WHERE NOT t.relispartition
+          AND NOT EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = t.oid AND p.polname = 'break_glass')
+        UNION ALL
+        SELECT t.name || ': a partition has a policy' FROM tables t
+        WHERE t.relispartition AND EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = t.oid)
+        UNION ALL
+        -- The justified exceptions: the platform's own schema, and a ledger asked before a tenant is known.
+        SELECT t.name || ': no tenant_id' FROM tables t
+        WHERE t.schema <> 'notification_platform' AND t.name <> 'chan.webhook_inbound_dedup'
+          AND NOT EXISTS (SELECT FROM pg_attribute a
+                          WHERE a.attrelid = t.oid AND a.attname = 'tenant_id' AND NOT a.attisdropped)
+        UNION ALL
+        SELECT t.name || ': tenant_id without a tenant_isolation policy' FROM tables t
+        WHERE NOT t.relispartition
+          AND EXISTS (SELECT FROM pg_attribute a
+                      WHERE a.attrelid = t.oid AND a.attname = 'tenant_id' AND NOT a.attisdropped)
+          AND NOT EXISTS (SELECT FROM pg_policy p
+                          WHERE p.polrelid = t.oid AND p.polname = 'tenant_isolation' AND p.polcmd = '*'
+                            AND p.polpermissive AND p.polqual IS NOT NULL AND p.polwithcheck IS NOT NULL)
+        UNION ALL
+        SELECT g.oid::regclass::text || ': granted to PUBLIC' FROM grants g WHERE g.grantee = 0
+        UNION ALL
+        SELECT g.oid::regclass::text || ': a partition has a grant' FROM grants g WHERE g.relispartition
+    )
+    SELECT string_agg(DISTINCT fault, E'\n' ORDER BY fault) INTO faults FROM found;
+    IF faults IS NOT NULL THEN
+        RAISE EXCEPTION E'unprotected tables:\n%', faults USING ERRCODE = 'insufficient_privilege';
+    END IF;
+END;
+$$;
+
+COMMENT ON PROCEDURE kernel.assert_protected() IS 'Raises, and names the tables, if any table of a service is not protected.';
+
+CREATE PROCEDURE kernel.make_append_only(IN tbl text)
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+DECLARE
+    target regclass := tbl::regclass;
+BEGIN
+    EXECUTE format('CREATE OR REPLACE TRIGGER append_only BEFORE UPDATE OR DELETE ON %s '
+                   'FOR EACH ROW EXECUTE FUNCTION kernel.refuse_change()', target);
+    EXECUTE format('CREATE OR REPLACE TRIGGER append_only_truncate BEFORE TRUNCATE ON %s '
+                   'FOR EACH STATEMENT EXECUTE FUNCTION kernel.refuse_change()', target);
+END;
+$$;
+
+COMMENT ON PROCEDURE kernel.make_append_only(IN tbl text) IS 'UPDATE, DELETE and TRUNCATE raise on this table.';
+
+CREATE PROCEDURE kernel.narrow_by_caller_role(IN tbl text)
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+DECLARE
+    target regclass := tbl::regclass;
+    may_write CONSTANT text :=
+        $q$coalesce(current_setting('app.caller_role', true), '') NOT IN ('tenant.viewer', 'platform.support')$q$;
+BEGIN
+    CALL kernel.set_policy(target, 'caller_role_writes', format(
+        'AS RESTRICTIVE FOR ALL TO tidings_runtime, tidings_platform USING (true) WITH CHECK (%s)', may_write));
+    CALL kernel.set_policy(target, 'caller_role_deletes', format(
+        'AS RESTRICTIVE FOR DELETE TO tidings_runtime, tidings_platform USING (%s)', may_write));
+END;
+$_$;
+
+COMMENT ON PROCEDURE kernel.narrow_by_caller_role(IN tbl text) IS 'Read-only caller roles cannot write this table.';
+
+CREATE PROCEDURE kernel.open_to_platform(IN tbl text, IN verbs text, IN only_platform_rows boolean DEFAULT false)
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+DECLARE
+    rows CONSTANT text := CASE WHEN only_platform_rows THEN 'tenant_id IS NULL' ELSE 'true' END;
+BEGIN
+    CALL kernel.set_policy(tbl::regclass, 'platform_access', format(
+        'FOR ALL TO tidings_platform USING (%1$s) WITH CHECK (%1$s)', rows));
+    CALL kernel.set_grants(tbl::regclass, 'tidings_platform', verbs);
+END;
+$_$;
+
+COMMENT ON PROCEDURE kernel.open_to_platform(IN tbl text, IN verbs text, IN only_platform_rows boolean) IS 'Lets the platform role at a tenant table, with exactly these verbs; optionally only at rows without a tenant.';
+
+CREATE PROCEDURE kernel.open_to_worker(IN tbl text, IN verbs text)
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+    CALL kernel.set_policy(tbl::regclass, 'worker_claims', 'FOR ALL TO tidings_worker USING (true) WITH CHECK (true)');
+    CALL kernel.set_grants(tbl::regclass, 'tidings_worker', verbs);
+END;
+$$;
+
+COMMENT ON PROCEDURE kernel.open_to_worker(IN tbl text, IN verbs text) IS 'Lets the worker role claim or sweep across tenants, with exactly these verbs.';
+
+CREATE PROCEDURE kernel.protect_platform_table(IN tbl text, IN platform_verbs text)
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+DECLARE
+    target regclass := tbl::regclass;
+BEGIN
+    CALL kernel.protect_service_table(tbl);
+    CALL kernel.set_policy(target, 'platform_rows_readable', 'FOR SELECT TO tidings_runtime USING (true)');
+    CALL kernel.set_policy(target, 'platform_access', 'FOR ALL TO tidings_platform USING (true) WITH CHECK (true)');
+    CALL kernel.set_policy(target, 'owner_seeds', 'FOR ALL TO tidings_owner USING (true) WITH CHECK (true)');
+    CALL kernel.narrow_by_caller_role(tbl);
+    CALL kernel.set_grants(target, 'tidings_runtime', 'SELECT');
+    CALL kernel.set_grants(target, 'tidings_platform', platform_verbs);
+END;
+$$;
+
+COMMENT ON PROCEDURE kernel.protect_platform_table(IN tbl text, IN platform_verbs text) IS 'A table of the platform: readable by every tenant, written by the platform.';
+
+CREATE PROCEDURE kernel.protect_service_table(IN tbl text)
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+DECLARE
+    target regclass := tbl::regclass;
+BEGIN
+    EXECUTE format('ALTER TABLE %s ENABLE ROW LEVEL SECURITY', target);
+    EXECUTE format('ALTER TABLE %s FORCE ROW LEVEL SECURITY', target);
+    EXECUTE format('REVOKE ALL ON %s FROM PUBLIC, tidings_runtime, tidings_worker, tidings_platform', target);
+    CALL kernel.set_grants(target, 'tidings_breakglass', 'SELECT');
+    CALL kernel.set_policy(target, 'break_glass', 'FOR SELECT TO tidings_breakglass USING (true)');
+END;
+$$;
+
+COMMENT ON PROCEDURE kernel.protect_service_table(IN tbl text) IS 'Forced row-level security, no grants; only break-glass reads.';
+
+CREATE PROCEDURE kernel.protect_shared_table(IN tbl text, IN tenant_verbs text, IN platform_verbs text)
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+DECLARE
+    target regclass := tbl::regclass;
+    platform_rows CONSTANT text := 'USING (tenant_id IS NULL) WITH CHECK (tenant_id IS NULL)';
+BEGIN
+    CALL kernel.protect_tenant_table(tbl, tenant_verbs);
+    CALL kernel.set_policy(target, 'platform_rows_readable', 'FOR SELECT TO tidings_runtime USING (tenant_id IS NULL)');
+    CALL kernel.set_policy(target, 'platform_access', 'FOR ALL TO tidings_platform ' || platform_rows);
+    CALL kernel.set_policy(target, 'owner_seeds', 'FOR ALL TO tidings_owner ' || platform_rows);
+    CALL kernel.set_grants(target, 'tidings_platform', platform_verbs);
+END;
+$$;
+
+COMMENT ON PROCEDURE kernel.protect_shared_table(IN tbl text, IN tenant_verbs text, IN platform_verbs text) IS 'A tenant table that also holds the platform''s rows, where tenant_id is null.';
+
+CREATE PROCEDURE kernel.protect_tenant_table(IN tbl text, IN verbs text, IN any_role_writes boolean DEFAULT false)
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET client_min_messages TO 'warning'
+    AS $_$
+DECLARE
+    target regclass := tbl::regclass;
+    own_rows CONSTANT text := $q$tenant_id = nullif(current_setting('app.tenant_id', true), '')$q$;
+BEGIN
+    CALL kernel.protect_service_table(tbl);
+    CALL kernel.set_policy(target, 'tenant_isolation', format(
+        'FOR ALL TO tidings_runtime USING (%1$s) WITH CHECK (%1$s)', own_rows));
+    IF any_role_writes THEN
+        EXECUTE format('DROP POLICY IF EXISTS caller_role_writes ON %s', target);
+        EXECUTE format('DROP POLICY IF EXISTS caller_role_deletes ON %s', target);
+    ELSE
+        CALL kernel.narrow_by_caller_role(tbl);
+    END IF;
+    CALL kernel.set_grants(target, 'tidings_runtime', verbs);
+END;
+$_$;
+
+COMMENT ON PROCEDURE kernel.protect_tenant_table(IN tbl text, IN verbs text, IN any_role_writes boolean) IS 'Forced row-level security by app.tenant_id, with exactly these verbs for the runtime role.';
+
+CREATE FUNCTION kernel.refuse_change() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+    RAISE EXCEPTION '% of %.% refused: its rows are kept as they were written', tg_op, tg_table_schema, tg_table_name
+        USING ERRCODE = 'restrict_violation',
+              CONSTRAINT = tg_name,
+              HINT = 'Write a new row that says what changed.';
+END;
+$$;
+
+COMMENT ON FUNCTION kernel.refuse_change() IS 'Trigger that raises: the table is append-only, or the row is frozen.';
+
+CREATE FUNCTION kernel.schema_migrations_log_is_append_only() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog'
+    AS $$
+BEGIN
+  RAISE EXCEPTION 'kernel.schema_migrations_log is append-only' USING ERRCODE = 'restrict_violation';
+END
+$$;
+
+CREATE PROCEDURE kernel.seal_partition(IN tbl text)
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+DECLARE
+    target regclass := tbl::regclass;
+BEGIN
+    EXECUTE format('ALTER TABLE %s ENABLE ROW LEVEL SECURITY', target);
+    EXECUTE format('ALTER TABLE %s FORCE ROW LEVEL SECURITY', target);
+    EXECUTE format('REVOKE ALL ON %s FROM PUBLIC, tidings_runtime, tidings_worker, tidings_platform, tidings_breakglass',
+                   target);
+END;
+$$;
+
+COMMENT ON PROCEDURE kernel.seal_partition(IN tbl text) IS 'Closes a partition to everybody who does not come through its parent.';
+
+CREATE PROCEDURE kernel.set_grants(IN tbl regclass, IN grantee name, IN verbs text)
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+    EXECUTE format('REVOKE ALL ON %s FROM %I', tbl, grantee);
+    IF verbs <> '' THEN
+        EXECUTE format('GRANT %s ON %s TO %I', verbs, tbl, grantee);
+    END IF;
+END;
+$$;
+
+COMMENT ON PROCEDURE kernel.set_grants(IN tbl regclass, IN grantee name, IN verbs text) IS 'Gives one role exactly the named privileges on a table.';
+
+CREATE PROCEDURE kernel.set_policy(IN tbl regclass, IN policy text, IN definition text)
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET client_min_messages TO 'warning'
+    AS $$
+BEGIN
+    EXECUTE format('DROP POLICY IF EXISTS %I ON %s', policy, tbl);
+    EXECUTE format('CREATE POLICY %I ON %s %s', policy, tbl, definition);
+END;
+$$;
+
+COMMENT ON PROCEDURE kernel.set_policy(IN tbl regclass, IN policy text, IN definition text) IS 'Replaces one row-level security policy.';
+
+CREATE TABLE bff_backoffice.ai_decision_log (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    id text NOT NULL COLLATE pg_catalog."C",
+    property_id text COLLATE pg_catalog."C",
+    suggestion_id text NOT NULL COLLATE pg_catalog."C",
+    inbox_entry_id text NOT NULL COLLATE pg_catalog."C",
+    category text NOT NULL,
+    severity text NOT NULL,
+    outcome text NOT NULL,
+    modified_delta text,
+    notes_truncated text,
+    decided_at timestamp with time zone DEFAULT now() NOT NULL,
+    decided_by text NOT NULL COLLATE pg_catalog."C",
+    device_id text NOT NULL COLLATE pg_catalog."C",
+    provenance text NOT NULL,
+    CONSTRAINT ck_ai_decision_log_id CHECK ((id ~ '^sdl_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+    CONSTRAINT ck_ai_decision_log_notes CHECK ((length(notes_truncated) <= 200)),
+    CONSTRAINT ck_ai_decision_log_outcome CHECK ((outcome = ANY (ARRAY['accepted'::text, 'rejected'::text, 'modified'::text])))
+);
+
+ALTER TABLE ONLY bff_backoffice.ai_decision_log FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE bff_backoffice.ai_decision_log IS 'Append-only: what people decided about AI suggestions, with provenance; 7 years.';
+
+COMMENT ON COLUMN bff_backoffice.ai_decision_log.modified_delta IS 'JSON: what was changed before accepting.';
+
+CREATE TABLE bff_backoffice.alert_ack_log (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    alert_id text NOT NULL COLLATE pg_catalog."C",
+    acknowledged_by text NOT NULL COLLATE pg_catalog."C",
+    property_id text COLLATE pg_catalog."C",
+    category text NOT NULL,
+    severity text NOT NULL,
+    raised_at timestamp with time zone NOT NULL,
+    acknowledged_at timestamp with time zone DEFAULT now() NOT NULL,
+    device_id text NOT NULL COLLATE pg_catalog."C",
+    notes_truncated text,
+    CONSTRAINT ck_alert_ack_log_notes CHECK ((length(notes_truncated) <= 200))
+);
+
+ALTER TABLE ONLY bff_backoffice.alert_ack_log FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE bff_backoffice.alert_ack_log IS 'Who acknowledged which alert, once each; 365 days.';
+
+CREATE TABLE bff_backoffice.device_sync_status (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    id text NOT NULL COLLATE pg_catalog."C",
+    device_id text NOT NULL COLLATE pg_catalog."C",
+    property_id text COLLATE pg_catalog."C",
+    operator_id text COLLATE pg_catalog."C",
+    last_heartbeat_at timestamp with time zone,
+    last_sync_handshake_at timestamp with time zone,
+    last_pull_cursor text,
+    last_push_ack text,
+    cursor_version integer DEFAULT 0 NOT NULL,
+    app_version text,
+    app_platform text,
+    installer_channel text DEFAULT 'stable'::text NOT NULL,
+    network_profile text,
+    status text DEFAULT 'online'::text NOT NULL,
+    pending_hints jsonb DEFAULT '[]'::jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT ck_device_sync_status_id CHECK ((id ~ '^dsy_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+    CONSTRAINT ck_device_sync_status_status CHECK ((status = ANY (ARRAY['online'::text, 'offline'::text])))
+);
+
+ALTER TABLE ONLY bff_backoffice.device_sync_status FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE bff_backoffice.device_sync_status IS 'Heartbeat and sync cursors of each operator device.';
+
+CREATE TABLE bff_backoffice.idempotency_keys (
+    tenant_id text COLLATE pg_catalog."C",
+    scope text NOT NULL COLLATE pg_catalog."C",
+    key text NOT NULL COLLATE pg_catalog."C",
+    request_hash text NOT NULL COLLATE pg_catalog."C",
+    state text DEFAULT 'in_progress'::text NOT NULL,
+    locked_until timestamp with time zone,
+    status integer,
+    response text,
+    device_id text COLLATE pg_catalog."C",
+    operator_id text COLLATE pg_catalog."C",
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp with time zone DEFAULT (now() + '24:00:00'::interval) NOT NULL,
+    CONSTRAINT ck_idempotency_keys_done CHECK (((state <> 'done'::text) OR ((status IS NOT NULL) AND (response IS NOT NULL)))),
+    CONSTRAINT ck_idempotency_keys_key CHECK (((length(key) >= 1) AND (length(key) <= 255))),
+    CONSTRAINT ck_idempotency_keys_state CHECK ((state = ANY (ARRAY['in_progress'::text, 'done'::text])))
+);
+
+ALTER TABLE ONLY bff_backoffice.idempotency_keys REPLICA IDENTITY FULL;
+
+ALTER TABLE ONLY bff_backoffice.idempotency_keys FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE bff_backoffice.idempotency_keys IS 'Answers to operators'' requests that carried an Idempotency-Key.';
+
+CREATE TABLE bff_backoffice.inbox (
+    consumer_name text NOT NULL COLLATE pg_catalog."C",
+    event_id text NOT NULL COLLATE pg_catalog."C",
+    tenant_id text COLLATE pg_catalog."C",
+    consumed_at timestamp with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp with time zone DEFAULT (now() + '30 days'::interval) NOT NULL,
+    subject text COLLATE pg_catalog."C",
+    processed_at timestamp with time zone,
+    attempts integer DEFAULT 0 NOT NULL,
+    last_error text
+);
+
+ALTER TABLE ONLY bff_backoffice.inbox FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE bff_backoffice.inbox IS 'Events the back office has consumed: notify''s consumed_events, and how their handling went.';
+
+COMMENT ON COLUMN bff_backoffice.inbox.consumed_at IS 'When it was received.';
+
+CREATE TABLE bff_backoffice.lock_action_proxy_audit (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    id text NOT NULL COLLATE pg_catalog."C",
+    property_id text NOT NULL COLLATE pg_catalog."C",
+    operator_id text NOT NULL COLLATE pg_catalog."C",
+    device_id text NOT NULL COLLATE pg_catalog."C",
+    reservation_id text NOT NULL COLLATE pg_catalog."C",
+    action text NOT NULL,
+    vendor text NOT NULL,
+    occurred_at timestamp with time zone DEFAULT now() NOT NULL,
+    outcome text NOT NULL,
+    error_code text,
+    mfa_attestation_id text NOT NULL COLLATE pg_catalog."C",
+    upstream_request_id text NOT NULL COLLATE pg_catalog."C",
+    upstream_latency_ms integer NOT NULL,
+    CONSTRAINT ck_lock_action_proxy_audit_action CHECK ((action = ANY (ARRAY['issue'::text, 'revoke'::text, 'rebind'::text, 'extend'::text]))),
+    CONSTRAINT ck_lock_action_proxy_audit_id CHECK ((id ~ '^lap_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+    CONSTRAINT ck_lock_action_proxy_audit_outcome CHECK ((outcome = ANY (ARRAY['success'::text, 'failure'::text])))
+);
+
+ALTER TABLE ONLY bff_backoffice.lock_action_proxy_audit FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE bff_backoffice.lock_action_proxy_audit IS 'Append-only: lock actions passed on to the lock service, each with its MFA attestation; 7 years.';
+
+CREATE TABLE bff_backoffice.offline_action_queue_hints (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    id text NOT NULL COLLATE pg_catalog."C",
+    device_id text NOT NULL COLLATE pg_catalog."C",
+    operator_id text NOT NULL COLLATE pg_catalog."C",
+    reported_at timestamp with time zone DEFAULT now() NOT NULL,
+    payload text NOT NULL,
+    app_version text NOT NULL,
+    CONSTRAINT ck_offline_action_queue_hints_id CHECK ((id ~ '^oaq_[0-9A-HJKMNP-TV-Z]{26}$'::text))
+);
+
+ALTER TABLE ONLY bff_backoffice.offline_action_queue_hints FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE bff_backoffice.offline_action_queue_hints IS 'What a device says it has queued while offline; informational, 7 days.';
+
+COMMENT ON COLUMN bff_backoffice.offline_action_queue_hints.payload IS 'JSON: kinds, counts and ids.';
+
+CREATE TABLE bff_backoffice.operator_activity (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    id text NOT NULL COLLATE pg_catalog."C",
+    occurred_at timestamp with time zone NOT NULL,
+    latency_ms integer,
+    property_id text COLLATE pg_catalog."C",
+    operator_id text NOT NULL COLLATE pg_catalog."C",
+    device_id text NOT NULL COLLATE pg_catalog."C",
+    session_id text NOT NULL COLLATE pg_catalog."C",
+    category text NOT NULL,
+    action text NOT NULL COLLATE pg_catalog."C",
+    resource_kind text,
+    resource_id text COLLATE pg_catalog."C",
+    outcome text NOT NULL,
+    error_code text,
+    context_hash text COLLATE pg_catalog."C",
+    CONSTRAINT ck_operator_activity_id CHECK (((id ~~ 'act\_%'::text) AND (length(id) = 30)))
+)
+PARTITION BY RANGE (occurred_at);
+
+ALTER TABLE ONLY bff_backoffice.operator_activity FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE bff_backoffice.operator_activity IS 'Append-only ledger of what operators did; 90 days, then exported and dropped by month.';
+
+COMMENT ON COLUMN bff_backoffice.operator_activity.occurred_at IS 'The time inside the id.';
+
+COMMENT ON COLUMN bff_backoffice.operator_activity.resource_id IS 'An id, never a name.';
+
+CREATE TABLE bff_backoffice.operator_preferences (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    id text NOT NULL COLLATE pg_catalog."C",
+    operator_id text NOT NULL COLLATE pg_catalog."C",
+    property_id text COLLATE pg_catalog."C",
+    payload text NOT NULL,
+    version integer DEFAULT 1 NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT ck_operator_preferences_id CHECK ((id ~ '^opr_[0-9A-HJKMNP-TV-Z]{26}$'::text))
+);
+
+ALTER TABLE ONLY bff_backoffice.operator_preferences FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE bff_backoffice.operator_preferences IS 'Mirror of operators'' preferences, with versions.';
+
+COMMENT ON COLUMN bff_backoffice.operator_preferences.property_id IS 'Null: for all properties.';
+
+COMMENT ON COLUMN bff_backoffice.operator_preferences.payload IS 'JSON.';
+
+CREATE TABLE bff_backoffice.outbox (
+    seq bigint NOT NULL,
+    id text NOT NULL COLLATE pg_catalog."C",
+    tenant_id text COLLATE pg_catalog."C",
+    subject text NOT NULL COLLATE pg_catalog."C",
+    ordering_key text NOT NULL COLLATE pg_catalog."C",
+    payload text NOT NULL,
+    envelope text NOT NULL,
+    enqueued_at timestamp with time zone DEFAULT now() NOT NULL,
+    publish_attempts integer DEFAULT 0 NOT NULL,
+    last_error text,
+    CONSTRAINT ck_outbox_id CHECK (((id ~~ 'evt\_%'::text) AND (length(id) = 30)))
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='5000', vacuum_truncate='false');
+
+ALTER TABLE ONLY bff_backoffice.outbox FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE bff_backoffice.outbox IS 'Events of the back office, written with the change they announce; the relay moves them to the bus.';
+
+ALTER TABLE bff_backoffice.outbox ALTER COLUMN seq ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME bff_backoffice.outbox_seq_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE chan.adapter_status_map (
+    tenant_id text COLLATE pg_catalog."C",
+    adapter text NOT NULL COLLATE pg_catalog."C",
+    provider_code text NOT NULL COLLATE pg_catalog."C",
+    canonical text NOT NULL,
+    reason text NOT NULL,
+    version integer DEFAULT 1 NOT NULL,
+    history jsonb DEFAULT '[]'::jsonb NOT NULL,
+    updated_by text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT ck_adapter_status_map_adapter CHECK ((adapter ~ '^[a-z][a-z0-9_]{1,62}$'::text)),
+    CONSTRAINT ck_adapter_status_map_canonical CHECK ((canonical = ANY (ARRAY['accepted'::text, 'sent'::text, 'delivered'::text, 'delivered_read'::text, 'failed_temp'::text, 'failed_perm'::text, 'rejected_by_provider'::text, 'rejected_by_recipient'::text, 'timed_out'::text, 'cancelled'::text, 'bounced'::text, 'complaint'::text, 'opened'::text, 'clicked'::text]))),
+    CONSTRAINT ck_adapter_status_map_history CHECK ((jsonb_typeof(history) = 'array'::text))
+);
+
+ALTER TABLE ONLY chan.adapter_status_map REPLICA IDENTITY FULL;
+
+ALTER TABLE ONLY chan.adapter_status_map FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE chan.adapter_status_map IS 'Provider code to canonical status. tenant_id null: for all; a tenant''s own row wins for its own attempts.';
+
+COMMENT ON COLUMN chan.adapter_status_map.history IS 'Earlier versions: version, canonical, reason, until, by.';
+
+CREATE TABLE chan.audit (
+    tenant_id text COLLATE pg_catalog."C",
+    entity_type text NOT NULL COLLATE pg_catalog."C",
+    seq bigint NOT NULL,
+    id text NOT NULL COLLATE pg_catalog."C",
+    occurred_at timestamp with time zone NOT NULL,
+    entity_id text NOT NULL COLLATE pg_catalog."C",
+    action text NOT NULL COLLATE pg_catalog."C",
+    actor text NOT NULL COLLATE pg_catalog."C",
+    before text,
+    after text,
+    ip_hash text COLLATE pg_catalog."C",
+    user_agent_hash text COLLATE pg_catalog."C",
+    trace_id text COLLATE pg_catalog."C",
+    reason text,
+    prev_hash text COLLATE pg_catalog."C",
+    record_hash text NOT NULL COLLATE pg_catalog."C",
+    CONSTRAINT ck_audit_action CHECK ((action ~ '^[a-z][a-z0-9_.]{1,62}$'::text)),
+    CONSTRAINT ck_audit_entity_type CHECK ((entity_type ~ '^[a-z][a-z0-9_]{1,62}$'::text)),
+    CONSTRAINT ck_audit_first CHECK (((seq = 1) = (prev_hash IS NULL))),
+    CONSTRAINT ck_audit_id CHECK ((id ~ '^chan_audit_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+    CONSTRAINT ck_audit_prev_hash CHECK ((prev_hash ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT ck_audit_record_hash CHECK ((record_hash ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT ck_audit_seq CHECK ((seq >= 1))
+)
+PARTITION BY RANGE (occurred_at);
+
+ALTER TABLE ONLY chan.audit FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE chan.audit IS 'Who or what changed policies, adapters, routes, sessions, profiles and circuits, append-only and hash-chained.';
+
+COMMENT ON COLUMN chan.audit.seq IS 'Counts from 1 within tenant and entity type, without gaps.';
+
+COMMENT ON COLUMN chan.audit.occurred_at IS 'The time inside the id; never earlier than the stream''s previous row.';
+
+COMMENT ON COLUMN chan.audit.before IS 'JSON, redacted: no address, body or secret.';
+
+COMMENT ON COLUMN chan.audit.after IS 'JSON, redacted: no address, body or secret.';
+
+COMMENT ON COLUMN chan.audit.ip_hash IS 'Peppered; the raw address is not kept.';
+
+COMMENT ON COLUMN chan.audit.record_hash IS 'Hex sha256 over every other column, prev_hash included; the form is in kernel/audit_record.py.';
+
+CREATE TABLE chan.audit_heads (
+    tenant_id text COLLATE pg_catalog."C",
+    entity_type text NOT NULL COLLATE pg_catalog."C",
+    seq bigint NOT NULL,
+    record_hash text COLLATE pg_catalog."C",
+    last_at timestamp with time zone NOT NULL,
+    CONSTRAINT ck_audit_heads_seq CHECK ((seq >= 0))
+)
+WITH (fillfactor='50');
+
+ALTER TABLE ONLY chan.audit_heads REPLICA IDENTITY FULL;
+
+ALTER TABLE ONLY chan.audit_heads FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE chan.audit_heads IS 'The last row of every audit stream: appenders lock it, and a cut-off tail is seen by it.';
+
+CREATE TABLE chan.channel_adapter_configs (
+    id text NOT NULL COLLATE pg_catalog."C",
+    tenant_id text COLLATE pg_catalog."C",
+    provider text NOT NULL COLLATE pg_catalog."C",
+    phone_number_id_or_handle text COLLATE pg_catalog."C",
+    secret_ref text NOT NULL,
+    circuit_state text DEFAULT 'CLOSED'::text NOT NULL,
+    circuit_opened_at timestamp with time zone,
+    rate_limit_per_second integer,
+    rate_limit_per_day integer,
+    regional_egress_ip_pool text,
+    pricing_model jsonb NOT NULL,
+    active boolean DEFAULT true NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    version integer DEFAULT 1 NOT NULL,
+    CONSTRAINT ck_channel_adapter_configs_circuit CHECK ((circuit_state = ANY (ARRAY['CLOSED'::text, 'OPEN'::text, 'HALF_OPEN'::text]))),
+    CONSTRAINT ck_channel_adapter_configs_id CHECK ((id ~ '^adcfg_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+    CONSTRAINT ck_channel_adapter_configs_limits CHECK (((rate_limit_per_second > 0) AND (rate_limit_per_day > 0))),
+    CONSTRAINT ck_channel_adapter_configs_provider CHECK ((provider ~ '^[a-z][a-z0-9_]{1,62}$'::text)),
+    CONSTRAINT ck_channel_adapter_configs_secret_ref CHECK ((secret_ref ~ '^[a-z][a-z0-9+.-]*://'::text))
+);
+
+ALTER TABLE ONLY chan.channel_adapter_configs FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE chan.channel_adapter_configs IS 'Vendor accounts. tenant_id null: the platform''s, usable by all tenants.';
+
+COMMENT ON COLUMN chan.channel_adapter_configs.provider IS 'Name in the adapter registry. No list here: a new adapter is one file and no migration.';
+
+COMMENT ON COLUMN chan.channel_adapter_configs.secret_ref IS 'A reference (file://, env://, vault://…), never the secret.';
+
+COMMENT ON COLUMN chan.channel_adapter_configs.pricing_model IS 'Base, per segment, per minute…, in micros and a currency.';
+
+CREATE TABLE chan.consumed_events (
+    consumer_name text NOT NULL COLLATE pg_catalog."C",
+    event_id text NOT NULL COLLATE pg_catalog."C",
+    tenant_id text COLLATE pg_catalog."C",
+    consumed_at timestamp with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp with time zone DEFAULT (now() + '30 days'::interval) NOT NULL
+);
+
+ALTER TABLE ONLY chan.consumed_events FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE chan.consumed_events IS 'Which consumer has applied which event; outlives the bus and its dead letters.';
+
+CREATE TABLE chan.conversations (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    id text NOT NULL COLLATE pg_catalog."C",
+    sender_id text NOT NULL COLLATE pg_catalog."C",
+    address_hash text NOT NULL COLLATE pg_catalog."C",
+    recipient_id text COLLATE pg_catalog."C",
+    channel text NOT NULL,
+    status text DEFAULT 'OPEN'::text NOT NULL,
+    turn_count integer DEFAULT 0 NOT NULL,
+    last_mt_message_id text COLLATE pg_catalog."C",
+    last_mo_message_id text COLLATE pg_catalog."C",
+    opened_at timestamp with time zone DEFAULT now() NOT NULL,
+    last_seen_at timestamp with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    closed_at timestamp with time zone,
+    close_reason text,
+    version integer DEFAULT 1 NOT NULL,
+    CONSTRAINT ck_conversations_channel CHECK ((channel = ANY (ARRAY['email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
+    CONSTRAINT ck_conversations_closed CHECK (((status = 'OPEN'::text) = (closed_at IS NULL))),
+    CONSTRAINT ck_conversations_hash CHECK ((address_hash ~ '^sha256:[0-9a-f]{64}$'::text)),
+    CONSTRAINT ck_conversations_id CHECK ((id ~ '^conv_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+    CONSTRAINT ck_conversations_status CHECK ((status = ANY (ARRAY['OPEN'::text, 'CLOSED_STOP'::text, 'CLOSED_IDLE'::text, 'CLOSED_MANUAL'::text])))
+);
+
+ALTER TABLE ONLY chan.conversations FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE chan.conversations IS 'Conversations between a sender of the tenant and an address; sliding end.';
+
+COMMENT ON COLUMN chan.conversations.sender_id IS 'Short code, number or handle of the tenant''s side.';
+
+COMMENT ON COLUMN chan.conversations.address_hash IS 'The other side, under the tenant''s pepper; a phone or a chat id.';
+
+COMMENT ON COLUMN chan.conversations.last_mt_message_id IS 'Last message to them; last_mo_message_id is the last from them.';
+
+CREATE TABLE chan.delivery_attempt_events (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    id text NOT NULL COLLATE pg_catalog."C",
+    recorded_at timestamp with time zone NOT NULL,
+    occurred_at timestamp with time zone,
+    cost_micros bigint,
+    late boolean DEFAULT false NOT NULL,
+    attempt_id text NOT NULL COLLATE pg_catalog."C",
+    execution_id text NOT NULL COLLATE pg_catalog."C",
+    status text NOT NULL COLLATE pg_catalog."C",
+    provider_code text COLLATE pg_catalog."C",
+    reason text,
+    cost_currency text COLLATE pg_catalog."C",
+    CONSTRAINT ck_delivery_attempt_events_currency CHECK ((cost_currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT ck_delivery_attempt_events_status CHECK ((status = ANY (ARRAY['accepted'::text, 'sent'::text, 'delivered'::text, 'delivered_read'::text, 'failed_temp'::text, 'failed_perm'::text, 'rejected_by_provider'::text, 'rejected_by_recipient'::text, 'step_skipped'::text, 'timed_out'::text, 'cancelled'::text, 'bounced'::text, 'complaint'::text, 'opened'::text, 'clicked'::text, 'unknown'::text])))
+)
+PARTITION BY RANGE (recorded_at);
+
+ALTER TABLE ONLY chan.delivery_attempt_events FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE chan.delivery_attempt_events IS 'Append-only: what vendors, and our own clock, said about an attempt afterwards.';
+
+COMMENT ON COLUMN chan.delivery_attempt_events.id IS 'The whe_ id of the vendor event, so that it is taken once; an evt_ id where our clock says it.';
+
+COMMENT ON COLUMN chan.delivery_attempt_events.recorded_at IS 'The time inside the id.';
+
+COMMENT ON COLUMN chan.delivery_attempt_events.late IS 'The step had been given up: recorded, never billed or reported twice.';
+
+CREATE TABLE chan.delivery_attempts (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    id text NOT NULL COLLATE pg_catalog."C",
+    started_at timestamp with time zone NOT NULL,
+    terminated_at timestamp with time zone,
+    cost_micros bigint DEFAULT 0 NOT NULL,
+    step_index integer NOT NULL,
+    duration_ms integer,
+    execution_id text NOT NULL COLLATE pg_catalog."C",
+    channel text NOT NULL COLLATE pg_catalog."C",
+    adapter_config_id text COLLATE pg_catalog."C",
+    provider text COLLATE pg_catalog."C",
+    provider_message_id text COLLATE pg_catalog."C",
+    status text NOT NULL COLLATE pg_catalog."C",
+    reason text,
+    cost_currency text COLLATE pg_catalog."C",
+    raw_payload_ref text,
+    CONSTRAINT ck_delivery_attempts_channel CHECK ((channel = ANY (ARRAY['email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
+    CONSTRAINT ck_delivery_attempts_currency CHECK ((cost_currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT ck_delivery_attempts_id CHECK (((id ~~ 'attempt\_%'::text) AND (length(id) = 34))),
+    CONSTRAINT ck_delivery_attempts_status CHECK ((status = ANY (ARRAY['accepted'::text, 'sent'::text, 'delivered'::text, 'delivered_read'::text, 'failed_temp'::text, 'failed_perm'::text, 'rejected_by_provider'::text, 'rejected_by_recipient'::text, 'step_skipped'::text, 'timed_out'::text, 'cancelled'::text])))
+)
+PARTITION BY RANGE (started_at);
+
+ALTER TABLE ONLY chan.delivery_attempts FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE chan.delivery_attempts IS 'Append-only: one row per vendor call or skipped step, as it ended. Later news are events.';
+
+COMMENT ON COLUMN chan.delivery_attempts.started_at IS 'The time inside the id.';
+
+COMMENT ON COLUMN chan.delivery_attempts.status IS 'What the call itself came to; receipts are in delivery_attempt_events.';
+
+COMMENT ON COLUMN chan.delivery_attempts.raw_payload_ref IS 'Encrypted object in the blob store: what the vendor answered.';
+
+CREATE TABLE chan.delivery_inbox (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    message_id text NOT NULL COLLATE pg_catalog."C",
+    notification_id text NOT NULL COLLATE pg_catalog."C",
+    recipient_id text NOT NULL COLLATE pg_catalog."C",
+    received_at timestamp with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp with time zone DEFAULT (now() + '30 days'::interval) NOT NULL
+);
+
+ALTER TABLE ONLY chan.delivery_inbox FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE chan.delivery_inbox IS 'Dispatch requests already taken from notify, by the message that brought them.';
+
+CREATE TABLE chan.delivery_outbox (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    notification_id text NOT NULL COLLATE pg_catalog."C",
+    recipient_id text NOT NULL COLLATE pg_catalog."C",
+    event_id text NOT NULL COLLATE pg_catalog."C",
+    execution_id text NOT NULL COLLATE pg_catalog."C",
+    subject text DEFAULT 'notification.delivery.outcome.v1'::text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp with time zone DEFAULT (now() + '30 days'::interval) NOT NULL,
+    CONSTRAINT ck_delivery_outbox_event_id CHECK (((event_id ~~ 'evt\_%'::text) AND (length(event_id) = 30)))
+);
+
+ALTER TABLE ONLY chan.delivery_outbox FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE chan.delivery_outbox IS 'Proof that an outcome was announced: written with the outbox row, once per notification and recipient.';
+
+COMMENT ON COLUMN chan.delivery_outbox.event_id IS 'The event in chan.outbox, which carries the payload.';
+
+CREATE TABLE chan.executions_live (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    id text NOT NULL COLLATE pg_catalog."C",
+    started_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp with time zone,
+    step_deadline_at timestamp with time zone,
+    claimed_until timestamp with time zone,
+    terminated_at timestamp with time zone,
+    cost_cap_micros bigint,
+    cost_reserved_micros bigint DEFAULT 0 NOT NULL,
+    cost_spent_micros bigint DEFAULT 0 NOT NULL,
+    policy_version integer,
+    step_index integer DEFAULT 0 NOT NULL,
+    version integer DEFAULT 1 NOT NULL,
+    notification_id text NOT NULL COLLATE pg_catalog."C",
+    recipient_id text NOT NULL COLLATE pg_catalog."C",
+    use_case text NOT NULL COLLATE pg_catalog."C",
+    priority text DEFAULT 'normal'::text NOT NULL COLLATE pg_catalog."C",
+    strategy text NOT NULL COLLATE pg_catalog."C",
+    policy_id text COLLATE pg_catalog."C",
+    ladder_snapshot text NOT NULL,
+    fallback_path text DEFAULT '[]'::text NOT NULL,
+    final_channel text COLLATE pg_catalog."C",
+    outcome text DEFAULT 'IN_PROGRESS'::text NOT NULL COLLATE pg_catalog."C",
+    cost_currency text COLLATE pg_catalog."C",
+    claimed_by text,
+    trace_id text COLLATE pg_catalog."C",
+    CONSTRAINT ck_executions_live_cost CHECK (((cost_reserved_micros >= 0) AND (cost_spent_micros >= 0) AND ((cost_cap_micros IS NULL) OR ((cost_reserved_micros + cost_spent_micros) <= cost_cap_micros)))),
+    CONSTRAINT ck_executions_live_currency CHECK ((cost_currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT ck_executions_live_id CHECK (((id ~~ 'exec\_%'::text) AND (length(id) = 31))),
+    CONSTRAINT ck_executions_live_outcome CHECK ((outcome = ANY (ARRAY['IN_PROGRESS'::text, 'DELIVERED'::text, 'FAILED'::text, 'REFUSED_NO_CHANNEL'::text, 'REFUSED_COST_CAP'::text, 'REFUSED_CONSENT'::text, 'REFUSED_SENDER_UNAUTHORIZED'::text]))),
+    CONSTRAINT ck_executions_live_priority CHECK ((priority = ANY (ARRAY['critical'::text, 'high'::text, 'normal'::text, 'low'::text]))),
+    CONSTRAINT ck_executions_live_strategy CHECK ((strategy = ANY (ARRAY['SEQUENTIAL'::text, 'PARALLEL'::text, 'FAILOVER'::text]))),
+    CONSTRAINT ck_executions_live_terminated CHECK (((outcome = 'IN_PROGRESS'::text) = (terminated_at IS NULL))),
+    CONSTRAINT ck_executions_live_use_case CHECK ((use_case = ANY (ARRAY['otp'::text, 'txn'::text, 'marketing'::text, 'alert'::text, 'conversational'::text])))
+);
+
+ALTER TABLE ONLY chan.executions_live FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE chan.executions_live IS 'Ladders in progress: one per notification and recipient. Ended ones move to fallback_executions.';
+
+COMMENT ON COLUMN chan.executions_live.cost_reserved_micros IS 'Worst case of the steps under way, settled when they end.';
+
+COMMENT ON COLUMN chan.executions_live.ladder_snapshot IS 'JSON: the ladder as frozen at the start.';
+
+COMMENT ON COLUMN chan.executions_live.fallback_path IS 'JSON: the steps so far, also the skipped ones, with reasons.';
+
+COMMENT ON COLUMN chan.executions_live.outcome IS 'Leaves IN_PROGRESS once; the history row and the event go with it.';
+
+CREATE TABLE chan.fallback_executions (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    id text NOT NULL COLLATE pg_catalog."C",
+    started_at timestamp with time zone NOT NULL,
+    terminated_at timestamp with time zone NOT NULL,
+    total_cost_micros bigint DEFAULT 0 NOT NULL,
+    policy_version integer,
+    notification_id text NOT NULL COLLATE pg_catalog."C",
+    recipient_id text NOT NULL COLLATE pg_catalog."C",
+    use_case text NOT NULL COLLATE pg_catalog."C",
+    strategy text NOT NULL COLLATE pg_catalog."C",
+    policy_id text COLLATE pg_catalog."C",
+    ladder_snapshot text NOT NULL,
+    final_channel text COLLATE pg_catalog."C",
+    outcome text NOT NULL COLLATE pg_catalog."C",
+    evidence text COLLATE pg_catalog."C",
+    cost_currency text COLLATE pg_catalog."C",
+    fallback_path text DEFAULT '[]'::text NOT NULL,
+    trace_id text COLLATE pg_catalog."C",
+    CONSTRAINT ck_fallback_executions_currency CHECK ((cost_currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT ck_fallback_executions_evidence CHECK ((evidence = ANY (ARRAY['accepted'::text, 'sent'::text, 'delivered'::text, 'read'::text]))),
+    CONSTRAINT ck_fallback_executions_id CHECK (((id ~~ 'exec\_%'::text) AND (length(id) = 31))),
+    CONSTRAINT ck_fallback_executions_outcome CHECK ((outcome = ANY (ARRAY['DELIVERED'::text, 'FAILED'::text, 'REFUSED_NO_CHANNEL'::text, 'REFUSED_COST_CAP'::text, 'REFUSED_CONSENT'::text, 'REFUSED_SENDER_UNAUTHORIZED'::text]))),
+    CONSTRAINT ck_fallback_executions_strategy CHECK ((strategy = ANY (ARRAY['SEQUENTIAL'::text, 'PARALLEL'::text, 'FAILOVER'::text]))),
+    CONSTRAINT ck_fallback_executions_use_case CHECK ((use_case = ANY (ARRAY['otp'::text, 'txn'::text, 'marketing'::text, 'alert'::text, 'conversational'::text])))
+)
+PARTITION BY RANGE (started_at);
+
+ALTER TABLE ONLY chan.fallback_executions FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE chan.fallback_executions IS 'Append-only history of ended ladders: exactly one outcome each.';
+
+COMMENT ON COLUMN chan.fallback_executions.started_at IS 'The time inside the id.';
+
+COMMENT ON COLUMN chan.fallback_executions.evidence IS 'What DELIVERED rests on; accepted where the channel has no receipts.';
+
+CREATE TABLE chan.fallback_policies (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    id text NOT NULL COLLATE pg_catalog."C",
+    use_case text NOT NULL,
+    strategy text DEFAULT 'SEQUENTIAL'::text NOT NULL,
+    ladder_order text DEFAULT 'fixed'::text NOT NULL,
+    cost_cap_micros bigint NOT NULL,
+    cost_cap_currency text NOT NULL COLLATE pg_catalog."C",
+    session_ttl_seconds integer DEFAULT 86400 NOT NULL,
+    ladder jsonb NOT NULL,
+    stop_keywords_override text[] DEFAULT ARRAY[]::text[] NOT NULL,
+    version integer DEFAULT 1 NOT NULL,
+    created_by text NOT NULL,
+    updated_by text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    deleted_at timestamp with time zone,
+    grace_period_ends_at timestamp with time zone,
+    CONSTRAINT ck_fallback_policies_cost_cap CHECK ((cost_cap_micros >= 0)),
+    CONSTRAINT ck_fallback_policies_currency CHECK ((cost_cap_currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT ck_fallback_policies_id CHECK ((id ~ '^policy_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+    CONSTRAINT ck_fallback_policies_ladder CHECK ((jsonb_typeof(ladder) = 'array'::text)),
+    CONSTRAINT ck_fallback_policies_order CHECK ((ladder_order = ANY (ARRAY['fixed'::text, 'learned'::text, 'cheapest'::text]))),
+    CONSTRAINT ck_fallback_policies_session_ttl CHECK ((session_ttl_seconds > 0)),
+    CONSTRAINT ck_fallback_policies_strategy CHECK ((strategy = ANY (ARRAY['SEQUENTIAL'::text, 'PARALLEL'::text, 'FAILOVER'::text]))),
+    CONSTRAINT ck_fallback_policies_use_case CHECK ((use_case = ANY (ARRAY['otp'::text, 'txn'::text, 'marketing'::text, 'alert'::text, 'conversational'::text])))
+);
+
+ALTER TABLE ONLY chan.fallback_policies FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE chan.fallback_policies IS 'A tenant''s ladder for a use case: steps, deadlines, cost cap, STOP words.';
+
+COMMENT ON COLUMN chan.fallback_policies.cost_cap_micros IS 'Per message: reserved plus spent never passes it.';
+
+COMMENT ON COLUMN chan.fallback_policies.ladder IS 'Steps: channel, deadline seconds, retry budget, conditions, what counts as success.';
+
+COMMENT ON COLUMN chan.fallback_policies.deleted_at IS 'Soft delete: executions that started under it may finish until grace_period_ends_at.';
+
+CREATE TABLE chan.fallback_policy_versions (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    policy_id text NOT NULL COLLATE pg_catalog."C",
+    version integer NOT NULL,
+    snapshot text NOT NULL,
+    changed_by text NOT NULL,
+    changed_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+ALTER TABLE ONLY chan.fallback_policy_versions FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE chan.fallback_policy_versions IS 'Every version a policy had, as it was.';
+
+COMMENT ON COLUMN chan.fallback_policy_versions.snapshot IS 'JSON of the whole policy.';
+
+CREATE TABLE chan.outbox (
+    seq bigint NOT NULL,
+    id text NOT NULL COLLATE pg_catalog."C",
+    tenant_id text COLLATE pg_catalog."C",
+    subject text NOT NULL COLLATE pg_catalog."C",
+    ordering_key text NOT NULL COLLATE pg_catalog."C",
+    payload text NOT NULL,
+    envelope text NOT NULL,
+    enqueued_at timestamp with time zone DEFAULT now() NOT NULL,
+    publish_attempts integer DEFAULT 0 NOT NULL,
+    last_error text,
+    CONSTRAINT ck_outbox_id CHECK (((id ~~ 'evt\_%'::text) AND (length(id) = 30)))
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='5000', vacuum_truncate='false');
+
+ALTER TABLE ONLY chan.outbox FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE chan.outbox IS 'Events of the router, written with the change they announce; the relay moves them to the bus.';
+
+ALTER TABLE chan.outbox ALTER COLUMN seq ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME chan.outbox_seq_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE chan.recipient_profiles (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    id text NOT NULL COLLATE pg_catalog."C",
+    recipient_id text NOT NULL COLLATE pg_catalog."C",
+    msisdn_hash text COLLATE pg_catalog."C",
+    channel_preferences jsonb DEFAULT '[]'::jsonb NOT NULL,
+    has_whatsapp_business text DEFAULT 'UNKNOWN'::text NOT NULL,
+    voice_otp_supported text DEFAULT 'UNKNOWN'::text NOT NULL,
+    telegram_chat_id_hash text COLLATE pg_catalog."C",
+    telegram_chat_id_ciphertext bytea,
+    viber_id_hash text COLLATE pg_catalog."C",
+    viber_id_ciphertext bytea,
+    email_verified boolean DEFAULT false NOT NULL,
+    last_successful_channel text,
+    last_observed_at timestamp with time zone,
+    discovery_state text DEFAULT 'UNSEEN'::text NOT NULL,
+    field_times jsonb DEFAULT '{}'::jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    version integer DEFAULT 1 NOT NULL,
+    CONSTRAINT ck_recipient_profiles_channel CHECK ((last_successful_channel = ANY (ARRAY['email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
+    CONSTRAINT ck_recipient_profiles_discovery CHECK ((discovery_state = ANY (ARRAY['UNSEEN'::text, 'LEARNING'::text, 'STABLE'::text]))),
+    CONSTRAINT ck_recipient_profiles_id CHECK ((id ~ '^profile_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+    CONSTRAINT ck_recipient_profiles_msisdn_hash CHECK ((msisdn_hash ~ '^sha256:[0-9a-f]{64}$'::text)),
+    CONSTRAINT ck_recipient_profiles_voice CHECK ((voice_otp_supported = ANY (ARRAY['KNOWN_YES'::text, 'KNOWN_NO'::text, 'UNKNOWN'::text]))),
+    CONSTRAINT ck_recipient_profiles_whatsapp CHECK ((has_whatsapp_business = ANY (ARRAY['KNOWN_YES'::text, 'KNOWN_NO'::text, 'UNKNOWN'::text])))
+);
+
+ALTER TABLE ONLY chan.recipient_profiles FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE chan.recipient_profiles IS 'Per recipient: how well each channel reaches them, learned from outcomes.';
+
+COMMENT ON COLUMN chan.recipient_profiles.recipient_id IS 'Notify''s recipient; no foreign key across services.';
+
+COMMENT ON COLUMN chan.recipient_profiles.msisdn_hash IS 'HMAC under the tenant''s pepper, as in notify.';
+
+COMMENT ON COLUMN chan.recipient_profiles.channel_preferences IS 'List of channel, score, confidence, last observed.';
+
+COMMENT ON COLUMN chan.recipient_profiles.telegram_chat_id_ciphertext IS 'Under the recipient''s data key.';
+
+COMMENT ON COLUMN chan.recipient_profiles.field_times IS 'When each field was observed: merging keeps the latest, field by field.';
+
+CREATE TABLE chan.tenant_inbound_routes (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    id text NOT NULL COLLATE pg_catalog."C",
+    inbound text NOT NULL COLLATE pg_catalog."C",
+    webhook_url text NOT NULL,
+    secret_ref text NOT NULL,
+    active boolean DEFAULT true NOT NULL,
+    grace_period_ends_at timestamp with time zone,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    version integer DEFAULT 1 NOT NULL,
+    CONSTRAINT ck_tenant_inbound_routes_id CHECK ((id ~ '^route_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+    CONSTRAINT ck_tenant_inbound_routes_secret_ref CHECK ((secret_ref ~ '^[a-z][a-z0-9+.-]*://'::text))
+);
+
+ALTER TABLE ONLY chan.tenant_inbound_routes FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE chan.tenant_inbound_routes IS 'Short code or E.164 number to the tenant whose inbound messages it takes.';
+
+CREATE TABLE chan.webhook_inbound (
+    id text NOT NULL COLLATE pg_catalog."C",
+    received_at timestamp with time zone NOT NULL,
+    tenant_id text COLLATE pg_catalog."C",
+    vendor text NOT NULL COLLATE pg_catalog."C",
+    adapter text NOT NULL COLLATE pg_catalog."C",
+    signature_valid boolean NOT NULL,
+    raw_body_ref text NOT NULL,
+    status text DEFAULT 'received'::text NOT NULL,
+    reason text,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT ck_webhook_inbound_id CHECK (((id ~~ 'whi\_%'::text) AND (length(id) = 30))),
+    CONSTRAINT ck_webhook_inbound_status CHECK ((status = ANY (ARRAY['received'::text, 'applied'::text, 'rejected'::text, 'dlq'::text])))
+)
+PARTITION BY RANGE (received_at);
+
+ALTER TABLE ONLY chan.webhook_inbound FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE chan.webhook_inbound IS 'One row per callback request as it came; the raw body is in the blob store.';
+
+COMMENT ON COLUMN chan.webhook_inbound.received_at IS 'The time inside the id.';
+
+COMMENT ON COLUMN chan.webhook_inbound.tenant_id IS 'Null until known: a shared vendor account serves many tenants.';
+
+COMMENT ON COLUMN chan.webhook_inbound.adapter IS 'The account that was called: last part of /hooks/{vendor}/{adapter}.';
+
+COMMENT ON COLUMN chan.webhook_inbound.raw_body_ref IS 'Encrypted object, under a platform key until correlated.';
+
+CREATE TABLE chan.webhook_inbound_dedup (
+    vendor text NOT NULL COLLATE pg_catalog."C",
+    adapter text NOT NULL COLLATE pg_catalog."C",
+    vendor_message_id text NOT NULL COLLATE pg_catalog."C",
+    type text NOT NULL COLLATE pg_catalog."C",
+    discriminator text NOT NULL COLLATE pg_catalog."C",
+    event_id text NOT NULL COLLATE pg_catalog."C",
+    received_at timestamp with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp with time zone DEFAULT (now() + '90 days'::interval) NOT NULL,
+    CONSTRAINT ck_webhook_inbound_dedup_event_id CHECK (((event_id ~~ 'whe\_%'::text) AND (length(event_id) = 30)))
+);
+
+ALTER TABLE ONLY chan.webhook_inbound_dedup FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE chan.webhook_inbound_dedup IS 'Vendor events already taken in; swept by expires_at. No tenant: it is asked before one is known.';
+
+COMMENT ON COLUMN chan.webhook_inbound_dedup.adapter IS 'Part of the key: two accounts of one vendor can give out the same message id (SMPP counts from 1).';
+
+COMMENT ON COLUMN chan.webhook_inbound_dedup.discriminator IS 'When it occurred; where the vendor gives no time, its event id or a hash of the canonical payload.';
+
+CREATE TABLE chan.webhook_inbound_events (
+    id text NOT NULL COLLATE pg_catalog."C",
+    received_at timestamp with time zone NOT NULL,
+    tenant_id text COLLATE pg_catalog."C",
+    webhook_inbound_id text NOT NULL COLLATE pg_catalog."C",
+    vendor text NOT NULL COLLATE pg_catalog."C",
+    adapter text NOT NULL COLLATE pg_catalog."C",
+    vendor_message_id text NOT NULL COLLATE pg_catalog."C",
+    type text NOT NULL COLLATE pg_catalog."C",
+    occurred_at timestamp with time zone,
+    payload_ciphertext bytea,
+    status text DEFAULT 'queued'::text NOT NULL,
+    attempt_id text COLLATE pg_catalog."C",
+    correlate_attempts integer DEFAULT 0 NOT NULL,
+    next_correlate_at timestamp with time zone,
+    applied_at timestamp with time zone,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT ck_webhook_inbound_events_id CHECK (((id ~~ 'whe\_%'::text) AND (length(id) = 30))),
+    CONSTRAINT ck_webhook_inbound_events_status CHECK ((status = ANY (ARRAY['queued'::text, 'applied'::text, 'late_correlate'::text, 'dlq'::text])))
+)
+PARTITION BY RANGE (received_at);
+
+ALTER TABLE ONLY chan.webhook_inbound_events FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE chan.webhook_inbound_events IS 'What a callback said, event by event; waits until its attempt is found.';
+
+COMMENT ON COLUMN chan.webhook_inbound_events.received_at IS 'The time inside the id.';
+
+COMMENT ON COLUMN chan.webhook_inbound_events.tenant_id IS 'Null until correlated; from then on the tenant may read the row.';
+
+COMMENT ON COLUMN chan.webhook_inbound_events.occurred_at IS 'As the vendor says; null where it does not.';
+
+COMMENT ON COLUMN chan.webhook_inbound_events.payload_ciphertext IS 'Under a platform key until correlated, then under the recipient''s.';
+
+CREATE TABLE kernel.audit_anchor_lines (
+    log text NOT NULL COLLATE pg_catalog."C",
+    anchor_number bigint NOT NULL,
+    tenant_id text COLLATE pg_catalog."C",
+    entity_type text NOT NULL COLLATE pg_catalog."C",
+    seq bigint NOT NULL,
+    record_hash text NOT NULL COLLATE pg_catalog."C",
+    last_at timestamp with time zone NOT NULL
+);
+
+ALTER TABLE ONLY kernel.audit_anchor_lines REPLICA IDENTITY FULL;
+
+ALTER TABLE ONLY kernel.audit_anchor_lines FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE kernel.audit_anchor_lines IS 'One stream in one anchor: its last row before the anchor''s end. Only streams that grew since the last anchor.';
+
+CREATE TABLE kernel.audit_anchors (
+    log text NOT NULL COLLATE pg_catalog."C",
+    number bigint NOT NULL,
+    id text NOT NULL COLLATE pg_catalog."C",
+    kind text NOT NULL,
+    covers_from timestamp with time zone,
+    covers_until timestamp with time zone NOT NULL,
+    taken_at timestamp with time zone NOT NULL,
+    stream_count bigint NOT NULL,
+    row_count bigint NOT NULL,
+    root text NOT NULL COLLATE pg_catalog."C",
+    prev_digest text COLLATE pg_catalog."C",
+    digest text NOT NULL COLLATE pg_catalog."C",
+    key_id text NOT NULL COLLATE pg_catalog."C",
+    signature bytea NOT NULL,
+    CONSTRAINT ck_audit_anchors_first CHECK (((number = 1) = (prev_digest IS NULL))),
+    CONSTRAINT ck_audit_anchors_kind CHECK ((kind = ANY (ARRAY['month'::text, 'demand'::text]))),
+    CONSTRAINT ck_audit_anchors_log CHECK ((log = ANY (ARRAY['notification'::text, 'chan'::text]))),
+    CONSTRAINT ck_audit_anchors_number CHECK ((number >= 1))
+);
+
+ALTER TABLE ONLY kernel.audit_anchors FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE kernel.audit_anchors IS 'Signed statements of how far every stream of an audit log had come. Append-only, kept for ever.';
+
+COMMENT ON COLUMN kernel.audit_anchors.root IS 'Hash over this anchor''s lines in order of tenant and entity type.';
+
+COMMENT ON COLUMN kernel.audit_anchors.digest IS 'Hash of what was signed; the next anchor repeats it, so that none can vanish in between.';
+
+CREATE TABLE kernel.bus_consumers (
+    group_name text NOT NULL COLLATE pg_catalog."C",
+    "position" bigint NOT NULL,
+    published_at timestamp with time zone NOT NULL,
+    owner text COLLATE pg_catalog."C",
+    epoch bigint DEFAULT 0 NOT NULL,
+    lease_until timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+)
+WITH (fillfactor='50');
+
+ALTER TABLE ONLY kernel.bus_consumers FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE kernel.bus_consumers IS 'How far each consumer group has come on the stream, and which process reads for it now.';
+
+COMMENT ON COLUMN kernel.bus_consumers.published_at IS 'Of the event at position; tells which partitions are behind.';
+
+COMMENT ON COLUMN kernel.bus_consumers.epoch IS 'Grows with every new owner; a process with an older one may not write here any more.';
+
+CREATE TABLE kernel.bus_events (
+    "position" bigint NOT NULL,
+    published_at timestamp with time zone NOT NULL,
+    id text NOT NULL COLLATE pg_catalog."C",
+    tenant_id text COLLATE pg_catalog."C",
+    subject text NOT NULL COLLATE pg_catalog."C",
+    ordering_key text NOT NULL COLLATE pg_catalog."C",
+    payload text NOT NULL,
+    envelope text NOT NULL
+)
+PARTITION BY RANGE (published_at);
+
+ALTER TABLE ONLY kernel.bus_events FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE kernel.bus_events IS 'The stream: every published event in its order. One partition a day, dropped after seven.';
+
+COMMENT ON COLUMN kernel.bus_events.published_at IS 'When the relay moved it here, by the server''s clock.';
+
+CREATE TABLE kernel.bus_parked (
+    group_name text NOT NULL COLLATE pg_catalog."C",
+    "position" bigint NOT NULL,
+    tenant_id text COLLATE pg_catalog."C",
+    lane text NOT NULL COLLATE pg_catalog."C",
+    envelope text NOT NULL,
+    payload text NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    next_attempt_at timestamp with time zone,
+    last_error text,
+    parked_at timestamp with time zone NOT NULL
+);
+
+ALTER TABLE ONLY kernel.bus_parked FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE kernel.bus_parked IS 'Events that failed in one group, and those that wait behind them to keep their order.';
+
+COMMENT ON COLUMN kernel.bus_parked.lane IS 'Tenant and ordering key: where order holds.';
+
+COMMENT ON COLUMN kernel.bus_parked.next_attempt_at IS 'Null while it waits behind an earlier event of its lane.';
+
+COMMENT ON COLUMN kernel.bus_parked.last_error IS 'The code or class of the error, never its words: they may quote a person.';
+
+CREATE SEQUENCE kernel.bus_positions
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+COMMENT ON SEQUENCE kernel.bus_positions IS 'Places on the stream. Numbers may be missing; none appears after a higher one.';
+
+CREATE TABLE kernel.data_keys (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    subject_id text NOT NULL COLLATE pg_catalog."C",
+    version integer NOT NULL,
+    wrapped_key bytea,
+    tenant_key_version integer NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    destroyed_at timestamp with time zone,
+    CONSTRAINT ck_data_keys_destroyed CHECK (((wrapped_key IS NULL) = (destroyed_at IS NOT NULL))),
+    CONSTRAINT ck_data_keys_subject CHECK (((char_length(subject_id) >= 1) AND (char_length(subject_id) <= 200))),
+    CONSTRAINT ck_data_keys_tenant CHECK ((tenant_id ~ '^tnt_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+    CONSTRAINT ck_data_keys_version CHECK ((version >= 1))
+);
+
+ALTER TABLE ONLY kernel.data_keys FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE kernel.data_keys IS 'The key of one recipient (or other subject), wrapped by its tenant''s key; destroying it makes all it sealed unreadable.';
+
+COMMENT ON COLUMN kernel.data_keys.version IS 'Version 1 is never removed: its row is locked by whoever changes which versions the subject has.';
+
+COMMENT ON COLUMN kernel.data_keys.wrapped_key IS 'Null once destroyed; also for a subject that was destroyed before it had a key.';
+
+CREATE TABLE kernel.dead_letters (
+    id text NOT NULL COLLATE pg_catalog."C",
+    group_name text NOT NULL COLLATE pg_catalog."C",
+    "position" bigint NOT NULL,
+    event_id text NOT NULL COLLATE pg_catalog."C",
+    tenant_id text COLLATE pg_catalog."C",
+    subject text NOT NULL COLLATE pg_catalog."C",
+    lane text NOT NULL COLLATE pg_catalog."C",
+    envelope text NOT NULL,
+    payload text NOT NULL,
+    attempts integer NOT NULL,
+    error text NOT NULL,
+    died_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL
+);
+
+ALTER TABLE ONLY kernel.dead_letters FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE kernel.dead_letters IS 'Events that a group has given up on; kept 14 days for replay.';
+
+COMMENT ON COLUMN kernel.dead_letters.error IS 'The code or class of the last error, never its words.';
+
+CREATE TABLE kernel.feature_flags (
+    key text NOT NULL COLLATE pg_catalog."C",
+    tenant_id text COLLATE pg_catalog."C",
+    enabled boolean NOT NULL,
+    percentage smallint,
+    reason text NOT NULL,
+    updated_by text NOT NULL COLLATE pg_catalog."C",
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT ck_feature_flags_key CHECK ((key ~ '^[a-z][a-z0-9_.]{1,62}$'::text)),
+    CONSTRAINT ck_feature_flags_percentage CHECK (((percentage >= 0) AND (percentage <= 100))),
+    CONSTRAINT ck_feature_flags_rollout CHECK (((percentage IS NULL) OR ((tenant_id IS NULL) AND enabled)))
+);
+
+ALTER TABLE ONLY kernel.feature_flags REPLICA IDENTITY FULL;
+
+ALTER TABLE ONLY kernel.feature_flags FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE kernel.feature_flags IS 'Switches that differ from their declared default. tenant_id null: for everybody; a tenant''s own row wins.';
+
+COMMENT ON COLUMN kernel.feature_flags.percentage IS 'On for this share of the tenants, chosen by a stable hash; null means all.';
+
+CREATE TABLE kernel.hot_leases (
+    tenant_id text COLLATE pg_catalog."C",
+    key text NOT NULL COLLATE pg_catalog."C",
+    holder text NOT NULL COLLATE pg_catalog."C",
+    fence bigint NOT NULL,
+    expires_at timestamp with time zone NOT NULL
+)
+WITH (fillfactor='50');
+
+ALTER TABLE ONLY kernel.hot_leases REPLICA IDENTITY FULL;
+
+ALTER TABLE ONLY kernel.hot_leases FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE kernel.hot_leases IS 'Who alone may do something, until when.';
+
+CREATE TABLE kernel.hot_limits (
+    tenant_id text COLLATE pg_catalog."C",
+    key text NOT NULL COLLATE pg_catalog."C",
+    moments bigint[] NOT NULL,
+    amounts bigint[] NOT NULL,
+    expires_at timestamp with time zone NOT NULL
+)
+WITH (fillfactor='50');
+
+ALTER TABLE ONLY kernel.hot_limits REPLICA IDENTITY FULL;
+
+ALTER TABLE ONLY kernel.hot_limits FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE kernel.hot_limits IS 'What was taken of each limit, in its present window. The arithmetic is in kernel/limit_windows.py.';
+
+COMMENT ON COLUMN kernel.hot_limits.moments IS 'Microseconds since 1970, each with the amount at its place in amounts.';
+
+CREATE UNLOGGED TABLE kernel.hot_presence (
+    tenant_id text COLLATE pg_catalog."C",
+    key text NOT NULL COLLATE pg_catalog."C",
+    member text NOT NULL COLLATE pg_catalog."C",
+    expires_at timestamp with time zone NOT NULL
+)
+WITH (fillfactor='50');
+
+ALTER TABLE ONLY kernel.hot_presence FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE kernel.hot_presence IS 'Who is here: which process holds a connection of which recipient.';
+
+CREATE TABLE kernel.hot_seen (
+    tenant_id text COLLATE pg_catalog."C",
+    key text NOT NULL COLLATE pg_catalog."C",
+    expires_at timestamp with time zone NOT NULL
+);
+
+ALTER TABLE ONLY kernel.hot_seen REPLICA IDENTITY FULL;
+
+ALTER TABLE ONLY kernel.hot_seen FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE kernel.hot_seen IS 'Keys that were seen and may not pass again until they expire.';
+
+CREATE SEQUENCE kernel.lease_fences
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+COMMENT ON SEQUENCE kernel.lease_fences IS 'Numbers the holders of leases, so that a late writer can be told from the present one.';
+
+CREATE TABLE kernel.partitioned_tables (
+    parent text NOT NULL COLLATE pg_catalog."C",
+    service text NOT NULL,
+    unit text DEFAULT 'month'::text NOT NULL,
+    months_ahead integer NOT NULL,
+    time_column text NOT NULL,
+    fillfactor integer DEFAULT 100 NOT NULL,
+    CONSTRAINT ck_partitioned_tables_ahead CHECK (((months_ahead >= 1) AND (months_ahead <= 60))),
+    CONSTRAINT ck_partitioned_tables_fillfactor CHECK (((fillfactor >= 50) AND (fillfactor <= 100))),
+    CONSTRAINT ck_partitioned_tables_service CHECK ((service = ANY (ARRAY['kernel'::text, 'notify'::text, 'router'::text, 'backoffice'::text]))),
+    CONSTRAINT ck_partitioned_tables_unit CHECK ((unit = ANY (ARRAY['month'::text, 'day'::text])))
+);
+
+COMMENT ON TABLE kernel.partitioned_tables IS 'Parents whose time partitions are made ahead by a job. Written by migrations.';
+
+COMMENT ON COLUMN kernel.partitioned_tables.parent IS 'The table that is partitioned by range, e.g. notification.notifications_standard.';
+
+COMMENT ON COLUMN kernel.partitioned_tables.fillfactor IS 'For new partitions: room on the page for rows that are updated. A parent cannot carry it.';
+
+CREATE TABLE kernel.platform_keys (
+    purpose text NOT NULL COLLATE pg_catalog."C",
+    version integer NOT NULL,
+    wrapped_key bytea NOT NULL,
+    master_key_id text NOT NULL COLLATE pg_catalog."C",
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT ck_platform_keys_pepper_stays CHECK (((purpose <> 'pepper'::text) OR (version = 1))),
+    CONSTRAINT ck_platform_keys_purpose CHECK ((purpose ~ '^[a-z][a-z_]{0,62}$'::text)),
+    CONSTRAINT ck_platform_keys_version CHECK ((version >= 1))
+);
+
+ALTER TABLE ONLY kernel.platform_keys FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE kernel.platform_keys IS 'The platform''s own keys, wrapped by the master key: its pepper, and the key for callbacks that nobody has claimed yet.';
+
+CREATE TABLE kernel.schema_migrations (
+    number integer NOT NULL,
+    slug text NOT NULL,
+    phase text NOT NULL,
+    checksum text NOT NULL,
+    started_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    finished_at timestamp with time zone,
+    statements_done integer DEFAULT 0 NOT NULL,
+    applied_by text NOT NULL,
+    duration interval DEFAULT '00:00:00'::interval NOT NULL,
+    CONSTRAINT schema_migrations_checksum_sha256 CHECK ((checksum ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT schema_migrations_number_from_one CHECK ((number >= 1)),
+    CONSTRAINT schema_migrations_phase_known CHECK ((phase = ANY (ARRAY['pre'::text, 'post'::text]))),
+    CONSTRAINT schema_migrations_statements_counted CHECK ((statements_done >= 0))
+);
+
+COMMENT ON TABLE kernel.schema_migrations IS 'Which migrations this database has; a row without finished_at is half-applied. Only `tidings migrate` writes it.';
+
+CREATE TABLE kernel.schema_migrations_log (
+    entry bigint NOT NULL,
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    action text NOT NULL,
+    number integer NOT NULL,
+    slug text NOT NULL,
+    checksum text NOT NULL,
+    by text NOT NULL,
+    reason text,
+    CONSTRAINT schema_migrations_log_action_known CHECK ((action = ANY (ARRAY['started'::text, 'resumed'::text, 'applied'::text, 'reverted'::text]))),
+    CONSTRAINT schema_migrations_log_revert_has_reason CHECK (((action <> 'reverted'::text) OR (reason IS NOT NULL)))
+);
+
+COMMENT ON TABLE kernel.schema_migrations_log IS 'Everything that `tidings migrate` ever did to this database, emergency reversals included; append-only.';
+
+ALTER TABLE kernel.schema_migrations_log ALTER COLUMN entry ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME kernel.schema_migrations_log_entry_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE kernel.tenant_keys (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    purpose text NOT NULL COLLATE pg_catalog."C",
+    version integer NOT NULL,
+    wrapped_key bytea NOT NULL,
+    master_key_id text NOT NULL COLLATE pg_catalog."C",
+    state text DEFAULT 'active'::text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    retired_at timestamp with time zone,
+    CONSTRAINT ck_tenant_keys_pepper_stays CHECK (((purpose <> 'pepper'::text) OR ((version = 1) AND (state = 'active'::text)))),
+    CONSTRAINT ck_tenant_keys_purpose CHECK ((purpose = ANY (ARRAY['wrapping'::text, 'pepper'::text]))),
+    CONSTRAINT ck_tenant_keys_retired CHECK (((state = 'retired'::text) = (retired_at IS NOT NULL))),
+    CONSTRAINT ck_tenant_keys_state CHECK ((state = ANY (ARRAY['active'::text, 'retired'::text]))),
+    CONSTRAINT ck_tenant_keys_tenant CHECK ((tenant_id ~ '^tnt_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+    CONSTRAINT ck_tenant_keys_version CHECK ((version >= 1))
+);
+
+ALTER TABLE ONLY kernel.tenant_keys FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE kernel.tenant_keys IS 'A tenant''s key for wrapping data keys, and its pepper for hashing addresses; both wrapped by the master key.';
+
+COMMENT ON COLUMN kernel.tenant_keys.state IS 'The highest active version wraps; an older one is active while data keys are still being re-wrapped.';
+
+COMMENT ON COLUMN kernel.tenant_keys.created_at IS 'The time of the transaction that made it: a reader knows by it whether the row is its own and may yet be rolled back.';
+
+CREATE TABLE notification.api_keys (
+    id text NOT NULL COLLATE pg_catalog."C",
+    tenant_id text COLLATE pg_catalog."C",
+    name text NOT NULL,
+    secret_hash text NOT NULL COLLATE pg_catalog."C",
+    scopes text[] DEFAULT ARRAY[]::text[] NOT NULL,
+    role text NOT NULL,
+    environment text DEFAULT 'live'::text NOT NULL,
+    created_by text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp with time zone,
+    last_used_at timestamp with time zone,
+    revoked_at timestamp with time zone,
+    rotated_from text COLLATE pg_catalog."C",
+    rotated_to text COLLATE pg_catalog."C",
+    overlap_ends_at timestamp with time zone,
+    version integer DEFAULT 1 NOT NULL,
+    CONSTRAINT ck_api_keys_environment CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text]))),
+    CONSTRAINT ck_api_keys_id CHECK ((id ~ '^key_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+    CONSTRAINT ck_api_keys_role CHECK ((role = ANY (ARRAY['platform.channel.admin'::text, 'platform.support'::text, 'tenant.admin'::text, 'tenant.support'::text, 'tenant.viewer'::text]))),
+    CONSTRAINT ck_api_keys_role_fits_tenant CHECK (((tenant_id IS NULL) = (role ~~ 'platform.%'::text))),
+    CONSTRAINT ck_api_keys_secret_hash CHECK ((secret_hash ~ '^sha256:[0-9a-f]{64}$'::text))
+);
+
+ALTER TABLE ONLY notification.api_keys FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.api_keys IS 'Callers'' keys. tenant_id null: a key of the platform, which no tenant sees.';
+
+COMMENT ON COLUMN notification.api_keys.secret_hash IS 'sha256 of a random secret of full entropy; the secret itself is shown once and not kept.';
+
+COMMENT ON COLUMN notification.api_keys.overlap_ends_at IS 'After a rotation the old key works until then.';
+
+CREATE TABLE notification.audit (
+    tenant_id text COLLATE pg_catalog."C",
+    entity_type text NOT NULL COLLATE pg_catalog."C",
+    seq bigint NOT NULL,
+    id text NOT NULL COLLATE pg_catalog."C",
+    occurred_at timestamp with time zone NOT NULL,
+    entity_id text NOT NULL COLLATE pg_catalog."C",
+    action text NOT NULL COLLATE pg_catalog."C",
+    actor text NOT NULL COLLATE pg_catalog."C",
+    before text,
+    after text,
+    ip_hash text COLLATE pg_catalog."C",
+    user_agent_hash text COLLATE pg_catalog."C",
+    trace_id text COLLATE pg_catalog."C",
+    reason text,
+    prev_hash text COLLATE pg_catalog."C",
+    record_hash text NOT NULL COLLATE pg_catalog."C",
+    CONSTRAINT ck_audit_action CHECK ((action ~ '^[a-z][a-z0-9_.]{1,62}$'::text)),
+    CONSTRAINT ck_audit_entity_type CHECK ((entity_type ~ '^[a-z][a-z0-9_]{1,62}$'::text)),
+    CONSTRAINT ck_audit_first CHECK (((seq = 1) = (prev_hash IS NULL))),
+    CONSTRAINT ck_audit_id CHECK ((id ~ '^aud_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+    CONSTRAINT ck_audit_prev_hash CHECK ((prev_hash ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT ck_audit_record_hash CHECK ((record_hash ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT ck_audit_seq CHECK ((seq >= 1))
+)
+PARTITION BY RANGE (occurred_at);
+
+ALTER TABLE ONLY notification.audit FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.audit IS 'Who changed what in notify, append-only and hash-chained. tenant_id null: the platform''s own.';
+
+COMMENT ON COLUMN notification.audit.seq IS 'Counts from 1 within tenant and entity type, without gaps.';
+
+COMMENT ON COLUMN notification.audit.occurred_at IS 'The time inside the id; never earlier than the stream''s previous row.';
+
+COMMENT ON COLUMN notification.audit.before IS 'JSON, redacted: no address, body or secret.';
+
+COMMENT ON COLUMN notification.audit.after IS 'JSON, redacted: no address, body or secret.';
+
+COMMENT ON COLUMN notification.audit.ip_hash IS 'Peppered; the raw address is not kept.';
+
+COMMENT ON COLUMN notification.audit.record_hash IS 'Hex sha256 over every other column, prev_hash included; the form is in kernel/audit_record.py.';
+
+CREATE TABLE notification.audit_heads (
+    tenant_id text COLLATE pg_catalog."C",
+    entity_type text NOT NULL COLLATE pg_catalog."C",
+    seq bigint NOT NULL,
+    record_hash text COLLATE pg_catalog."C",
+    last_at timestamp with time zone NOT NULL,
+    CONSTRAINT ck_audit_heads_seq CHECK ((seq >= 0))
+)
+WITH (fillfactor='50');
+
+ALTER TABLE ONLY notification.audit_heads REPLICA IDENTITY FULL;
+
+ALTER TABLE ONLY notification.audit_heads FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.audit_heads IS 'The last row of every audit stream: appenders lock it, and a cut-off tail is seen by it.';
+
+CREATE TABLE notification.channel_credentials (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    id text NOT NULL COLLATE pg_catalog."C",
+    channel_id text NOT NULL COLLATE pg_catalog."C",
+    vendor text NOT NULL,
+    secret_ref text NOT NULL,
+    status text DEFAULT 'active'::text NOT NULL,
+    rotated_at timestamp with time zone,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT ck_channel_credentials_id CHECK ((id ~ '^chc_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+    CONSTRAINT ck_channel_credentials_secret_ref CHECK ((secret_ref ~ '^[a-z][a-z0-9+.-]*://'::text)),
+    CONSTRAINT ck_channel_credentials_status CHECK ((status = ANY (ARRAY['active'::text, 'superseded'::text, 'revoked'::text])))
+);
+
+ALTER TABLE ONLY notification.channel_credentials FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.channel_credentials IS 'Which secret a channel uses with a vendor, and which it used before.';
+
+COMMENT ON COLUMN notification.channel_credentials.secret_ref IS 'A reference (file://, env://, vault://…), never the secret.';
+
+CREATE TABLE notification.channels (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    id text NOT NULL COLLATE pg_catalog."C",
+    channel text NOT NULL,
+    vendor text NOT NULL,
+    fallback_vendor text,
+    sender jsonb NOT NULL,
+    branding_overrides jsonb,
+    rate_limit jsonb DEFAULT '{}'::jsonb NOT NULL,
+    status text DEFAULT 'active'::text NOT NULL,
+    health jsonb DEFAULT '{}'::jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    version integer DEFAULT 1 NOT NULL,
+    CONSTRAINT ck_channels_channel CHECK ((channel = ANY (ARRAY['email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
+    CONSTRAINT ck_channels_id CHECK ((id ~ '^ch_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+    CONSTRAINT ck_channels_status CHECK ((status = ANY (ARRAY['active'::text, 'degraded'::text, 'down'::text, 'disabled'::text])))
+);
+
+ALTER TABLE ONLY notification.channels FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.channels IS 'How a tenant wants to appear on a channel, and through which vendors.';
+
+COMMENT ON COLUMN notification.channels.sender IS 'From, reply-to, DKIM selector, sender id: the tenant''s, not a person''s.';
+
+CREATE TABLE notification.consumed_events (
+    consumer_name text NOT NULL COLLATE pg_catalog."C",
+    event_id text NOT NULL COLLATE pg_catalog."C",
+    tenant_id text COLLATE pg_catalog."C",
+    consumed_at timestamp with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp with time zone DEFAULT (now() + '30 days'::interval) NOT NULL
+);
+
+ALTER TABLE ONLY notification.consumed_events FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.consumed_events IS 'Which consumer has applied which event; outlives the bus and its dead letters.';
+
+COMMENT ON COLUMN notification.consumed_events.event_id IS 'Our own evt_ id. A producer''s id is not unique between tenants and must not stand here.';
+
+CREATE TABLE notification.dedup_ledger (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    source_event_id text NOT NULL COLLATE pg_catalog."C",
+    template_key text NOT NULL COLLATE pg_catalog."C",
+    recipient_id text NOT NULL COLLATE pg_catalog."C",
+    channel text NOT NULL COLLATE pg_catalog."C",
+    notification_id text NOT NULL COLLATE pg_catalog."C",
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp with time zone NOT NULL
+);
+
+ALTER TABLE ONLY notification.dedup_ledger FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.dedup_ledger IS 'One notification per event, template, recipient and channel.';
+
+COMMENT ON COLUMN notification.dedup_ledger.expires_at IS 'No default: it must outlive the bus''s retention plus the longest schedule offset.';
+
+CREATE TABLE notification.delivery_attempts (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    id text NOT NULL COLLATE pg_catalog."C",
+    started_at timestamp with time zone NOT NULL,
+    finished_at timestamp with time zone,
+    attempt_number integer NOT NULL,
+    http_status integer,
+    latency_ms integer DEFAULT 0 NOT NULL,
+    retry_after_ms integer,
+    notification_id text NOT NULL COLLATE pg_catalog."C",
+    execution_id text COLLATE pg_catalog."C",
+    router_attempt_id text COLLATE pg_catalog."C",
+    channel text NOT NULL COLLATE pg_catalog."C",
+    vendor text NOT NULL COLLATE pg_catalog."C",
+    vendor_message_id text COLLATE pg_catalog."C",
+    outcome text NOT NULL COLLATE pg_catalog."C",
+    error_code text,
+    error_message text,
+    raw_response_ref text,
+    CONSTRAINT ck_delivery_attempts_channel CHECK ((channel = ANY (ARRAY['email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
+    CONSTRAINT ck_delivery_attempts_id CHECK (((id ~~ 'dat\_%'::text) AND (length(id) = 30))),
+    CONSTRAINT ck_delivery_attempts_outcome CHECK ((outcome = ANY (ARRAY['accepted'::text, 'rejected_retryable'::text, 'rejected_terminal'::text, 'timeout'::text, 'delivered'::text, 'bounced'::text, 'complaint'::text, 'opened'::text, 'clicked'::text, 'failed'::text])))
+)
+PARTITION BY RANGE (started_at);
+
+ALTER TABLE ONLY notification.delivery_attempts FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.delivery_attempts IS 'Append-only log per notification: attempts, receipts, opens, clicks.';
+
+COMMENT ON COLUMN notification.delivery_attempts.started_at IS 'The time inside the id.';
+
+COMMENT ON COLUMN notification.delivery_attempts.notification_id IS 'No foreign key to a partitioned table; its month is inside the id.';
+
+COMMENT ON COLUMN notification.delivery_attempts.router_attempt_id IS 'The attempt in the router, whose schema we do not read.';
+
+COMMENT ON COLUMN notification.delivery_attempts.error_message IS 'Redacted: no address, no body.';
+
+COMMENT ON COLUMN notification.delivery_attempts.raw_response_ref IS 'Encrypted object in the blob store.';
+
+CREATE TABLE notification.digest_windows (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    id text NOT NULL COLLATE pg_catalog."C",
+    recipient_id text NOT NULL COLLATE pg_catalog."C",
+    category text NOT NULL COLLATE pg_catalog."C",
+    channel text NOT NULL,
+    digest_key text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
+    window_start timestamp with time zone NOT NULL,
+    window_end timestamp with time zone NOT NULL,
+    flush_at timestamp with time zone NOT NULL,
+    item_count integer DEFAULT 0 NOT NULL,
+    state text DEFAULT 'open'::text NOT NULL,
+    digest_notification_id text COLLATE pg_catalog."C",
+    claimed_by text,
+    claimed_until timestamp with time zone,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT ck_digest_windows_channel CHECK ((channel = ANY (ARRAY['auto'::text, 'email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
+    CONSTRAINT ck_digest_windows_id CHECK ((id ~ '^dgw_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+    CONSTRAINT ck_digest_windows_order CHECK ((window_end > window_start)),
+    CONSTRAINT ck_digest_windows_state CHECK ((state = ANY (ARRAY['open'::text, 'flushing'::text, 'flushed'::text])))
+);
+
+ALTER TABLE ONLY notification.digest_windows FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.digest_windows IS 'Queue of digests: a window per recipient, category, channel and key.';
+
+COMMENT ON COLUMN notification.digest_windows.digest_key IS 'Tells several digests of one category apart; empty for the usual one.';
+
+COMMENT ON COLUMN notification.digest_windows.item_count IS 'Its items are the notifications with this digest_group_id.';
+
+CREATE TABLE notification.dispatch_batches (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    id text NOT NULL COLLATE pg_catalog."C",
+    name text NOT NULL,
+    category text NOT NULL COLLATE pg_catalog."C",
+    template_key text NOT NULL COLLATE pg_catalog."C",
+    channel text NOT NULL,
+    recipient_query jsonb NOT NULL,
+    variables_ciphertext bytea NOT NULL,
+    scheduled_for timestamp with time zone,
+    rate_limit jsonb,
+    status text DEFAULT 'draft'::text NOT NULL,
+    totals jsonb DEFAULT '{}'::jsonb NOT NULL,
+    created_by text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    started_at timestamp with time zone,
+    paused_at timestamp with time zone,
+    completed_at timestamp with time zone,
+    version integer DEFAULT 1 NOT NULL,
+    CONSTRAINT ck_dispatch_batches_channel CHECK ((channel = ANY (ARRAY['auto'::text, 'email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
+    CONSTRAINT ck_dispatch_batches_id CHECK ((id ~ '^dbt_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+    CONSTRAINT ck_dispatch_batches_status CHECK ((status = ANY (ARRAY['draft'::text, 'scheduled'::text, 'running'::text, 'paused'::text, 'completed'::text, 'cancelled'::text, 'failed'::text])))
+);
+
+ALTER TABLE ONLY notification.dispatch_batches FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.dispatch_batches IS 'A batch: template, recipient query, pacing, totals.';
+
+COMMENT ON COLUMN notification.dispatch_batches.variables_ciphertext IS 'Under the tenant''s key: they are everybody''s.';
+
+COMMENT ON COLUMN notification.dispatch_batches.rate_limit IS 'Pacing per vendor, sending account and mail domain.';
+
+COMMENT ON COLUMN notification.dispatch_batches.totals IS 'Counters kept with the work, never counted from the big table.';
+
+CREATE TABLE notification.idempotency_keys (
+    tenant_id text COLLATE pg_catalog."C",
+    scope text NOT NULL COLLATE pg_catalog."C",
+    key text NOT NULL COLLATE pg_catalog."C",
+    request_hash text NOT NULL COLLATE pg_catalog."C",
+    state text DEFAULT 'in_progress'::text NOT NULL,
+    locked_until timestamp with time zone,
+    status integer,
+    response text,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp with time zone DEFAULT (now() + '24:00:00'::interval) NOT NULL,
+    CONSTRAINT ck_idempotency_keys_done CHECK (((state <> 'done'::text) OR ((status IS NOT NULL) AND (response IS NOT NULL)))),
+    CONSTRAINT ck_idempotency_keys_key CHECK (((length(key) >= 1) AND (length(key) <= 255))),
+    CONSTRAINT ck_idempotency_keys_state CHECK ((state = ANY (ARRAY['in_progress'::text, 'done'::text])))
+);
+
+ALTER TABLE ONLY notification.idempotency_keys REPLICA IDENTITY FULL;
+
+ALTER TABLE ONLY notification.idempotency_keys FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.idempotency_keys IS 'Answers to requests that carried an Idempotency-Key. tenant_id null: a request of the platform.';
+
+COMMENT ON COLUMN notification.idempotency_keys.locked_until IS 'While one request works, a second one with the same key waits or is told so; after this time it may take over.';
+
+COMMENT ON COLUMN notification.idempotency_keys.response IS 'The body answered, replayed as it was: ids and states, no content, no secret.';
+
+CREATE TABLE notification.notification_preferences (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    id text NOT NULL COLLATE pg_catalog."C",
+    recipient_id text NOT NULL COLLATE pg_catalog."C",
+    locale text NOT NULL,
+    timezone text NOT NULL,
+    channels jsonb DEFAULT '{}'::jsonb NOT NULL,
+    quiet_hours jsonb,
+    digest_schedule jsonb DEFAULT '{}'::jsonb NOT NULL,
+    marketing_consent jsonb DEFAULT '{"granted": false}'::jsonb NOT NULL,
+    guardian_routing jsonb,
+    global_unsubscribed_at timestamp with time zone,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    version integer DEFAULT 1 NOT NULL,
+    CONSTRAINT ck_notification_preferences_consent CHECK ((jsonb_typeof((marketing_consent -> 'granted'::text)) = 'boolean'::text)),
+    CONSTRAINT ck_notification_preferences_id CHECK ((id ~ '^rpf_[0-9A-HJKMNP-TV-Z]{26}$'::text))
+);
+
+ALTER TABLE ONLY notification.notification_preferences FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.notification_preferences IS 'What a recipient allows: channels and categories, quiet hours, digests, consent, guardian.';
+
+COMMENT ON COLUMN notification.notification_preferences.channels IS 'Per channel: allow, and per category. What is absent follows the category''s default.';
+
+COMMENT ON COLUMN notification.notification_preferences.marketing_consent IS 'granted, when, source, evidence. Denied until given. Evidence is a reference, not a copy of personal data.';
+
+COMMENT ON COLUMN notification.notification_preferences.version IS 'ETag of the preferences; a notification notes which it was decided by.';
+
+CREATE TABLE notification.notification_scheduled (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    id text NOT NULL COLLATE pg_catalog."C",
+    kind text NOT NULL,
+    priority text DEFAULT 'normal'::text NOT NULL,
+    source_event_id text COLLATE pg_catalog."C",
+    notification_id text COLLATE pg_catalog."C",
+    recipient_id text COLLATE pg_catalog."C",
+    payload_ciphertext bytea,
+    run_after timestamp with time zone NOT NULL,
+    obsolete boolean DEFAULT false NOT NULL,
+    processed_at timestamp with time zone,
+    claimed_by text,
+    claimed_until timestamp with time zone,
+    attempt_count integer DEFAULT 0 NOT NULL,
+    last_error text,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT ck_notification_scheduled_id CHECK (((id ~~ 'sch\_%'::text) AND (length(id) = 30))),
+    CONSTRAINT ck_notification_scheduled_priority CHECK ((priority = ANY (ARRAY['critical'::text, 'high'::text, 'normal'::text, 'low'::text])))
+);
+
+ALTER TABLE ONLY notification.notification_scheduled FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.notification_scheduled IS 'Queue of work with a due time.';
+
+COMMENT ON COLUMN notification.notification_scheduled.kind IS 'quiet_hours, rate_limit, scheduled_send, or what a trigger plans: pre_arrival_reminder, dunning_step…';
+
+COMMENT ON COLUMN notification.notification_scheduled.payload_ciphertext IS 'What to enqueue, when there is no notification yet. Under the recipient''s key, or the tenant''s where none is known.';
+
+COMMENT ON COLUMN notification.notification_scheduled.claimed_until IS 'Lease of the worker that holds it; free again afterwards.';
+
+COMMENT ON COLUMN notification.notification_scheduled.last_error IS 'Code and ids only: the worker role reads it.';
+
+CREATE TABLE notification.notification_trigger_map (
+    id text NOT NULL COLLATE pg_catalog."C",
+    tenant_id text COLLATE pg_catalog."C",
+    scope text NOT NULL,
+    consumed_event_type text NOT NULL COLLATE pg_catalog."C",
+    channel text DEFAULT 'auto'::text NOT NULL,
+    template_key text NOT NULL COLLATE pg_catalog."C",
+    recipient_resolver text NOT NULL,
+    priority text DEFAULT 'normal'::text NOT NULL,
+    category text NOT NULL COLLATE pg_catalog."C",
+    schedule_offset_seconds integer DEFAULT 0 NOT NULL,
+    schedule_anchor text,
+    enabled boolean DEFAULT true NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    version integer DEFAULT 1 NOT NULL,
+    CONSTRAINT ck_notification_trigger_map_channel CHECK ((channel = ANY (ARRAY['auto'::text, 'email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
+    CONSTRAINT ck_notification_trigger_map_id CHECK ((id ~ '^trg_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+    CONSTRAINT ck_notification_trigger_map_priority CHECK ((priority = ANY (ARRAY['critical'::text, 'high'::text, 'normal'::text, 'low'::text]))),
+    CONSTRAINT ck_notification_trigger_map_scope CHECK (((scope = ANY (ARRAY['platform'::text, 'tenant'::text])) AND ((scope = 'platform'::text) = (tenant_id IS NULL))))
+);
+
+ALTER TABLE ONLY notification.notification_trigger_map FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.notification_trigger_map IS 'Rules: event type to template, recipient, channel, time.';
+
+COMMENT ON COLUMN notification.notification_trigger_map.recipient_resolver IS 'Named function over the event (primary_guest, tenant_admins, iam_subject, vendor_assignee) or a JSON path.';
+
+COMMENT ON COLUMN notification.notification_trigger_map.schedule_offset_seconds IS 'From the anchor; negative is before it.';
+
+COMMENT ON COLUMN notification.notification_trigger_map.schedule_anchor IS 'event_produced_at, stay_start, checked_out_at, invoice_due_date…; null is the event''s own time.';
+
+CREATE TABLE notification.notifications (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    id text NOT NULL COLLATE pg_catalog."C",
+    retention_class text NOT NULL COLLATE pg_catalog."C",
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    scheduled_for timestamp with time zone,
+    expires_at timestamp with time zone NOT NULL,
+    queued_at timestamp with time zone DEFAULT now() NOT NULL,
+    dispatched_at timestamp with time zone,
+    delivered_at timestamp with time zone,
+    failed_at timestamp with time zone,
+    bounced_at timestamp with time zone,
+    suppressed_at timestamp with time zone,
+    superseded_at timestamp with time zone,
+    cancelled_at timestamp with time zone,
+    expired_at timestamp with time zone,
+    opened_at timestamp with time zone,
+    clicked_at timestamp with time zone,
+    read_at timestamp with time zone,
+    source_event_produced_at timestamp with time zone,
+    version integer DEFAULT 1 NOT NULL,
+    preference_version integer,
+    is_test boolean DEFAULT false NOT NULL,
+    status text NOT NULL COLLATE pg_catalog."C",
+    channel text NOT NULL COLLATE pg_catalog."C",
+    final_channel text COLLATE pg_catalog."C",
+    category text NOT NULL COLLATE pg_catalog."C",
+    use_case text NOT NULL COLLATE pg_catalog."C",
+    priority text DEFAULT 'normal'::text NOT NULL COLLATE pg_catalog."C",
+    locale text NOT NULL COLLATE pg_catalog."C",
+    recipient_id text NOT NULL COLLATE pg_catalog."C",
+    template_id text NOT NULL COLLATE pg_catalog."C",
+    template_version_id text NOT NULL COLLATE pg_catalog."C",
+    template_key text NOT NULL COLLATE pg_catalog."C",
+    template_semver text NOT NULL COLLATE pg_catalog."C",
+    address_hash text COLLATE pg_catalog."C",
+    address_ciphertext bytea,
+    sender text,
+    render_snapshot text,
+    subject_ciphertext bytea,
+    body_ciphertext bytea,
+    body_ref text,
+    variables_hash text NOT NULL COLLATE pg_catalog."C",
+    variables_ciphertext bytea,
+    source_event_id text COLLATE pg_catalog."C",
+    source_event_type text COLLATE pg_catalog."C",
+    correlation_id text COLLATE pg_catalog."C",
+    batch_id text COLLATE pg_catalog."C",
+    digest_group_id text COLLATE pg_catalog."C",
+    suppression_reason text,
+    failure_reason text,
+    delivery_evidence text,
+    decision_trace text,
+    ai_provenance text,
+    metadata text,
+    CONSTRAINT ck_notifications_channel CHECK ((channel = ANY (ARRAY['auto'::text, 'email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
+    CONSTRAINT ck_notifications_evidence CHECK ((delivery_evidence = ANY (ARRAY['accepted'::text, 'sent'::text, 'delivered'::text, 'read'::text]))),
+    CONSTRAINT ck_notifications_final_channel CHECK ((final_channel = ANY (ARRAY['email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
+    CONSTRAINT ck_notifications_id CHECK (((id ~~ 'ntf\_%'::text) AND (length(id) = 30))),
+    CONSTRAINT ck_notifications_priority CHECK ((priority = ANY (ARRAY['critical'::text, 'high'::text, 'normal'::text, 'low'::text]))),
+    CONSTRAINT ck_notifications_status CHECK ((status = ANY (ARRAY['queued'::text, 'scheduled'::text, 'dispatched'::text, 'delivered'::text, 'failed'::text, 'bounced'::text, 'suppressed'::text, 'superseded'::text, 'cancelled'::text, 'expired'::text]))),
+    CONSTRAINT ck_notifications_use_case CHECK ((use_case = ANY (ARRAY['otp'::text, 'txn'::text, 'marketing'::text, 'alert'::text, 'conversational'::text])))
+)
+PARTITION BY LIST (retention_class);
+
+ALTER TABLE ONLY notification.notifications ALTER COLUMN body_ciphertext SET STORAGE EXTERNAL;
+
+ALTER TABLE ONLY notification.notifications ALTER COLUMN variables_ciphertext SET STORAGE EXTERNAL;
+
+ALTER TABLE ONLY notification.notifications FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.notifications IS 'One message to one recipient, from acceptance to its end.';
+
+COMMENT ON COLUMN notification.notifications.retention_class IS 'Copied from the category at acceptance; never changes.';
+
+COMMENT ON COLUMN notification.notifications.created_at IS 'The time inside the id, in milliseconds. No default: it comes with the id.';
+
+COMMENT ON COLUMN notification.notifications.status IS 'Moves forward only. Rendering and sending are phases of a held lease; opened and clicked are times.';
+
+COMMENT ON COLUMN notification.notifications.channel IS 'As asked for; auto lets the router''s ladder choose.';
+
+COMMENT ON COLUMN notification.notifications.final_channel IS 'The channel that delivered.';
+
+COMMENT ON COLUMN notification.notifications.address_hash IS 'The address last written to; null until a step was prepared.';
+
+COMMENT ON COLUMN notification.notifications.sender IS 'JSON: the sender as frozen when the first step was prepared.';
+
+COMMENT ON COLUMN notification.notifications.render_snapshot IS 'JSON: body format, checksum, sizes. No text of the message.';
+
+COMMENT ON COLUMN notification.notifications.body_ciphertext IS 'Short bodies (sms, inapp); long ones are in the blob store under body_ref.';
+
+COMMENT ON COLUMN notification.notifications.variables_ciphertext IS 'Under the recipient''s data key, as are subject and body.';
+
+COMMENT ON COLUMN notification.notifications.digest_group_id IS 'The digest window this notification was an item of.';
+
+COMMENT ON COLUMN notification.notifications.delivery_evidence IS 'What delivered rests on; accepted where the channel has no receipts.';
+
+COMMENT ON COLUMN notification.notifications.decision_trace IS 'Compact lines, one per decision; reasons and versions, no content.';
+
+COMMENT ON COLUMN notification.notifications.metadata IS 'JSON of the caller, returned as given: not for personal data.';
+
+CREATE TABLE notification.notifications_marketing (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    id text NOT NULL COLLATE pg_catalog."C",
+    retention_class text NOT NULL COLLATE pg_catalog."C",
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    scheduled_for timestamp with time zone,
+    expires_at timestamp with time zone NOT NULL,
+    queued_at timestamp with time zone DEFAULT now() NOT NULL,
+    dispatched_at timestamp with time zone,
+    delivered_at timestamp with time zone,
+    failed_at timestamp with time zone,
+    bounced_at timestamp with time zone,
+    suppressed_at timestamp with time zone,
+    superseded_at timestamp with time zone,
+    cancelled_at timestamp with time zone,
+    expired_at timestamp with time zone,
+    opened_at timestamp with time zone,
+    clicked_at timestamp with time zone,
+    read_at timestamp with time zone,
+    source_event_produced_at timestamp with time zone,
+    version integer DEFAULT 1 NOT NULL,
+    preference_version integer,
+    is_test boolean DEFAULT false NOT NULL,
+    status text NOT NULL COLLATE pg_catalog."C",
+    channel text NOT NULL COLLATE pg_catalog."C",
+    final_channel text COLLATE pg_catalog."C",
+    category text NOT NULL COLLATE pg_catalog."C",
+    use_case text NOT NULL COLLATE pg_catalog."C",
+    priority text DEFAULT 'normal'::text NOT NULL COLLATE pg_catalog."C",
+    locale text NOT NULL COLLATE pg_catalog."C",
+    recipient_id text NOT NULL COLLATE pg_catalog."C",
+    template_id text NOT NULL COLLATE pg_catalog."C",
+    template_version_id text NOT NULL COLLATE pg_catalog."C",
+    template_key text NOT NULL COLLATE pg_catalog."C",
+    template_semver text NOT NULL COLLATE pg_catalog."C",
+    address_hash text COLLATE pg_catalog."C",
+    address_ciphertext bytea,
+    sender text,
+    render_snapshot text,
+    subject_ciphertext bytea,
+    body_ciphertext bytea,
+    body_ref text,
+    variables_hash text NOT NULL COLLATE pg_catalog."C",
+    variables_ciphertext bytea,
+    source_event_id text COLLATE pg_catalog."C",
+    source_event_type text COLLATE pg_catalog."C",
+    correlation_id text COLLATE pg_catalog."C",
+    batch_id text COLLATE pg_catalog."C",
+    digest_group_id text COLLATE pg_catalog."C",
+    suppression_reason text,
+    failure_reason text,
+    delivery_evidence text,
+    decision_trace text,
+    ai_provenance text,
+    metadata text,
+    CONSTRAINT ck_notifications_channel CHECK ((channel = ANY (ARRAY['auto'::text, 'email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
+    CONSTRAINT ck_notifications_evidence CHECK ((delivery_evidence = ANY (ARRAY['accepted'::text, 'sent'::text, 'delivered'::text, 'read'::text]))),
+    CONSTRAINT ck_notifications_final_channel CHECK ((final_channel = ANY (ARRAY['email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
+    CONSTRAINT ck_notifications_id CHECK (((id ~~ 'ntf\_%'::text) AND (length(id) = 30))),
+    CONSTRAINT ck_notifications_priority CHECK ((priority = ANY (ARRAY['critical'::text, 'high'::text, 'normal'::text, 'low'::text]))),
+    CONSTRAINT ck_notifications_status CHECK ((status = ANY (ARRAY['queued'::text, 'scheduled'::text, 'dispatched'::text, 'delivered'::text, 'failed'::text, 'bounced'::text, 'suppressed'::text, 'superseded'::text, 'cancelled'::text, 'expired'::text]))),
+    CONSTRAINT ck_notifications_use_case CHECK ((use_case = ANY (ARRAY['otp'::text, 'txn'::text, 'marketing'::text, 'alert'::text, 'conversational'::text])))
+)
+PARTITION BY RANGE (created_at);
+
+ALTER TABLE ONLY notification.notifications_marketing ALTER COLUMN body_ciphertext SET STORAGE EXTERNAL;
+
+ALTER TABLE ONLY notification.notifications_marketing ALTER COLUMN variables_ciphertext SET STORAGE EXTERNAL;
+
+ALTER TABLE ONLY notification.notifications_marketing FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.notifications_marketing IS 'Notifications that age fastest.';
+
+CREATE TABLE notification.notifications_regulated (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    id text NOT NULL COLLATE pg_catalog."C",
+    retention_class text NOT NULL COLLATE pg_catalog."C",
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    scheduled_for timestamp with time zone,
+    expires_at timestamp with time zone NOT NULL,
+    queued_at timestamp with time zone DEFAULT now() NOT NULL,
+    dispatched_at timestamp with time zone,
+    delivered_at timestamp with time zone,
+    failed_at timestamp with time zone,
+    bounced_at timestamp with time zone,
+    suppressed_at timestamp with time zone,
+    superseded_at timestamp with time zone,
+    cancelled_at timestamp with time zone,
+    expired_at timestamp with time zone,
+    opened_at timestamp with time zone,
+    clicked_at timestamp with time zone,
+    read_at timestamp with time zone,
+    source_event_produced_at timestamp with time zone,
+    version integer DEFAULT 1 NOT NULL,
+    preference_version integer,
+    is_test boolean DEFAULT false NOT NULL,
+    status text NOT NULL COLLATE pg_catalog."C",
+    channel text NOT NULL COLLATE pg_catalog."C",
+    final_channel text COLLATE pg_catalog."C",
+    category text NOT NULL COLLATE pg_catalog."C",
+    use_case text NOT NULL COLLATE pg_catalog."C",
+    priority text DEFAULT 'normal'::text NOT NULL COLLATE pg_catalog."C",
+    locale text NOT NULL COLLATE pg_catalog."C",
+    recipient_id text NOT NULL COLLATE pg_catalog."C",
+    template_id text NOT NULL COLLATE pg_catalog."C",
+    template_version_id text NOT NULL COLLATE pg_catalog."C",
+    template_key text NOT NULL COLLATE pg_catalog."C",
+    template_semver text NOT NULL COLLATE pg_catalog."C",
+    address_hash text COLLATE pg_catalog."C",
+    address_ciphertext bytea,
+    sender text,
+    render_snapshot text,
+    subject_ciphertext bytea,
+    body_ciphertext bytea,
+    body_ref text,
+    variables_hash text NOT NULL COLLATE pg_catalog."C",
+    variables_ciphertext bytea,
+    source_event_id text COLLATE pg_catalog."C",
+    source_event_type text COLLATE pg_catalog."C",
+    correlation_id text COLLATE pg_catalog."C",
+    batch_id text COLLATE pg_catalog."C",
+    digest_group_id text COLLATE pg_catalog."C",
+    suppression_reason text,
+    failure_reason text,
+    delivery_evidence text,
+    decision_trace text,
+    ai_provenance text,
+    metadata text,
+    CONSTRAINT ck_notifications_channel CHECK ((channel = ANY (ARRAY['auto'::text, 'email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
+    CONSTRAINT ck_notifications_evidence CHECK ((delivery_evidence = ANY (ARRAY['accepted'::text, 'sent'::text, 'delivered'::text, 'read'::text]))),
+    CONSTRAINT ck_notifications_final_channel CHECK ((final_channel = ANY (ARRAY['email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
+    CONSTRAINT ck_notifications_id CHECK (((id ~~ 'ntf\_%'::text) AND (length(id) = 30))),
+    CONSTRAINT ck_notifications_priority CHECK ((priority = ANY (ARRAY['critical'::text, 'high'::text, 'normal'::text, 'low'::text]))),
+    CONSTRAINT ck_notifications_status CHECK ((status = ANY (ARRAY['queued'::text, 'scheduled'::text, 'dispatched'::text, 'delivered'::text, 'failed'::text, 'bounced'::text, 'suppressed'::text, 'superseded'::text, 'cancelled'::text, 'expired'::text]))),
+    CONSTRAINT ck_notifications_use_case CHECK ((use_case = ANY (ARRAY['otp'::text, 'txn'::text, 'marketing'::text, 'alert'::text, 'conversational'::text])))
+)
+PARTITION BY RANGE (created_at);
+
+ALTER TABLE ONLY notification.notifications_regulated ALTER COLUMN body_ciphertext SET STORAGE EXTERNAL;
+
+ALTER TABLE ONLY notification.notifications_regulated ALTER COLUMN variables_ciphertext SET STORAGE EXTERNAL;
+
+ALTER TABLE ONLY notification.notifications_regulated FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.notifications_regulated IS 'Notifications kept longest: money, law, security.';
+
+CREATE TABLE notification.notifications_standard (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    id text NOT NULL COLLATE pg_catalog."C",
+    retention_class text NOT NULL COLLATE pg_catalog."C",
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    scheduled_for timestamp with time zone,
+    expires_at timestamp with time zone NOT NULL,
+    queued_at timestamp with time zone DEFAULT now() NOT NULL,
+    dispatched_at timestamp with time zone,
+    delivered_at timestamp with time zone,
+    failed_at timestamp with time zone,
+    bounced_at timestamp with time zone,
+    suppressed_at timestamp with time zone,
+    superseded_at timestamp with time zone,
+    cancelled_at timestamp with time zone,
+    expired_at timestamp with time zone,
+    opened_at timestamp with time zone,
+    clicked_at timestamp with time zone,
+    read_at timestamp with time zone,
+    source_event_produced_at timestamp with time zone,
+    version integer DEFAULT 1 NOT NULL,
+    preference_version integer,
+    is_test boolean DEFAULT false NOT NULL,
+    status text NOT NULL COLLATE pg_catalog."C",
+    channel text NOT NULL COLLATE pg_catalog."C",
+    final_channel text COLLATE pg_catalog."C",
+    category text NOT NULL COLLATE pg_catalog."C",
+    use_case text NOT NULL COLLATE pg_catalog."C",
+    priority text DEFAULT 'normal'::text NOT NULL COLLATE pg_catalog."C",
+    locale text NOT NULL COLLATE pg_catalog."C",
+    recipient_id text NOT NULL COLLATE pg_catalog."C",
+    template_id text NOT NULL COLLATE pg_catalog."C",
+    template_version_id text NOT NULL COLLATE pg_catalog."C",
+    template_key text NOT NULL COLLATE pg_catalog."C",
+    template_semver text NOT NULL COLLATE pg_catalog."C",
+    address_hash text COLLATE pg_catalog."C",
+    address_ciphertext bytea,
+    sender text,
+    render_snapshot text,
+    subject_ciphertext bytea,
+    body_ciphertext bytea,
+    body_ref text,
+    variables_hash text NOT NULL COLLATE pg_catalog."C",
+    variables_ciphertext bytea,
+    source_event_id text COLLATE pg_catalog."C",
+    source_event_type text COLLATE pg_catalog."C",
+    correlation_id text COLLATE pg_catalog."C",
+    batch_id text COLLATE pg_catalog."C",
+    digest_group_id text COLLATE pg_catalog."C",
+    suppression_reason text,
+    failure_reason text,
+    delivery_evidence text,
+    decision_trace text,
+    ai_provenance text,
+    metadata text,
+    CONSTRAINT ck_notifications_channel CHECK ((channel = ANY (ARRAY['auto'::text, 'email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
+    CONSTRAINT ck_notifications_evidence CHECK ((delivery_evidence = ANY (ARRAY['accepted'::text, 'sent'::text, 'delivered'::text, 'read'::text]))),
+    CONSTRAINT ck_notifications_final_channel CHECK ((final_channel = ANY (ARRAY['email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
+    CONSTRAINT ck_notifications_id CHECK (((id ~~ 'ntf\_%'::text) AND (length(id) = 30))),
+    CONSTRAINT ck_notifications_priority CHECK ((priority = ANY (ARRAY['critical'::text, 'high'::text, 'normal'::text, 'low'::text]))),
+    CONSTRAINT ck_notifications_status CHECK ((status = ANY (ARRAY['queued'::text, 'scheduled'::text, 'dispatched'::text, 'delivered'::text, 'failed'::text, 'bounced'::text, 'suppressed'::text, 'superseded'::text, 'cancelled'::text, 'expired'::text]))),
+    CONSTRAINT ck_notifications_use_case CHECK ((use_case = ANY (ARRAY['otp'::text, 'txn'::text, 'marketing'::text, 'alert'::text, 'conversational'::text])))
+)
+PARTITION BY RANGE (created_at);
+
+ALTER TABLE ONLY notification.notifications_standard ALTER COLUMN body_ciphertext SET STORAGE EXTERNAL;
+
+ALTER TABLE ONLY notification.notifications_standard ALTER COLUMN variables_ciphertext SET STORAGE EXTERNAL;
+
+ALTER TABLE ONLY notification.notifications_standard FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.notifications_standard IS 'Notifications of the ordinary kind.';
+
+CREATE TABLE notification.opt_out_tokens (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    id text NOT NULL COLLATE pg_catalog."C",
+    recipient_id text NOT NULL COLLATE pg_catalog."C",
+    channel text NOT NULL,
+    category text COLLATE pg_catalog."C",
+    token_hash text NOT NULL COLLATE pg_catalog."C",
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    consumed_at timestamp with time zone,
+    CONSTRAINT ck_opt_out_tokens_channel CHECK ((channel = ANY (ARRAY['email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
+    CONSTRAINT ck_opt_out_tokens_hash CHECK ((token_hash ~ '^sha256:[0-9a-f]{64}$'::text)),
+    CONSTRAINT ck_opt_out_tokens_id CHECK ((id ~ '^oot_[0-9A-HJKMNP-TV-Z]{26}$'::text))
+);
+
+ALTER TABLE ONLY notification.opt_out_tokens FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.opt_out_tokens IS 'Unsubscribe and preference-page tokens; the token carries its tenant inside.';
+
+COMMENT ON COLUMN notification.opt_out_tokens.category IS 'Null: every category that can be unsubscribed from.';
+
+COMMENT ON COLUMN notification.opt_out_tokens.consumed_at IS 'First use. The page stays usable until expires_at.';
+
+CREATE TABLE notification.outbox (
+    seq bigint NOT NULL,
+    id text NOT NULL COLLATE pg_catalog."C",
+    tenant_id text COLLATE pg_catalog."C",
+    subject text NOT NULL COLLATE pg_catalog."C",
+    ordering_key text NOT NULL COLLATE pg_catalog."C",
+    payload text NOT NULL,
+    envelope text NOT NULL,
+    enqueued_at timestamp with time zone DEFAULT now() NOT NULL,
+    publish_attempts integer DEFAULT 0 NOT NULL,
+    last_error text,
+    CONSTRAINT ck_outbox_id CHECK (((id ~~ 'evt\_%'::text) AND (length(id) = 30)))
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='5000', vacuum_truncate='false');
+
+ALTER TABLE ONLY notification.outbox FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.outbox IS 'Events of notify, written with the change they announce; the relay moves them to the bus.';
+
+COMMENT ON COLUMN notification.outbox.seq IS 'Given at insert, visible at commit: a lower number may appear after a higher one. The relay deletes what it moved.';
+
+COMMENT ON COLUMN notification.outbox.payload IS 'JSON: the event''s data. Ids and facts; no address, no body, no secret.';
+
+COMMENT ON COLUMN notification.outbox.envelope IS 'JSON: CloudEvents attributes, traceparent, schema version.';
+
+ALTER TABLE notification.outbox ALTER COLUMN seq ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME notification.outbox_seq_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE notification.rate_limit_counters (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    limit_key text NOT NULL COLLATE pg_catalog."C",
+    window_start timestamp with time zone NOT NULL,
+    window_seconds integer NOT NULL,
+    used bigint DEFAULT 0 NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT ck_rate_limit_counters_window CHECK ((window_seconds > 0))
+);
+
+ALTER TABLE ONLY notification.rate_limit_counters FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.rate_limit_counters IS 'Sends counted per window, when hot state is in Postgres.';
+
+COMMENT ON COLUMN notification.rate_limit_counters.limit_key IS 'tenant:{channel}, recipient:{id}:{channel}…';
+
+CREATE TABLE notification.recipient_addresses (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    id text NOT NULL COLLATE pg_catalog."C",
+    recipient_id text NOT NULL COLLATE pg_catalog."C",
+    channel text NOT NULL,
+    address_hash text NOT NULL COLLATE pg_catalog."C",
+    address_ciphertext bytea NOT NULL,
+    is_primary boolean DEFAULT false NOT NULL,
+    verified boolean DEFAULT false NOT NULL,
+    status text DEFAULT 'active'::text NOT NULL,
+    metadata jsonb,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT ck_recipient_addresses_channel CHECK ((channel = ANY (ARRAY['email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
+    CONSTRAINT ck_recipient_addresses_hash CHECK ((address_hash ~ '^sha256:[0-9a-f]{64}$'::text)),
+    CONSTRAINT ck_recipient_addresses_id CHECK ((id ~ '^rad_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+    CONSTRAINT ck_recipient_addresses_status CHECK ((status = ANY (ARRAY['active'::text, 'suppressed'::text, 'revoked'::text])))
+);
+
+ALTER TABLE ONLY notification.recipient_addresses FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.recipient_addresses IS 'Addresses of a recipient, per channel; two recipients may share one.';
+
+COMMENT ON COLUMN notification.recipient_addresses.address_hash IS 'sha256: and the hex of HMAC-SHA256 under the tenant''s pepper. Outlives erasure, for suppression.';
+
+COMMENT ON COLUMN notification.recipient_addresses.metadata IS 'About the device or mailbox, not about the person.';
+
+CREATE TABLE notification.recipients (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    id text NOT NULL COLLATE pg_catalog."C",
+    identity_type text,
+    identity_id text COLLATE pg_catalog."C",
+    display_name_ciphertext bytea,
+    primary_locale text DEFAULT 'en-US'::text NOT NULL,
+    primary_timezone text DEFAULT 'UTC'::text NOT NULL,
+    tags text[] DEFAULT ARRAY[]::text[] NOT NULL,
+    attributes jsonb DEFAULT '{}'::jsonb NOT NULL,
+    erased_at timestamp with time zone,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    version integer DEFAULT 1 NOT NULL,
+    CONSTRAINT ck_recipients_attributes CHECK ((jsonb_typeof(attributes) = 'object'::text)),
+    CONSTRAINT ck_recipients_id CHECK ((id ~ '^rcp_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+    CONSTRAINT ck_recipients_identity_type CHECK ((identity_type = ANY (ARRAY['guest'::text, 'user'::text, 'vendor'::text, 'anonymous'::text])))
+);
+
+ALTER TABLE ONLY notification.recipients FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.recipients IS 'People, and what is known of them without knowing who they are.';
+
+COMMENT ON COLUMN notification.recipients.identity_id IS 'Id in the caller''s own system. Null for somebody known by address only; such rows are all distinct.';
+
+COMMENT ON COLUMN notification.recipients.display_name_ciphertext IS 'Under the recipient''s data key.';
+
+COMMENT ON COLUMN notification.recipients.attributes IS 'Queryable by batches, and therefore in the clear: not for personal data.';
+
+COMMENT ON COLUMN notification.recipients.erased_at IS 'The data key was destroyed then; ciphertexts can no longer be read.';
+
+CREATE TABLE notification.suppressions (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    id text NOT NULL COLLATE pg_catalog."C",
+    channel text NOT NULL,
+    address_hash text NOT NULL COLLATE pg_catalog."C",
+    address_ciphertext bytea,
+    reason text NOT NULL,
+    source_notification_id text COLLATE pg_catalog."C",
+    notes text,
+    expires_at timestamp with time zone,
+    released_at timestamp with time zone,
+    released_by text,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT ck_suppressions_channel CHECK ((channel = ANY (ARRAY['email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text]))),
+    CONSTRAINT ck_suppressions_hash CHECK ((address_hash ~ '^sha256:[0-9a-f]{64}$'::text)),
+    CONSTRAINT ck_suppressions_id CHECK ((id ~ '^sup_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+    CONSTRAINT ck_suppressions_reason CHECK ((reason = ANY (ARRAY['hard_bounce'::text, 'soft_bounce'::text, 'complaint'::text, 'invalid_address'::text, 'opt_out'::text, 'manual'::text, 'compliance'::text, 'rate_limit'::text]))),
+    CONSTRAINT ck_suppressions_release CHECK (((released_at IS NULL) = (released_by IS NULL)))
+);
+
+ALTER TABLE ONLY notification.suppressions FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.suppressions IS 'Addresses a tenant must not write to; released, never deleted.';
+
+COMMENT ON COLUMN notification.suppressions.address_ciphertext IS 'Under the tenant''s key, for reinstatement; null when it came as a hash or its recipient was erased.';
+
+COMMENT ON COLUMN notification.suppressions.reason IS 'soft_bounce: after the threshold of soft bounces.';
+
+COMMENT ON COLUMN notification.suppressions.expires_at IS 'Null: for good.';
+
+CREATE TABLE notification.template_versions (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    id text NOT NULL COLLATE pg_catalog."C",
+    template_id text NOT NULL COLLATE pg_catalog."C",
+    semver text NOT NULL COLLATE pg_catalog."C",
+    status text DEFAULT 'draft'::text NOT NULL,
+    source text NOT NULL,
+    ai_provenance jsonb,
+    created_by text NOT NULL,
+    approver_user_id text,
+    approved_at timestamp with time zone,
+    supersedes_id text COLLATE pg_catalog."C",
+    variables_schema jsonb NOT NULL,
+    fallback_chain text[] DEFAULT ARRAY[]::text[] NOT NULL,
+    whatsapp_template_refs jsonb,
+    preview_samples jsonb,
+    locales jsonb NOT NULL,
+    published_at timestamp with time zone,
+    archived_at timestamp with time zone,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    version integer DEFAULT 1 NOT NULL,
+    CONSTRAINT ck_template_versions_ai_approved CHECK (((source <> 'ai_drafted'::text) OR (status <> 'active'::text) OR ((approver_user_id IS NOT NULL) AND (approver_user_id <> created_by)))),
+    CONSTRAINT ck_template_versions_id CHECK ((id ~ '^tpv_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+    CONSTRAINT ck_template_versions_semver CHECK ((semver ~ '^[0-9]+\.[0-9]+\.[0-9]+'::text)),
+    CONSTRAINT ck_template_versions_source CHECK ((source = ANY (ARRAY['platform'::text, 'tenant'::text, 'ai_drafted'::text]))),
+    CONSTRAINT ck_template_versions_status CHECK ((status = ANY (ARRAY['draft'::text, 'active'::text, 'archived'::text])))
+);
+
+ALTER TABLE ONLY notification.template_versions FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.template_versions IS 'Versions of a tenant''s template: draft, active, archived; content frozen once active.';
+
+COMMENT ON COLUMN notification.template_versions.created_by IS 'Author, or requester of an AI draft, who cannot be its approver.';
+
+COMMENT ON COLUMN notification.template_versions.locales IS 'Per locale: subject, preheader, body, text alternative, body format, direction.';
+
+CREATE TABLE notification.templates (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    id text NOT NULL COLLATE pg_catalog."C",
+    key text NOT NULL COLLATE pg_catalog."C",
+    channel text NOT NULL,
+    category text NOT NULL COLLATE pg_catalog."C",
+    status text DEFAULT 'active'::text NOT NULL,
+    active_version_id text COLLATE pg_catalog."C",
+    default_locale text NOT NULL,
+    fallback_chain text[] DEFAULT ARRAY[]::text[] NOT NULL,
+    renderer_profile text DEFAULT 'default'::text NOT NULL,
+    default_priority text DEFAULT 'normal'::text NOT NULL,
+    created_by text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    version integer DEFAULT 1 NOT NULL,
+    CONSTRAINT ck_templates_channel CHECK ((channel = ANY (ARRAY['email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
+    CONSTRAINT ck_templates_id CHECK ((id ~ '^tpl_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+    CONSTRAINT ck_templates_priority CHECK ((default_priority = ANY (ARRAY['critical'::text, 'high'::text, 'normal'::text, 'low'::text]))),
+    CONSTRAINT ck_templates_status CHECK ((status = ANY (ARRAY['active'::text, 'archived'::text])))
+);
+
+ALTER TABLE ONLY notification.templates FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.templates IS 'A tenant''s templates; one wins over the platform''s of the same key and channel.';
+
+COMMENT ON COLUMN notification.templates.active_version_id IS 'The published version. No foreign key: the two tables would refer to each other.';
+
+CREATE TABLE notification.tenants_local (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    slug text,
+    name text,
+    region text NOT NULL,
+    status text DEFAULT 'active'::text NOT NULL,
+    frozen_at timestamp with time zone,
+    default_locale text DEFAULT 'en-US'::text NOT NULL,
+    default_timezone text DEFAULT 'UTC'::text NOT NULL,
+    notification_policy jsonb DEFAULT '{}'::jsonb NOT NULL,
+    theme_etag text DEFAULT ''::text NOT NULL,
+    weight integer DEFAULT 1 NOT NULL,
+    provisioned_at timestamp with time zone,
+    event_version bigint DEFAULT 0 NOT NULL,
+    last_event_id text COLLATE pg_catalog."C",
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT ck_tenants_local_status CHECK ((status = ANY (ARRAY['active'::text, 'suspended'::text, 'deleting'::text]))),
+    CONSTRAINT ck_tenants_local_tenant_id CHECK ((tenant_id ~ '^tnt_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+    CONSTRAINT ck_tenants_local_weight CHECK (((weight >= 1) AND (weight <= 1000)))
+);
+
+ALTER TABLE ONLY notification.tenants_local FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.tenants_local IS 'Projection of tenant events; not authoritative.';
+
+COMMENT ON COLUMN notification.tenants_local.frozen_at IS 'Set while frozen: new API writes get 423, accepted work drains. Independent of status.';
+
+COMMENT ON COLUMN notification.tenants_local.notification_policy IS 'Tenant defaults: quiet hours, limits, allowed links and domains, retention.';
+
+COMMENT ON COLUMN notification.tenants_local.weight IS 'Share of turns when workers claim fairly between tenants.';
+
+COMMENT ON COLUMN notification.tenants_local.event_version IS 'Version of the last tenant event applied; an event that is not newer changes nothing.';
+
+CREATE TABLE notification.webhook_deliveries (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    id text NOT NULL COLLATE pg_catalog."C",
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    next_attempt_at timestamp with time zone,
+    first_attempted_at timestamp with time zone,
+    delivered_at timestamp with time zone,
+    claimed_until timestamp with time zone,
+    attempts integer DEFAULT 0 NOT NULL,
+    last_status_code integer,
+    subscription_id text NOT NULL COLLATE pg_catalog."C",
+    event_type text NOT NULL COLLATE pg_catalog."C",
+    event_id text NOT NULL COLLATE pg_catalog."C",
+    ordering_key text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
+    payload_ref text NOT NULL,
+    status text DEFAULT 'queued'::text NOT NULL COLLATE pg_catalog."C",
+    claimed_by text,
+    last_error text,
+    CONSTRAINT ck_webhook_deliveries_id CHECK (((id ~~ 'whd\_%'::text) AND (length(id) = 30))),
+    CONSTRAINT ck_webhook_deliveries_status CHECK ((status = ANY (ARRAY['queued'::text, 'delivered'::text, 'failed'::text, 'disabled'::text, 'dlq'::text])))
+)
+PARTITION BY RANGE (created_at);
+
+ALTER TABLE ONLY notification.webhook_deliveries FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.webhook_deliveries IS 'Queue and history of webhooks out: one row per event and endpoint.';
+
+COMMENT ON COLUMN notification.webhook_deliveries.created_at IS 'The time inside the id.';
+
+COMMENT ON COLUMN notification.webhook_deliveries.payload_ref IS 'Object in the blob store, kept 90 days.';
+
+COMMENT ON COLUMN notification.webhook_deliveries.status IS 'failed: will be tried again at next_attempt_at; dlq: given up.';
+
+COMMENT ON COLUMN notification.webhook_deliveries.last_error IS 'Our words and the status code, never the answer''s body.';
+
+CREATE TABLE notification.webhook_subscriptions (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    id text NOT NULL COLLATE pg_catalog."C",
+    name text NOT NULL,
+    target_url text NOT NULL,
+    event_filters jsonb DEFAULT '[]'::jsonb NOT NULL,
+    signing_secret_ciphertext bytea NOT NULL,
+    signing_secret_prev_ciphertext bytea,
+    signing_secret_rotated_at timestamp with time zone,
+    status text DEFAULT 'active'::text NOT NULL,
+    created_by text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    last_success_at timestamp with time zone,
+    last_failure_at timestamp with time zone,
+    consecutive_failures integer DEFAULT 0 NOT NULL,
+    auto_disable_threshold integer DEFAULT 20 NOT NULL,
+    version integer DEFAULT 1 NOT NULL,
+    CONSTRAINT ck_webhook_subscriptions_id CHECK ((id ~ '^whs_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+    CONSTRAINT ck_webhook_subscriptions_status CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text, 'disabled'::text]))),
+    CONSTRAINT ck_webhook_subscriptions_threshold CHECK ((auto_disable_threshold > 0))
+);
+
+ALTER TABLE ONLY notification.webhook_subscriptions FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.webhook_subscriptions IS 'A tenant''s endpoints and the events they want.';
+
+COMMENT ON COLUMN notification.webhook_subscriptions.signing_secret_ciphertext IS 'Under the tenant''s key; the plain secret is never stored.';
+
+COMMENT ON COLUMN notification.webhook_subscriptions.signing_secret_prev_ciphertext IS 'Signs as well while a rotation overlaps.';
+
+COMMENT ON COLUMN notification.webhook_subscriptions.consecutive_failures IS 'Reaching auto_disable_threshold disables the endpoint.';
+
+CREATE TABLE notification_platform.categories (
+    category text NOT NULL COLLATE pg_catalog."C",
+    title text NOT NULL,
+    default_use_case text NOT NULL,
+    retention_class text NOT NULL,
+    default_priority text DEFAULT 'normal'::text NOT NULL,
+    default_expiry_seconds integer NOT NULL,
+    needs_consent boolean NOT NULL,
+    can_unsubscribe boolean NOT NULL,
+    breaks_quiet_hours boolean NOT NULL,
+    may_digest boolean NOT NULL,
+    tracking_allowed boolean NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    version integer DEFAULT 1 NOT NULL,
+    CONSTRAINT ck_categories_category CHECK ((category ~ '^[a-z][a-z0-9_]{1,62}$'::text)),
+    CONSTRAINT ck_categories_expiry CHECK ((default_expiry_seconds > 0)),
+    CONSTRAINT ck_categories_priority CHECK ((default_priority = ANY (ARRAY['critical'::text, 'high'::text, 'normal'::text, 'low'::text]))),
+    CONSTRAINT ck_categories_retention_class CHECK ((retention_class = ANY (ARRAY['regulated'::text, 'standard'::text, 'marketing'::text]))),
+    CONSTRAINT ck_categories_use_case CHECK ((default_use_case = ANY (ARRAY['otp'::text, 'txn'::text, 'marketing'::text, 'alert'::text, 'conversational'::text])))
+);
+
+ALTER TABLE ONLY notification_platform.categories FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification_platform.categories IS 'Registry of categories; a row carries the policy of its category.';
+
+COMMENT ON COLUMN notification_platform.categories.needs_consent IS 'Denied until the recipient has consented.';
+
+COMMENT ON COLUMN notification_platform.categories.tracking_allowed IS 'Whether opens and clicks may be tracked.';
+
+CREATE TABLE notification_platform.suppressions (
+    id text NOT NULL COLLATE pg_catalog."C",
+    channel text NOT NULL,
+    address_hash text COLLATE pg_catalog."C",
+    mail_domain text COLLATE pg_catalog."C",
+    reason text NOT NULL,
+    notes text,
+    expires_at timestamp with time zone,
+    released_at timestamp with time zone,
+    released_by text,
+    created_by text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT ck_suppressions_channel CHECK ((channel = ANY (ARRAY['email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text]))),
+    CONSTRAINT ck_suppressions_domain CHECK (((mail_domain IS NULL) OR (channel = 'email'::text))),
+    CONSTRAINT ck_suppressions_hash CHECK ((address_hash ~ '^sha256:[0-9a-f]{64}$'::text)),
+    CONSTRAINT ck_suppressions_id CHECK ((id ~ '^sup_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+    CONSTRAINT ck_suppressions_reason CHECK ((reason = ANY (ARRAY['hard_bounce'::text, 'soft_bounce'::text, 'complaint'::text, 'invalid_address'::text, 'opt_out'::text, 'manual'::text, 'compliance'::text, 'rate_limit'::text]))),
+    CONSTRAINT ck_suppressions_release CHECK (((released_at IS NULL) = (released_by IS NULL))),
+    CONSTRAINT ck_suppressions_target CHECK ((num_nonnulls(address_hash, mail_domain) = 1))
+);
+
+ALTER TABLE ONLY notification_platform.suppressions FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification_platform.suppressions IS 'Addresses and mail domains nobody may write to.';
+
+COMMENT ON COLUMN notification_platform.suppressions.address_hash IS 'Under the platform''s own pepper; checked against the decrypted address at send time.';
+
+COMMENT ON COLUMN notification_platform.suppressions.mail_domain IS 'Wildcard: every address of this domain.';
+
+CREATE TABLE notification_platform.template_versions (
+    id text NOT NULL COLLATE pg_catalog."C",
+    template_id text NOT NULL COLLATE pg_catalog."C",
+    semver text NOT NULL COLLATE pg_catalog."C",
+    status text DEFAULT 'draft'::text NOT NULL,
+    source text DEFAULT 'platform'::text NOT NULL,
+    ai_provenance jsonb,
+    created_by text NOT NULL,
+    approver_user_id text,
+    approved_at timestamp with time zone,
+    supersedes_id text COLLATE pg_catalog."C",
+    variables_schema jsonb NOT NULL,
+    fallback_chain text[] DEFAULT ARRAY[]::text[] NOT NULL,
+    whatsapp_template_refs jsonb,
+    preview_samples jsonb,
+    locales jsonb NOT NULL,
+    published_at timestamp with time zone,
+    archived_at timestamp with time zone,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    version integer DEFAULT 1 NOT NULL,
+    CONSTRAINT ck_template_versions_ai_approved CHECK (((source <> 'ai_drafted'::text) OR (status <> 'active'::text) OR ((approver_user_id IS NOT NULL) AND (approver_user_id <> created_by)))),
+    CONSTRAINT ck_template_versions_id CHECK ((id ~ '^tpv_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+    CONSTRAINT ck_template_versions_semver CHECK ((semver ~ '^[0-9]+\.[0-9]+\.[0-9]+'::text)),
+    CONSTRAINT ck_template_versions_source CHECK ((source = ANY (ARRAY['platform'::text, 'ai_drafted'::text]))),
+    CONSTRAINT ck_template_versions_status CHECK ((status = ANY (ARRAY['draft'::text, 'active'::text, 'archived'::text])))
+);
+
+ALTER TABLE ONLY notification_platform.template_versions FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification_platform.template_versions IS 'Versions of the platform''s templates; content frozen once active.';
+
+CREATE TABLE notification_platform.templates (
+    id text NOT NULL COLLATE pg_catalog."C",
+    key text NOT NULL COLLATE pg_catalog."C",
+    channel text NOT NULL,
+    category text NOT NULL COLLATE pg_catalog."C",
+    status text DEFAULT 'active'::text NOT NULL,
+    active_version_id text COLLATE pg_catalog."C",
+    default_locale text NOT NULL,
+    fallback_chain text[] DEFAULT ARRAY[]::text[] NOT NULL,
+    renderer_profile text DEFAULT 'default'::text NOT NULL,
+    default_priority text DEFAULT 'normal'::text NOT NULL,
+    created_by text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    version integer DEFAULT 1 NOT NULL,
+    CONSTRAINT ck_templates_channel CHECK ((channel = ANY (ARRAY['email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
+    CONSTRAINT ck_templates_id CHECK ((id ~ '^tpl_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+    CONSTRAINT ck_templates_priority CHECK ((default_priority = ANY (ARRAY['critical'::text, 'high'::text, 'normal'::text, 'low'::text]))),
+    CONSTRAINT ck_templates_status CHECK ((status = ANY (ARRAY['active'::text, 'archived'::text])))
+);
+
+ALTER TABLE ONLY notification_platform.templates FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification_platform.templates IS 'Templates of the platform, used where a tenant has none of its own.';
+
+ALTER TABLE ONLY notification.notifications ATTACH PARTITION notification.notifications_marketing FOR VALUES IN ('marketing');
+
+ALTER TABLE ONLY notification.notifications ATTACH PARTITION notification.notifications_regulated FOR VALUES IN ('regulated');
+
+ALTER TABLE ONLY notification.notifications ATTACH PARTITION notification.notifications_standard FOR VALUES IN ('standard');
+
+ALTER TABLE ONLY bff_backoffice.ai_decision_log
+    ADD CONSTRAINT pk_ai_decision_log PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY bff_backoffice.alert_ack_log
+    ADD CONSTRAINT pk_alert_ack_log PRIMARY KEY (tenant_id, alert_id, acknowledged_by);
+
+ALTER TABLE ONLY bff_backoffice.device_sync_status
+    ADD CONSTRAINT pk_device_sync_status PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY bff_backoffice.inbox
+    ADD CONSTRAINT pk_inbox PRIMARY KEY (consumer_name, event_id);
+
+ALTER TABLE ONLY bff_backoffice.lock_action_proxy_audit
+    ADD CONSTRAINT pk_lock_action_proxy_audit PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY bff_backoffice.offline_action_queue_hints
+    ADD CONSTRAINT pk_offline_action_queue_hints PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY bff_backoffice.operator_activity
+    ADD CONSTRAINT pk_operator_activity PRIMARY KEY (tenant_id, occurred_at, id);
+
+ALTER TABLE ONLY bff_backoffice.operator_preferences
+    ADD CONSTRAINT pk_operator_preferences PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY bff_backoffice.outbox
+    ADD CONSTRAINT pk_outbox PRIMARY KEY (seq);
+
+ALTER TABLE ONLY bff_backoffice.ai_decision_log
+    ADD CONSTRAINT uq_ai_decision_log_decision UNIQUE (tenant_id, suggestion_id, decided_by);
+
+ALTER TABLE ONLY bff_backoffice.device_sync_status
+    ADD CONSTRAINT uq_device_sync_status_device UNIQUE (tenant_id, device_id);
+
+ALTER TABLE ONLY bff_backoffice.idempotency_keys
+    ADD CONSTRAINT uq_idempotency_keys_key UNIQUE NULLS NOT DISTINCT (tenant_id, scope, key);
+
+ALTER TABLE ONLY bff_backoffice.operator_preferences
+    ADD CONSTRAINT uq_operator_preferences_operator UNIQUE NULLS NOT DISTINCT (tenant_id, operator_id, property_id);
+
+ALTER TABLE ONLY chan.channel_adapter_configs
+    ADD CONSTRAINT pk_channel_adapter_configs PRIMARY KEY (id);
+
+ALTER TABLE ONLY chan.consumed_events
+    ADD CONSTRAINT pk_consumed_events PRIMARY KEY (consumer_name, event_id);
+
+ALTER TABLE ONLY chan.conversations
+    ADD CONSTRAINT pk_conversations PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY chan.delivery_attempt_events
+    ADD CONSTRAINT pk_delivery_attempt_events PRIMARY KEY (tenant_id, recorded_at, id);
+
+ALTER TABLE ONLY chan.delivery_attempts
+    ADD CONSTRAINT pk_delivery_attempts PRIMARY KEY (tenant_id, started_at, id);
+
+ALTER TABLE ONLY chan.delivery_inbox
+    ADD CONSTRAINT pk_delivery_inbox PRIMARY KEY (tenant_id, message_id);
+
+ALTER TABLE ONLY chan.delivery_outbox
+    ADD CONSTRAINT pk_delivery_outbox PRIMARY KEY (tenant_id, notification_id, recipient_id);
+
+ALTER TABLE ONLY chan.executions_live
+    ADD CONSTRAINT pk_executions_live PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY chan.fallback_executions
+    ADD CONSTRAINT pk_fallback_executions PRIMARY KEY (tenant_id, started_at, id);
+
+ALTER TABLE ONLY chan.fallback_policies
+    ADD CONSTRAINT pk_fallback_policies PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY chan.fallback_policy_versions
+    ADD CONSTRAINT pk_fallback_policy_versions PRIMARY KEY (tenant_id, policy_id, version);
+
+ALTER TABLE ONLY chan.outbox
+    ADD CONSTRAINT pk_outbox PRIMARY KEY (seq);
+
+ALTER TABLE ONLY chan.recipient_profiles
+    ADD CONSTRAINT pk_recipient_profiles PRIMARY KEY (tenant_id, recipient_id);
+
+ALTER TABLE ONLY chan.tenant_inbound_routes
+    ADD CONSTRAINT pk_tenant_inbound_routes PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY chan.webhook_inbound
+    ADD CONSTRAINT pk_webhook_inbound PRIMARY KEY (received_at, id);
+
+ALTER TABLE ONLY chan.webhook_inbound_dedup
+    ADD CONSTRAINT pk_webhook_inbound_dedup PRIMARY KEY (vendor, adapter, vendor_message_id, type, discriminator);
+
+ALTER TABLE ONLY chan.webhook_inbound_events
+    ADD CONSTRAINT pk_webhook_inbound_events PRIMARY KEY (received_at, id);
+
+ALTER TABLE ONLY chan.adapter_status_map
+    ADD CONSTRAINT uq_adapter_status_map_code UNIQUE NULLS NOT DISTINCT (tenant_id, adapter, provider_code);
+
+ALTER TABLE ONLY chan.audit_heads
+    ADD CONSTRAINT uq_audit_heads_stream UNIQUE NULLS NOT DISTINCT (tenant_id, entity_type);
+
+ALTER TABLE ONLY chan.audit
+    ADD CONSTRAINT uq_audit_id UNIQUE NULLS NOT DISTINCT (tenant_id, occurred_at, id);
+
+ALTER TABLE ONLY chan.audit
+    ADD CONSTRAINT uq_audit_stream UNIQUE NULLS NOT DISTINCT (tenant_id, entity_type, seq, occurred_at);
+
+ALTER TABLE ONLY chan.executions_live
+    ADD CONSTRAINT uq_executions_live_recipient UNIQUE (tenant_id, notification_id, recipient_id);
+
+ALTER TABLE ONLY chan.recipient_profiles
+    ADD CONSTRAINT uq_recipient_profiles_id UNIQUE (tenant_id, id);
+
+ALTER TABLE ONLY kernel.audit_anchors
+    ADD CONSTRAINT pk_audit_anchors PRIMARY KEY (log, number);
+
+ALTER TABLE ONLY kernel.bus_consumers
+    ADD CONSTRAINT pk_bus_consumers PRIMARY KEY (group_name);
+
+ALTER TABLE ONLY kernel.bus_events
+    ADD CONSTRAINT pk_bus_events PRIMARY KEY ("position", published_at);
+
+ALTER TABLE ONLY kernel.bus_parked
+    ADD CONSTRAINT pk_bus_parked PRIMARY KEY (group_name, "position");
+
+ALTER TABLE ONLY kernel.data_keys
+    ADD CONSTRAINT pk_data_keys PRIMARY KEY (tenant_id, subject_id, version);
+
+ALTER TABLE ONLY kernel.dead_letters
+    ADD CONSTRAINT pk_dead_letters PRIMARY KEY (id);
+
+ALTER TABLE ONLY kernel.partitioned_tables
+    ADD CONSTRAINT pk_partitioned_tables PRIMARY KEY (parent);
+
+ALTER TABLE ONLY kernel.platform_keys
+    ADD CONSTRAINT pk_platform_keys PRIMARY KEY (purpose, version);
+
+ALTER TABLE ONLY kernel.tenant_keys
+    ADD CONSTRAINT pk_tenant_keys PRIMARY KEY (tenant_id, purpose, version);
+
+ALTER TABLE ONLY kernel.schema_migrations_log
+    ADD CONSTRAINT schema_migrations_log_pkey PRIMARY KEY (entry);
+
+ALTER TABLE ONLY kernel.schema_migrations
+    ADD CONSTRAINT schema_migrations_pkey PRIMARY KEY (number);
+
+ALTER TABLE ONLY kernel.audit_anchor_lines
+    ADD CONSTRAINT uq_audit_anchor_lines_line UNIQUE NULLS NOT DISTINCT (log, anchor_number, tenant_id, entity_type);
+
+ALTER TABLE ONLY kernel.audit_anchors
+    ADD CONSTRAINT uq_audit_anchors_id UNIQUE (id);
+
+ALTER TABLE ONLY kernel.feature_flags
+    ADD CONSTRAINT uq_feature_flags_key UNIQUE NULLS NOT DISTINCT (tenant_id, key);
+
+ALTER TABLE ONLY kernel.hot_leases
+    ADD CONSTRAINT uq_hot_leases_key UNIQUE NULLS NOT DISTINCT (tenant_id, key);
+
+ALTER TABLE ONLY kernel.hot_limits
+    ADD CONSTRAINT uq_hot_limits_key UNIQUE NULLS NOT DISTINCT (tenant_id, key);
+
+ALTER TABLE ONLY kernel.hot_presence
+    ADD CONSTRAINT uq_hot_presence_member UNIQUE NULLS NOT DISTINCT (tenant_id, key, member);
+
+ALTER TABLE ONLY kernel.hot_seen
+    ADD CONSTRAINT uq_hot_seen_key UNIQUE NULLS NOT DISTINCT (tenant_id, key);
+
+ALTER TABLE ONLY notification.notifications
+    ADD CONSTRAINT pk_notifications PRIMARY KEY (tenant_id, created_at, id, retention_class);
+
+ALTER TABLE ONLY notification.notifications_marketing
+    ADD CONSTRAINT notifications_marketing_pkey PRIMARY KEY (tenant_id, created_at, id, retention_class);
+
+ALTER TABLE ONLY notification.notifications_regulated
+    ADD CONSTRAINT notifications_regulated_pkey PRIMARY KEY (tenant_id, created_at, id, retention_class);
+
+ALTER TABLE ONLY notification.notifications_standard
+    ADD CONSTRAINT notifications_standard_pkey PRIMARY KEY (tenant_id, created_at, id, retention_class);
+
+ALTER TABLE ONLY notification.api_keys
+    ADD CONSTRAINT pk_api_keys PRIMARY KEY (id);
+
+ALTER TABLE ONLY notification.channel_credentials
+    ADD CONSTRAINT pk_channel_credentials PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY notification.channels
+    ADD CONSTRAINT pk_channels PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY notification.consumed_events
+    ADD CONSTRAINT pk_consumed_events PRIMARY KEY (consumer_name, event_id);
+
+ALTER TABLE ONLY notification.dedup_ledger
+    ADD CONSTRAINT pk_dedup_ledger PRIMARY KEY (tenant_id, source_event_id, template_key, recipient_id, channel);
+
+ALTER TABLE ONLY notification.delivery_attempts
+    ADD CONSTRAINT pk_delivery_attempts PRIMARY KEY (tenant_id, started_at, id);
+
+ALTER TABLE ONLY notification.digest_windows
+    ADD CONSTRAINT pk_digest_windows PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY notification.dispatch_batches
+    ADD CONSTRAINT pk_dispatch_batches PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY notification.notification_preferences
+    ADD CONSTRAINT pk_notification_preferences PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY notification.notification_scheduled
+    ADD CONSTRAINT pk_notification_scheduled PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY notification.notification_trigger_map
+    ADD CONSTRAINT pk_notification_trigger_map PRIMARY KEY (id);
+
+ALTER TABLE ONLY notification.opt_out_tokens
+    ADD CONSTRAINT pk_opt_out_tokens PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY notification.outbox
+    ADD CONSTRAINT pk_outbox PRIMARY KEY (seq);
+
+ALTER TABLE ONLY notification.rate_limit_counters
+    ADD CONSTRAINT pk_rate_limit_counters PRIMARY KEY (tenant_id, limit_key, window_start);
+
+ALTER TABLE ONLY notification.recipient_addresses
+    ADD CONSTRAINT pk_recipient_addresses PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY notification.recipients
+    ADD CONSTRAINT pk_recipients PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY notification.suppressions
+    ADD CONSTRAINT pk_suppressions PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY notification.template_versions
+    ADD CONSTRAINT pk_template_versions PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY notification.templates
+    ADD CONSTRAINT pk_templates PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY notification.tenants_local
+    ADD CONSTRAINT pk_tenants_local PRIMARY KEY (tenant_id);
+
+ALTER TABLE ONLY notification.webhook_deliveries
+    ADD CONSTRAINT pk_webhook_deliveries PRIMARY KEY (tenant_id, created_at, id);
+
+ALTER TABLE ONLY notification.webhook_subscriptions
+    ADD CONSTRAINT pk_webhook_subscriptions PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY notification.audit_heads
+    ADD CONSTRAINT uq_audit_heads_stream UNIQUE NULLS NOT DISTINCT (tenant_id, entity_type);
+
+ALTER TABLE ONLY notification.audit
+    ADD CONSTRAINT uq_audit_id UNIQUE NULLS NOT DISTINCT (tenant_id, occurred_at, id);
+
+ALTER TABLE ONLY notification.audit
+    ADD CONSTRAINT uq_audit_stream UNIQUE NULLS NOT DISTINCT (tenant_id, entity_type, seq, occurred_at);
+
+ALTER TABLE ONLY notification.channels
+    ADD CONSTRAINT uq_channels_channel UNIQUE (tenant_id, channel);
+
+ALTER TABLE ONLY notification.digest_windows
+    ADD CONSTRAINT uq_digest_windows_window UNIQUE (tenant_id, recipient_id, category, channel, digest_key, window_start);
+
+ALTER TABLE ONLY notification.idempotency_keys
+    ADD CONSTRAINT uq_idempotency_keys_key UNIQUE NULLS NOT DISTINCT (tenant_id, scope, key);
+
+ALTER TABLE ONLY notification.notification_preferences
+    ADD CONSTRAINT uq_notification_preferences_recipient UNIQUE (tenant_id, recipient_id);
+
+ALTER TABLE ONLY notification.notification_trigger_map
+    ADD CONSTRAINT uq_notification_trigger_map_rule UNIQUE NULLS NOT DISTINCT (tenant_id, consumed_event_type, channel, template_key);
+
+ALTER TABLE ONLY notification.opt_out_tokens
+    ADD CONSTRAINT uq_opt_out_tokens_hash UNIQUE (tenant_id, token_hash);
+
+ALTER TABLE ONLY notification.recipient_addresses
+    ADD CONSTRAINT uq_recipient_addresses_address UNIQUE (tenant_id, recipient_id, channel, address_hash);
+
+ALTER TABLE ONLY notification.recipients
+    ADD CONSTRAINT uq_recipients_identity UNIQUE (tenant_id, identity_type, identity_id);
+
+ALTER TABLE ONLY notification.template_versions
+    ADD CONSTRAINT uq_template_versions_semver UNIQUE (tenant_id, template_id, semver);
+
+ALTER TABLE ONLY notification.templates
+    ADD CONSTRAINT uq_templates_key_channel UNIQUE (tenant_id, key, channel);
+
+ALTER TABLE ONLY notification.tenants_local
+    ADD CONSTRAINT uq_tenants_local_slug UNIQUE (slug);
+
+ALTER TABLE ONLY notification_platform.categories
+    ADD CONSTRAINT pk_categories PRIMARY KEY (category);
+
+ALTER TABLE ONLY notification_platform.suppressions
+    ADD CONSTRAINT pk_suppressions PRIMARY KEY (id);
+
+ALTER TABLE ONLY notification_platform.template_versions
+    ADD CONSTRAINT pk_template_versions PRIMARY KEY (id);
+
+ALTER TABLE ONLY notification_platform.templates
+    ADD CONSTRAINT pk_templates PRIMARY KEY (id);
+
+ALTER TABLE ONLY notification_platform.template_versions
+    ADD CONSTRAINT uq_template_versions_semver UNIQUE (template_id, semver);
+
+ALTER TABLE ONLY notification_platform.templates
+    ADD CONSTRAINT uq_templates_key_channel UNIQUE (key, channel);
+
+CREATE INDEX ix_ai_decision_log_time ON bff_backoffice.ai_decision_log USING btree (tenant_id, decided_at DESC);
+
+CREATE INDEX ix_alert_ack_log_time ON bff_backoffice.alert_ack_log USING btree (tenant_id, acknowledged_at DESC);
+
+CREATE INDEX ix_device_sync_status_heartbeat ON bff_backoffice.device_sync_status USING btree (status, last_heartbeat_at DESC);
+
+CREATE INDEX ix_idempotency_keys_expiry ON bff_backoffice.idempotency_keys USING btree (expires_at);
+
+CREATE INDEX ix_inbox_expiry ON bff_backoffice.inbox USING btree (expires_at);
+
+CREATE INDEX ix_inbox_unprocessed ON bff_backoffice.inbox USING btree (consumed_at) WHERE (processed_at IS NULL);
+
+CREATE INDEX ix_lock_action_proxy_audit_operator ON bff_backoffice.lock_action_proxy_audit USING btree (tenant_id, operator_id, occurred_at DESC);
+
+CREATE INDEX ix_lock_action_proxy_audit_property ON bff_backoffice.lock_action_proxy_audit USING btree (tenant_id, property_id, occurred_at DESC);
+
+CREATE INDEX ix_lock_action_proxy_audit_reservation ON bff_backoffice.lock_action_proxy_audit USING btree (tenant_id, reservation_id, occurred_at DESC);
+
+CREATE INDEX ix_lock_action_proxy_audit_time ON bff_backoffice.lock_action_proxy_audit USING btree (tenant_id, occurred_at DESC);
+
+CREATE INDEX ix_offline_action_queue_hints_device ON bff_backoffice.offline_action_queue_hints USING btree (tenant_id, device_id, reported_at DESC);
+
+CREATE INDEX ix_offline_action_queue_hints_time ON bff_backoffice.offline_action_queue_hints USING btree (reported_at);
+
+CREATE INDEX ix_operator_activity_action ON ONLY bff_backoffice.operator_activity USING btree (tenant_id, action, occurred_at DESC);
+
+CREATE INDEX ix_operator_activity_operator ON ONLY bff_backoffice.operator_activity USING btree (tenant_id, operator_id, occurred_at DESC);
+
+CREATE INDEX ix_audit_entity ON ONLY chan.audit USING btree (tenant_id, entity_type, entity_id, occurred_at DESC);
+
+CREATE INDEX ix_channel_adapter_configs_provider ON chan.channel_adapter_configs USING btree (tenant_id, provider);
+
+CREATE INDEX ix_consumed_events_expiry ON chan.consumed_events USING btree (expires_at);
+
+CREATE INDEX ix_conversations_key ON chan.conversations USING btree (tenant_id, sender_id, address_hash);
+
+CREATE INDEX ix_conversations_status_expiry ON chan.conversations USING btree (status, expires_at);
+
+CREATE INDEX ix_delivery_attempt_events_attempt ON ONLY chan.delivery_attempt_events USING btree (tenant_id, attempt_id);
+
+CREATE INDEX ix_delivery_attempts_execution ON ONLY chan.delivery_attempts USING btree (tenant_id, execution_id);
+
+CREATE INDEX ix_delivery_attempts_provider_message ON ONLY chan.delivery_attempts USING btree (provider_message_id, provider) WHERE (provider_message_id IS NOT NULL);
+
+CREATE INDEX ix_delivery_inbox_expiry ON chan.delivery_inbox USING btree (expires_at);
+
+CREATE INDEX ix_delivery_outbox_expiry ON chan.delivery_outbox USING btree (expires_at);
+
+CREATE INDEX ix_fallback_executions_notification ON ONLY chan.fallback_executions USING btree (tenant_id, notification_id, recipient_id);
+
+CREATE INDEX ix_recipient_profiles_msisdn ON chan.recipient_profiles USING btree (tenant_id, msisdn_hash) WHERE (msisdn_hash IS NOT NULL);
+
+CREATE INDEX ix_recipient_profiles_telegram ON chan.recipient_profiles USING btree (tenant_id, telegram_chat_id_hash) WHERE (telegram_chat_id_hash IS NOT NULL);
+
+CREATE INDEX ix_recipient_profiles_updated ON chan.recipient_profiles USING btree (tenant_id, updated_at DESC);
+
+CREATE INDEX ix_recipient_profiles_viber ON chan.recipient_profiles USING btree (tenant_id, viber_id_hash) WHERE (viber_id_hash IS NOT NULL);
+
+CREATE INDEX ix_webhook_inbound_dedup_expiry ON chan.webhook_inbound_dedup USING btree (expires_at);
+
+CREATE INDEX ix_webhook_inbound_events_inbound ON ONLY chan.webhook_inbound_events USING btree (webhook_inbound_id);
+
+CREATE INDEX ix_webhook_inbound_events_pending ON ONLY chan.webhook_inbound_events USING btree (status, received_at) WHERE (status = ANY (ARRAY['queued'::text, 'late_correlate'::text]));
+
+CREATE INDEX ix_webhook_inbound_pending ON ONLY chan.webhook_inbound USING btree (received_at) WHERE (status = 'received'::text);
+
+CREATE INDEX ix_webhook_inbound_recent ON ONLY chan.webhook_inbound USING btree (vendor, received_at DESC);
+
+CREATE UNIQUE INDEX ux_conversations_open ON chan.conversations USING btree (tenant_id, channel, sender_id, address_hash) WHERE (status = 'OPEN'::text);
+
+CREATE UNIQUE INDEX ux_fallback_policies_use_case ON chan.fallback_policies USING btree (tenant_id, use_case) WHERE (deleted_at IS NULL);
+
+CREATE UNIQUE INDEX ux_tenant_inbound_routes_inbound ON chan.tenant_inbound_routes USING btree (inbound) WHERE active;
+
+COMMENT ON INDEX chan.ux_tenant_inbound_routes_inbound IS 'Across tenants: the answer to a violation must not say who has the number, nor differ from "not yours to route".';
+
+CREATE INDEX ix_audit_anchor_lines_stream ON kernel.audit_anchor_lines USING btree (tenant_id, log, entity_type, seq);
+
+CREATE INDEX ix_bus_parked_due ON kernel.bus_parked USING btree (group_name, next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
+
+CREATE INDEX ix_bus_parked_lane ON kernel.bus_parked USING btree (group_name, lane, "position");
+
+CREATE INDEX ix_data_keys_tenant_key ON kernel.data_keys USING btree (tenant_id, tenant_key_version) WHERE (destroyed_at IS NULL);
+
+CREATE INDEX ix_dead_letters_expiry ON kernel.dead_letters USING btree (expires_at);
+
+CREATE INDEX ix_dead_letters_group ON kernel.dead_letters USING btree (group_name, id);
+
+CREATE INDEX ix_hot_leases_expiry ON kernel.hot_leases USING btree (expires_at);
+
+CREATE INDEX ix_hot_limits_expiry ON kernel.hot_limits USING btree (expires_at);
+
+CREATE INDEX ix_hot_presence_expiry ON kernel.hot_presence USING btree (expires_at);
+
+CREATE INDEX ix_hot_seen_expiry ON kernel.hot_seen USING btree (expires_at);
+
+CREATE INDEX ix_api_keys_tenant ON notification.api_keys USING btree (tenant_id, id);
+
+CREATE INDEX ix_audit_entity ON ONLY notification.audit USING btree (tenant_id, entity_type, entity_id, occurred_at DESC);
+
+CREATE INDEX ix_consumed_events_expiry ON notification.consumed_events USING btree (expires_at);
+
+CREATE INDEX ix_dedup_ledger_expiry ON notification.dedup_ledger USING btree (expires_at);
+
+CREATE INDEX ix_delivery_attempts_notification ON ONLY notification.delivery_attempts USING btree (tenant_id, notification_id, attempt_number);
+
+CREATE INDEX ix_delivery_attempts_vendor_message ON ONLY notification.delivery_attempts USING btree (tenant_id, vendor, vendor_message_id) WHERE (vendor_message_id IS NOT NULL);
+
+CREATE INDEX ix_digest_windows_flush_ready ON notification.digest_windows USING btree (flush_at) WHERE (state <> 'flushed'::text);
+
+CREATE INDEX ix_dispatch_batches_status ON notification.dispatch_batches USING btree (tenant_id, status, created_at DESC);
+
+CREATE INDEX ix_idempotency_keys_expiry ON notification.idempotency_keys USING btree (expires_at);
+
+CREATE INDEX ix_notification_scheduled_done ON notification.notification_scheduled USING btree (processed_at) WHERE (processed_at IS NOT NULL);
+
+CREATE INDEX ix_notification_scheduled_due ON notification.notification_scheduled USING btree (run_after) WHERE ((processed_at IS NULL) AND (obsolete = false));
+
+CREATE INDEX ix_notification_scheduled_source ON notification.notification_scheduled USING btree (tenant_id, source_event_id) WHERE ((processed_at IS NULL) AND (source_event_id IS NOT NULL));
+
+CREATE INDEX ix_notification_trigger_map_event ON notification.notification_trigger_map USING btree (consumed_event_type) WHERE enabled;
+
+CREATE INDEX ix_notifications_batch ON ONLY notification.notifications USING btree (tenant_id, batch_id) WHERE (batch_id IS NOT NULL);
+
+CREATE INDEX ix_notifications_correlation ON ONLY notification.notifications USING btree (tenant_id, correlation_id) WHERE (correlation_id IS NOT NULL);
+
+CREATE INDEX ix_notifications_digest_group ON ONLY notification.notifications USING btree (tenant_id, digest_group_id) WHERE (digest_group_id IS NOT NULL);
+
+CREATE INDEX ix_notifications_feed ON ONLY notification.notifications USING btree (tenant_id, recipient_id, created_at DESC) WHERE (channel = 'inapp'::text);
+
+CREATE INDEX ix_notifications_unread ON ONLY notification.notifications USING btree (tenant_id, recipient_id, created_at DESC) WHERE ((channel = 'inapp'::text) AND (read_at IS NULL));
+
+CREATE INDEX ix_opt_out_tokens_expiry ON notification.opt_out_tokens USING btree (expires_at);
+
+CREATE INDEX ix_rate_limit_counters_expiry ON notification.rate_limit_counters USING btree (expires_at);
+
+CREATE INDEX ix_recipient_addresses_hash ON notification.recipient_addresses USING btree (tenant_id, channel, address_hash);
+
+CREATE INDEX ix_suppressions_expiry ON notification.suppressions USING btree (tenant_id, expires_at) WHERE ((released_at IS NULL) AND (expires_at IS NOT NULL));
+
+CREATE INDEX ix_webhook_deliveries_due ON ONLY notification.webhook_deliveries USING btree (next_attempt_at) WHERE (status = ANY (ARRAY['queued'::text, 'failed'::text]));
+
+CREATE INDEX ix_webhook_deliveries_subscription ON ONLY notification.webhook_deliveries USING btree (tenant_id, subscription_id, created_at DESC);
+
+CREATE INDEX notifications_marketing__ix_notifications_batch ON ONLY notification.notifications_marketing USING btree (tenant_id, batch_id) WHERE (batch_id IS NOT NULL);
+
+CREATE INDEX notifications_marketing__ix_notifications_correlation ON ONLY notification.notifications_marketing USING btree (tenant_id, correlation_id) WHERE (correlation_id IS NOT NULL);
+
+CREATE INDEX notifications_marketing__ix_notifications_digest_group ON ONLY notification.notifications_marketing USING btree (tenant_id, digest_group_id) WHERE (digest_group_id IS NOT NULL);
+
+CREATE INDEX notifications_marketing__ix_notifications_unread ON ONLY notification.notifications_marketing USING btree (tenant_id, recipient_id, created_at DESC) WHERE ((channel = 'inapp'::text) AND (read_at IS NULL));
+
+CREATE INDEX notifications_marketing_tenant_id_recipient_id_created_at_idx ON ONLY notification.notifications_marketing USING btree (tenant_id, recipient_id, created_at DESC) WHERE (channel = 'inapp'::text);
+
+CREATE INDEX notifications_regulated__ix_notifications_batch ON ONLY notification.notifications_regulated USING btree (tenant_id, batch_id) WHERE (batch_id IS NOT NULL);
+
+CREATE INDEX notifications_regulated__ix_notifications_correlation ON ONLY notification.notifications_regulated USING btree (tenant_id, correlation_id) WHERE (correlation_id IS NOT NULL);
+
+CREATE INDEX notifications_regulated__ix_notifications_digest_group ON ONLY notification.notifications_regulated USING btree (tenant_id, digest_group_id) WHERE (digest_group_id IS NOT NULL);
+
+CREATE INDEX notifications_regulated__ix_notifications_unread ON ONLY notification.notifications_regulated USING btree (tenant_id, recipient_id, created_at DESC) WHERE ((channel = 'inapp'::text) AND (read_at IS NULL));
+
+CREATE INDEX notifications_regulated_tenant_id_recipient_id_created_at_idx ON ONLY notification.notifications_regulated USING btree (tenant_id, recipient_id, created_at DESC) WHERE (channel = 'inapp'::text);
+
+CREATE INDEX notifications_standard__ix_notifications_batch ON ONLY notification.notifications_standard USING btree (tenant_id, batch_id) WHERE (batch_id IS NOT NULL);
+
+CREATE INDEX notifications_standard__ix_notifications_correlation ON ONLY notification.notifications_standard USING btree (tenant_id, correlation_id) WHERE (correlation_id IS NOT NULL);
+
+CREATE INDEX notifications_standard__ix_notifications_digest_group ON ONLY notification.notifications_standard USING btree (tenant_id, digest_group_id) WHERE (digest_group_id IS NOT NULL);
+
+CREATE INDEX notifications_standard__ix_notifications_unread ON ONLY notification.notifications_standard USING btree (tenant_id, recipient_id, created_at DESC) WHERE ((channel = 'inapp'::text) AND (read_at IS NULL));
+
+CREATE INDEX notifications_standard_tenant_id_recipient_id_created_at_idx ON ONLY notification.notifications_standard USING btree (tenant_id, recipient_id, created_at DESC) WHERE (channel = 'inapp'::text);
+
+CREATE UNIQUE INDEX ux_channel_credentials_active ON notification.channel_credentials USING btree (tenant_id, channel_id, vendor) WHERE (status = 'active'::text);
+
+CREATE UNIQUE INDEX ux_recipient_addresses_primary ON notification.recipient_addresses USING btree (tenant_id, recipient_id, channel) WHERE is_primary;
+
+CREATE UNIQUE INDEX ux_suppressions_in_force ON notification.suppressions USING btree (tenant_id, channel, address_hash) WHERE (released_at IS NULL);
+
+CREATE UNIQUE INDEX ux_template_versions_active ON notification.template_versions USING btree (tenant_id, template_id) WHERE (status = 'active'::text);
+
+CREATE UNIQUE INDEX ux_suppressions_address_in_force ON notification_platform.suppressions USING btree (channel, address_hash) WHERE ((released_at IS NULL) AND (address_hash IS NOT NULL));
+
+CREATE UNIQUE INDEX ux_suppressions_domain_in_force ON notification_platform.suppressions USING btree (mail_domain) WHERE ((released_at IS NULL) AND (mail_domain IS NOT NULL));
+
+CREATE UNIQUE INDEX ux_template_versions_active ON notification_platform.template_versions USING btree (template_id) WHERE (status = 'active'::text);
+
+ALTER INDEX notification.ix_notifications_batch ATTACH PARTITION notification.notifications_marketing__ix_notifications_batch;
+
+ALTER INDEX notification.ix_notifications_correlation ATTACH PARTITION notification.notifications_marketing__ix_notifications_correlation;
+
+ALTER INDEX notification.ix_notifications_digest_group ATTACH PARTITION notification.notifications_marketing__ix_notifications_digest_group;
+
+ALTER INDEX notification.ix_notifications_unread ATTACH PARTITION notification.notifications_marketing__ix_notifications_unread;
+
+ALTER INDEX notification.pk_notifications ATTACH PARTITION notification.notifications_marketing_pkey;
+
+ALTER INDEX notification.ix_notifications_feed ATTACH PARTITION notification.notifications_marketing_tenant_id_recipient_id_created_at_idx;
+
+ALTER INDEX notification.ix_notifications_batch ATTACH PARTITION notification.notifications_regulated__ix_notifications_batch;
+
+ALTER INDEX notification.ix_notifications_correlation ATTACH PARTITION notification.notifications_regulated__ix_notifications_correlation;
+
+ALTER INDEX notification.ix_notifications_digest_group ATTACH PARTITION notification.notifications_regulated__ix_notifications_digest_group;
+
+ALTER INDEX notification.ix_notifications_unread ATTACH PARTITION notification.notifications_regulated__ix_notifications_unread;
+
+ALTER INDEX notification.pk_notifications ATTACH PARTITION notification.notifications_regulated_pkey;
+
+ALTER INDEX notification.ix_notifications_feed ATTACH PARTITION notification.notifications_regulated_tenant_id_recipient_id_created_at_idx;
+
+ALTER INDEX notification.ix_notifications_batch ATTACH PARTITION notification.notifications_standard__ix_notifications_batch;
+
+ALTER INDEX notification.ix_notifications_correlation ATTACH PARTITION notification.notifications_standard__ix_notifications_correlation;
+
+ALTER INDEX notification.ix_notifications_digest_group ATTACH PARTITION notification.notifications_standard__ix_notifications_digest_group;
+
+ALTER INDEX notification.ix_notifications_unread ATTACH PARTITION notification.notifications_standard__ix_notifications_unread;
+
+ALTER INDEX notification.pk_notifications ATTACH PARTITION notification.notifications_standard_pkey;
+
+ALTER INDEX notification.ix_notifications_feed ATTACH PARTITION notification.notifications_standard_tenant_id_recipient_id_created_at_idx;
+
+CREATE TRIGGER announce AFTER INSERT ON bff_backoffice.outbox FOR EACH STATEMENT EXECUTE FUNCTION kernel.announce_outbox();
+
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON bff_backoffice.ai_decision_log FOR EACH ROW EXECUTE FUNCTION kernel.refuse_change();
+
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON bff_backoffice.lock_action_proxy_audit FOR EACH ROW EXECUTE FUNCTION kernel.refuse_change();
+
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON bff_backoffice.operator_activity FOR EACH ROW EXECUTE FUNCTION kernel.refuse_change();
+
+CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON bff_backoffice.ai_decision_log FOR EACH STATEMENT EXECUTE FUNCTION kernel.refuse_change();
+
+CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON bff_backoffice.lock_action_proxy_audit FOR EACH STATEMENT EXECUTE FUNCTION kernel.refuse_change();
+
+CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON bff_backoffice.operator_activity FOR EACH STATEMENT EXECUTE FUNCTION kernel.refuse_change();
+
+CREATE TRIGGER announce AFTER INSERT ON chan.outbox FOR EACH STATEMENT EXECUTE FUNCTION kernel.announce_outbox();
+
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON chan.audit FOR EACH ROW EXECUTE FUNCTION kernel.refuse_change();
+
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON chan.delivery_attempt_events FOR EACH ROW EXECUTE FUNCTION kernel.refuse_change();
+
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON chan.delivery_attempts FOR EACH ROW EXECUTE FUNCTION kernel.refuse_change();
+
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON chan.fallback_executions FOR EACH ROW EXECUTE FUNCTION kernel.refuse_change();
+
+CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON chan.audit FOR EACH STATEMENT EXECUTE FUNCTION kernel.refuse_change();
+
+CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON chan.delivery_attempt_events FOR EACH STATEMENT EXECUTE FUNCTION kernel.refuse_change();
+
+CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON chan.delivery_attempts FOR EACH STATEMENT EXECUTE FUNCTION kernel.refuse_change();
+
+CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON chan.fallback_executions FOR EACH STATEMENT EXECUTE FUNCTION kernel.refuse_change();
+
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON kernel.audit_anchor_lines FOR EACH ROW EXECUTE FUNCTION kernel.refuse_change();
+
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON kernel.audit_anchors FOR EACH ROW EXECUTE FUNCTION kernel.refuse_change();
+
+CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON kernel.audit_anchor_lines FOR EACH STATEMENT EXECUTE FUNCTION kernel.refuse_change();
+
+CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON kernel.audit_anchors FOR EACH STATEMENT EXECUTE FUNCTION kernel.refuse_change();
+
+CREATE TRIGGER destroyed_stays_destroyed BEFORE UPDATE ON kernel.data_keys FOR EACH ROW WHEN ((old.destroyed_at IS NOT NULL)) EXECUTE FUNCTION kernel.refuse_change();
+
+CREATE TRIGGER schema_migrations_log_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON kernel.schema_migrations_log FOR EACH STATEMENT EXECUTE FUNCTION kernel.schema_migrations_log_is_append_only();
+
+CREATE TRIGGER announce AFTER INSERT ON notification.outbox FOR EACH STATEMENT EXECUTE FUNCTION kernel.announce_outbox();
+
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON notification.audit FOR EACH ROW EXECUTE FUNCTION kernel.refuse_change();
+
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON notification.delivery_attempts FOR EACH ROW EXECUTE FUNCTION kernel.refuse_change();
+
+CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON notification.audit FOR EACH STATEMENT EXECUTE FUNCTION kernel.refuse_change();
+
+CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON notification.delivery_attempts FOR EACH STATEMENT EXECUTE FUNCTION kernel.refuse_change();
+
+CREATE TRIGGER published_content_frozen BEFORE UPDATE ON notification.template_versions FOR EACH ROW WHEN (((old.status <> 'draft'::text) AND ((new.status = 'draft'::text) OR (((((((old.semver IS DISTINCT FROM new.semver) OR (old.template_id IS DISTINCT FROM new.template_id)) OR (old.source IS DISTINCT FROM new.source)) OR (old.variables_schema IS DISTINCT FROM new.variables_schema)) OR (old.locales IS DISTINCT FROM new.locales)) OR (old.fallback_chain IS DISTINCT FROM new.fallback_chain)) OR (old.whatsapp_template_refs IS DISTINCT FROM new.whatsapp_template_refs))))) EXECUTE FUNCTION kernel.refuse_change();
+
+CREATE TRIGGER published_content_frozen BEFORE UPDATE ON notification_platform.template_versions FOR EACH ROW WHEN (((old.status <> 'draft'::text) AND ((new.status = 'draft'::text) OR (((((((old.semver IS DISTINCT FROM new.semver) OR (old.template_id IS DISTINCT FROM new.template_id)) OR (old.source IS DISTINCT FROM new.source)) OR (old.variables_schema IS DISTINCT FROM new.variables_schema)) OR (old.locales IS DISTINCT FROM new.locales)) OR (old.fallback_chain IS DISTINCT FROM new.fallback_chain)) OR (old.whatsapp_template_refs IS DISTINCT FROM new.whatsapp_template_refs))))) EXECUTE FUNCTION kernel.refuse_change();
+
+ALTER TABLE ONLY chan.fallback_policy_versions
+    ADD CONSTRAINT fk_fallback_policy_versions_policy FOREIGN KEY (tenant_id, policy_id) REFERENCES chan.fallback_policies(tenant_id, id);
+
+ALTER TABLE ONLY kernel.bus_parked
+    ADD CONSTRAINT fk_bus_parked_consumer FOREIGN KEY (group_name) REFERENCES kernel.bus_consumers(group_name) ON DELETE CASCADE;
+
+ALTER TABLE ONLY notification.api_keys
+    ADD CONSTRAINT fk_api_keys_tenant FOREIGN KEY (tenant_id) REFERENCES notification.tenants_local(tenant_id);
+
+ALTER TABLE ONLY notification.channel_credentials
+    ADD CONSTRAINT fk_channel_credentials_channel FOREIGN KEY (tenant_id, channel_id) REFERENCES notification.channels(tenant_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY notification.channels
+    ADD CONSTRAINT fk_channels_tenant FOREIGN KEY (tenant_id) REFERENCES notification.tenants_local(tenant_id);
+
+ALTER TABLE ONLY notification.digest_windows
+    ADD CONSTRAINT fk_digest_windows_recipient FOREIGN KEY (tenant_id, recipient_id) REFERENCES notification.recipients(tenant_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY notification.dispatch_batches
+    ADD CONSTRAINT fk_dispatch_batches_category FOREIGN KEY (category) REFERENCES notification_platform.categories(category);
+
+ALTER TABLE ONLY notification.dispatch_batches
+    ADD CONSTRAINT fk_dispatch_batches_tenant FOREIGN KEY (tenant_id) REFERENCES notification.tenants_local(tenant_id);
+
+ALTER TABLE ONLY notification.notification_preferences
+    ADD CONSTRAINT fk_notification_preferences_recipient FOREIGN KEY (tenant_id, recipient_id) REFERENCES notification.recipients(tenant_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY notification.notification_trigger_map
+    ADD CONSTRAINT fk_notification_trigger_map_category FOREIGN KEY (category) REFERENCES notification_platform.categories(category);
+
+ALTER TABLE ONLY notification.notification_trigger_map
+    ADD CONSTRAINT fk_notification_trigger_map_tenant FOREIGN KEY (tenant_id) REFERENCES notification.tenants_local(tenant_id);
+
+ALTER TABLE ONLY notification.opt_out_tokens
+    ADD CONSTRAINT fk_opt_out_tokens_recipient FOREIGN KEY (tenant_id, recipient_id) REFERENCES notification.recipients(tenant_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY notification.recipient_addresses
+    ADD CONSTRAINT fk_recipient_addresses_recipient FOREIGN KEY (tenant_id, recipient_id) REFERENCES notification.recipients(tenant_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY notification.recipients
+    ADD CONSTRAINT fk_recipients_tenant FOREIGN KEY (tenant_id) REFERENCES notification.tenants_local(tenant_id);
+
+ALTER TABLE ONLY notification.suppressions
+    ADD CONSTRAINT fk_suppressions_tenant FOREIGN KEY (tenant_id) REFERENCES notification.tenants_local(tenant_id);
+
+ALTER TABLE ONLY notification.template_versions
+    ADD CONSTRAINT fk_template_versions_template FOREIGN KEY (tenant_id, template_id) REFERENCES notification.templates(tenant_id, id);
+
+ALTER TABLE ONLY notification.templates
+    ADD CONSTRAINT fk_templates_category FOREIGN KEY (category) REFERENCES notification_platform.categories(category);
+
+ALTER TABLE ONLY notification.templates
+    ADD CONSTRAINT fk_templates_tenant FOREIGN KEY (tenant_id) REFERENCES notification.tenants_local(tenant_id);
+
+ALTER TABLE ONLY notification.webhook_subscriptions
+    ADD CONSTRAINT fk_webhook_subscriptions_tenant FOREIGN KEY (tenant_id) REFERENCES notification.tenants_local(tenant_id);
+
+ALTER TABLE ONLY notification_platform.template_versions
+    ADD CONSTRAINT fk_template_versions_template FOREIGN KEY (template_id) REFERENCES notification_platform.templates(id);
+
+ALTER TABLE ONLY notification_platform.templates
+    ADD CONSTRAINT fk_templates_category FOREIGN KEY (category) REFERENCES notification_platform.categories(category);
+
+ALTER TABLE bff_backoffice.ai_decision_log ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE bff_backoffice.alert_ack_log ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY break_glass ON bff_backoffice.ai_decision_log FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON bff_backoffice.alert_ack_log FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON bff_backoffice.device_sync_status FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON bff_backoffice.idempotency_keys FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON bff_backoffice.inbox FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON bff_backoffice.lock_action_proxy_audit FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON bff_backoffice.offline_action_queue_hints FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON bff_backoffice.operator_activity FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON bff_backoffice.operator_preferences FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON bff_backoffice.outbox FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY caller_role_deletes ON bff_backoffice.ai_decision_log AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON bff_backoffice.alert_ack_log AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON bff_backoffice.device_sync_status AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON bff_backoffice.idempotency_keys AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON bff_backoffice.inbox AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON bff_backoffice.lock_action_proxy_audit AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON bff_backoffice.offline_action_queue_hints AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON bff_backoffice.operator_preferences AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON bff_backoffice.outbox AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON bff_backoffice.ai_decision_log AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON bff_backoffice.alert_ack_log AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON bff_backoffice.device_sync_status AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON bff_backoffice.idempotency_keys AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON bff_backoffice.inbox AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON bff_backoffice.lock_action_proxy_audit AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON bff_backoffice.offline_action_queue_hints AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON bff_backoffice.operator_preferences AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON bff_backoffice.outbox AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+ALTER TABLE bff_backoffice.device_sync_status ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE bff_backoffice.idempotency_keys ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE bff_backoffice.inbox ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE bff_backoffice.lock_action_proxy_audit ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE bff_backoffice.offline_action_queue_hints ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE bff_backoffice.operator_activity ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE bff_backoffice.operator_preferences ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE bff_backoffice.outbox ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY platform_access ON bff_backoffice.idempotency_keys TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
+
+CREATE POLICY platform_access ON bff_backoffice.inbox TO tidings_platform USING (true) WITH CHECK (true);
+
+CREATE POLICY platform_access ON bff_backoffice.outbox TO tidings_platform USING (true) WITH CHECK (true);
+
+CREATE POLICY tenant_isolation ON bff_backoffice.ai_decision_log TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON bff_backoffice.alert_ack_log TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON bff_backoffice.device_sync_status TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON bff_backoffice.idempotency_keys TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON bff_backoffice.inbox TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON bff_backoffice.lock_action_proxy_audit TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON bff_backoffice.offline_action_queue_hints TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON bff_backoffice.operator_activity TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON bff_backoffice.operator_preferences TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON bff_backoffice.outbox TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY worker_claims ON bff_backoffice.alert_ack_log TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON bff_backoffice.device_sync_status TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON bff_backoffice.idempotency_keys TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON bff_backoffice.inbox TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON bff_backoffice.offline_action_queue_hints TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON bff_backoffice.outbox TO tidings_worker USING (true) WITH CHECK (true);
+
+ALTER TABLE chan.adapter_status_map ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE chan.audit ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE chan.audit_heads ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY break_glass ON chan.adapter_status_map FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON chan.audit FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON chan.audit_heads FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON chan.channel_adapter_configs FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON chan.consumed_events FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON chan.conversations FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON chan.delivery_attempt_events FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON chan.delivery_attempts FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON chan.delivery_inbox FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON chan.delivery_outbox FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON chan.executions_live FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON chan.fallback_executions FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON chan.fallback_policies FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON chan.fallback_policy_versions FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON chan.outbox FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON chan.recipient_profiles FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON chan.tenant_inbound_routes FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON chan.webhook_inbound FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON chan.webhook_inbound_dedup FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON chan.webhook_inbound_events FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY caller_role_deletes ON chan.adapter_status_map AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON chan.channel_adapter_configs AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON chan.consumed_events AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON chan.conversations AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON chan.delivery_attempt_events AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON chan.delivery_attempts AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON chan.delivery_inbox AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON chan.delivery_outbox AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON chan.executions_live AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON chan.fallback_executions AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON chan.fallback_policies AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON chan.fallback_policy_versions AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON chan.outbox AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON chan.recipient_profiles AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON chan.tenant_inbound_routes AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON chan.webhook_inbound AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON chan.webhook_inbound_events AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON chan.adapter_status_map AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON chan.channel_adapter_configs AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON chan.consumed_events AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON chan.conversations AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON chan.delivery_attempt_events AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON chan.delivery_attempts AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON chan.delivery_inbox AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON chan.delivery_outbox AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON chan.executions_live AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON chan.fallback_executions AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON chan.fallback_policies AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON chan.fallback_policy_versions AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON chan.outbox AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON chan.recipient_profiles AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON chan.tenant_inbound_routes AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON chan.webhook_inbound AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON chan.webhook_inbound_events AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+ALTER TABLE chan.channel_adapter_configs ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE chan.consumed_events ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE chan.conversations ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE chan.delivery_attempt_events ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE chan.delivery_attempts ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE chan.delivery_inbox ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE chan.delivery_outbox ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE chan.executions_live ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE chan.fallback_executions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE chan.fallback_policies ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE chan.fallback_policy_versions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE chan.outbox ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY owner_seeds ON chan.adapter_status_map TO tidings_owner USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
+
+CREATE POLICY owner_seeds ON chan.channel_adapter_configs TO tidings_owner USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
+
+CREATE POLICY platform_access ON chan.adapter_status_map TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
+
+CREATE POLICY platform_access ON chan.audit TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
+
+CREATE POLICY platform_access ON chan.audit_heads TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
+
+CREATE POLICY platform_access ON chan.channel_adapter_configs TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
+
+CREATE POLICY platform_access ON chan.consumed_events TO tidings_platform USING (true) WITH CHECK (true);
+
+CREATE POLICY platform_access ON chan.outbox TO tidings_platform USING (true) WITH CHECK (true);
+
+CREATE POLICY platform_access ON chan.webhook_inbound TO tidings_platform USING (true) WITH CHECK (true);
+
+CREATE POLICY platform_access ON chan.webhook_inbound_dedup TO tidings_platform USING (true) WITH CHECK (true);
+
+CREATE POLICY platform_access ON chan.webhook_inbound_events TO tidings_platform USING (true) WITH CHECK (true);
+
+CREATE POLICY platform_rows_readable ON chan.adapter_status_map FOR SELECT TO tidings_runtime USING ((tenant_id IS NULL));
+
+CREATE POLICY platform_rows_readable ON chan.channel_adapter_configs FOR SELECT TO tidings_runtime USING ((tenant_id IS NULL));
+
+ALTER TABLE chan.recipient_profiles ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE chan.tenant_inbound_routes ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant_isolation ON chan.adapter_status_map TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON chan.audit TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON chan.audit_heads TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON chan.channel_adapter_configs TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON chan.consumed_events TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON chan.conversations TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON chan.delivery_attempt_events TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON chan.delivery_attempts TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON chan.delivery_inbox TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON chan.delivery_outbox TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON chan.executions_live TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON chan.fallback_executions TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON chan.fallback_policies TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON chan.fallback_policy_versions TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON chan.outbox TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON chan.recipient_profiles TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON chan.tenant_inbound_routes TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON chan.webhook_inbound TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON chan.webhook_inbound_events TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+ALTER TABLE chan.webhook_inbound ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE chan.webhook_inbound_dedup ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE chan.webhook_inbound_events ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY worker_claims ON chan.audit TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON chan.audit_heads TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON chan.consumed_events TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON chan.conversations TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON chan.delivery_attempts TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON chan.delivery_inbox TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON chan.delivery_outbox TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON chan.outbox TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON chan.tenant_inbound_routes TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON chan.webhook_inbound TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON chan.webhook_inbound_dedup TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON chan.webhook_inbound_events TO tidings_worker USING (true) WITH CHECK (true);
+
+ALTER TABLE kernel.audit_anchor_lines ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE kernel.audit_anchors ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY break_glass ON kernel.audit_anchor_lines FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON kernel.audit_anchors FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON kernel.bus_consumers FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON kernel.bus_events FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON kernel.bus_parked FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON kernel.data_keys FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON kernel.dead_letters FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON kernel.feature_flags FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON kernel.hot_leases FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON kernel.hot_limits FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON kernel.hot_presence FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON kernel.hot_seen FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON kernel.platform_keys FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON kernel.tenant_keys FOR SELECT TO tidings_breakglass USING (true);
+
+ALTER TABLE kernel.bus_consumers ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE kernel.bus_events ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE kernel.bus_parked ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY caller_role_deletes ON kernel.audit_anchors AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON kernel.bus_events AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON kernel.bus_parked AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON kernel.data_keys AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON kernel.dead_letters AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON kernel.feature_flags AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON kernel.tenant_keys AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON kernel.audit_anchors AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON kernel.bus_events AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON kernel.bus_parked AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON kernel.data_keys AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON kernel.dead_letters AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON kernel.feature_flags AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON kernel.tenant_keys AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+ALTER TABLE kernel.data_keys ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE kernel.dead_letters ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE kernel.feature_flags ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE kernel.hot_leases ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE kernel.hot_limits ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE kernel.hot_presence ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE kernel.hot_seen ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY owner_seeds ON kernel.audit_anchors TO tidings_owner USING (true) WITH CHECK (true);
+
+CREATE POLICY owner_seeds ON kernel.feature_flags TO tidings_owner USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
+
+CREATE POLICY platform_access ON kernel.audit_anchor_lines TO tidings_platform USING (true) WITH CHECK (true);
+
+CREATE POLICY platform_access ON kernel.audit_anchors TO tidings_platform USING (true) WITH CHECK (true);
+
+CREATE POLICY platform_access ON kernel.feature_flags TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
+
+CREATE POLICY platform_access ON kernel.hot_leases TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
+
+CREATE POLICY platform_access ON kernel.hot_limits TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
+
+CREATE POLICY platform_access ON kernel.hot_presence TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
+
+CREATE POLICY platform_access ON kernel.hot_seen TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
+
+CREATE POLICY platform_access ON kernel.platform_keys TO tidings_platform USING (true) WITH CHECK (true);
+
+CREATE POLICY platform_access ON kernel.tenant_keys TO tidings_platform USING (true) WITH CHECK (true);
+
+ALTER TABLE kernel.platform_keys ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY platform_rows_readable ON kernel.audit_anchors FOR SELECT TO tidings_runtime USING (true);
+
+CREATE POLICY platform_rows_readable ON kernel.feature_flags FOR SELECT TO tidings_runtime USING ((tenant_id IS NULL));
+
+CREATE POLICY tenant_isolation ON kernel.audit_anchor_lines TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON kernel.bus_events TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON kernel.bus_parked TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON kernel.data_keys TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON kernel.dead_letters TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON kernel.feature_flags TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON kernel.hot_leases TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON kernel.hot_limits TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON kernel.hot_presence TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON kernel.hot_seen TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON kernel.tenant_keys TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+ALTER TABLE kernel.tenant_keys ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY worker_claims ON kernel.audit_anchor_lines TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON kernel.bus_consumers TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON kernel.bus_events TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON kernel.bus_parked TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON kernel.dead_letters TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON kernel.feature_flags TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON kernel.hot_leases TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON kernel.hot_limits TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON kernel.hot_presence TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON kernel.hot_seen TO tidings_worker USING (true) WITH CHECK (true);
+
+ALTER TABLE notification.api_keys ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE notification.audit ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE notification.audit_heads ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY break_glass ON notification.api_keys FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON notification.audit FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON notification.audit_heads FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON notification.channel_credentials FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON notification.channels FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON notification.consumed_events FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON notification.dedup_ledger FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON notification.delivery_attempts FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON notification.digest_windows FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON notification.dispatch_batches FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON notification.idempotency_keys FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON notification.notification_preferences FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON notification.notification_scheduled FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON notification.notification_trigger_map FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON notification.notifications FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON notification.opt_out_tokens FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON notification.outbox FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON notification.rate_limit_counters FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON notification.recipient_addresses FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON notification.recipients FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON notification.suppressions FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON notification.template_versions FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON notification.templates FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON notification.tenants_local FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON notification.webhook_deliveries FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON notification.webhook_subscriptions FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY caller_role_deletes ON notification.api_keys AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON notification.channel_credentials AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON notification.channels AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON notification.consumed_events AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON notification.dedup_ledger AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON notification.delivery_attempts AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON notification.digest_windows AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON notification.dispatch_batches AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON notification.idempotency_keys AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON notification.notification_preferences AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON notification.notification_scheduled AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON notification.notification_trigger_map AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON notification.notifications AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON notification.opt_out_tokens AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON notification.outbox AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON notification.rate_limit_counters AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON notification.recipient_addresses AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON notification.recipients AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON notification.suppressions AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON notification.template_versions AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON notification.templates AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON notification.tenants_local AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON notification.webhook_deliveries AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON notification.webhook_subscriptions AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON notification.api_keys AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON notification.channel_credentials AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON notification.channels AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON notification.consumed_events AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON notification.dedup_ledger AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON notification.delivery_attempts AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON notification.digest_windows AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON notification.dispatch_batches AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON notification.idempotency_keys AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON notification.notification_preferences AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON notification.notification_scheduled AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON notification.notification_trigger_map AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON notification.notifications AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON notification.opt_out_tokens AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON notification.outbox AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON notification.rate_limit_counters AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON notification.recipient_addresses AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON notification.recipients AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON notification.suppressions AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON notification.template_versions AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON notification.templates AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON notification.tenants_local AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON notification.webhook_deliveries AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON notification.webhook_subscriptions AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+ALTER TABLE notification.channel_credentials ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE notification.channels ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE notification.consumed_events ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE notification.dedup_ledger ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE notification.delivery_attempts ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE notification.digest_windows ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE notification.dispatch_batches ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE notification.idempotency_keys ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE notification.notification_preferences ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE notification.notification_scheduled ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE notification.notification_trigger_map ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE notification.notifications ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE notification.notifications_marketing ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE notification.notifications_regulated ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE notification.notifications_standard ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE notification.opt_out_tokens ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE notification.outbox ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY owner_seeds ON notification.notification_trigger_map TO tidings_owner USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
+
+CREATE POLICY platform_access ON notification.api_keys TO tidings_platform USING (true) WITH CHECK (true);
+
+CREATE POLICY platform_access ON notification.audit TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
+
+CREATE POLICY platform_access ON notification.audit_heads TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
+
+CREATE POLICY platform_access ON notification.consumed_events TO tidings_platform USING (true) WITH CHECK (true);
+
+CREATE POLICY platform_access ON notification.idempotency_keys TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
+
+CREATE POLICY platform_access ON notification.notification_trigger_map TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
+
+CREATE POLICY platform_access ON notification.outbox TO tidings_platform USING (true) WITH CHECK (true);
+
+CREATE POLICY platform_access ON notification.tenants_local TO tidings_platform USING (true) WITH CHECK (true);
+
+CREATE POLICY platform_rows_readable ON notification.notification_trigger_map FOR SELECT TO tidings_runtime USING ((tenant_id IS NULL));
+
+ALTER TABLE notification.rate_limit_counters ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE notification.recipient_addresses ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE notification.recipients ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE notification.suppressions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE notification.template_versions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE notification.templates ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant_isolation ON notification.api_keys TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON notification.audit TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON notification.audit_heads TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON notification.channel_credentials TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON notification.channels TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON notification.consumed_events TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON notification.dedup_ledger TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON notification.delivery_attempts TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON notification.digest_windows TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON notification.dispatch_batches TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON notification.idempotency_keys TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON notification.notification_preferences TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON notification.notification_scheduled TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON notification.notification_trigger_map TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON notification.notifications TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON notification.opt_out_tokens TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON notification.outbox TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON notification.rate_limit_counters TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON notification.recipient_addresses TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON notification.recipients TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON notification.suppressions TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON notification.template_versions TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON notification.templates TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON notification.tenants_local TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON notification.webhook_deliveries TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON notification.webhook_subscriptions TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+ALTER TABLE notification.tenants_local ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE notification.webhook_deliveries ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE notification.webhook_subscriptions ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY worker_claims ON notification.audit TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON notification.audit_heads TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON notification.consumed_events TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON notification.dedup_ledger TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON notification.digest_windows TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON notification.idempotency_keys TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON notification.notification_scheduled TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON notification.opt_out_tokens TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON notification.outbox TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON notification.rate_limit_counters TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON notification.tenants_local TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON notification.webhook_deliveries TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY break_glass ON notification_platform.categories FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON notification_platform.suppressions FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON notification_platform.template_versions FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON notification_platform.templates FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY caller_role_deletes ON notification_platform.categories AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON notification_platform.suppressions AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON notification_platform.template_versions AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON notification_platform.templates AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON notification_platform.categories AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON notification_platform.suppressions AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON notification_platform.template_versions AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON notification_platform.templates AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+ALTER TABLE notification_platform.categories ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY owner_seeds ON notification_platform.categories TO tidings_owner USING (true) WITH CHECK (true);
+
+CREATE POLICY owner_seeds ON notification_platform.suppressions TO tidings_owner USING (true) WITH CHECK (true);
+
+CREATE POLICY owner_seeds ON notification_platform.template_versions TO tidings_owner USING (true) WITH CHECK (true);
+
+CREATE POLICY owner_seeds ON notification_platform.templates TO tidings_owner USING (true) WITH CHECK (true);
+
+CREATE POLICY platform_access ON notification_platform.categories TO tidings_platform USING (true) WITH CHECK (true);
+
+CREATE POLICY platform_access ON notification_platform.suppressions TO tidings_platform USING (true) WITH CHECK (true);
+
+CREATE POLICY platform_access ON notification_platform.template_versions TO tidings_platform USING (true) WITH CHECK (true);
+
+CREATE POLICY platform_access ON notification_platform.templates TO tidings_platform USING (true) WITH CHECK (true);
+
+CREATE POLICY platform_rows_readable ON notification_platform.categories FOR SELECT TO tidings_runtime USING (true);
+
+CREATE POLICY platform_rows_readable ON notification_platform.suppressions FOR SELECT TO tidings_runtime USING (true);
+
+CREATE POLICY platform_rows_readable ON notification_platform.template_versions FOR SELECT TO tidings_runtime USING (true);
+
+CREATE POLICY platform_rows_readable ON notification_platform.templates FOR SELECT TO tidings_runtime USING (true);
+
+ALTER TABLE notification_platform.suppressions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE notification_platform.template_versions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE notification_platform.templates ENABLE ROW LEVEL SECURITY;
+
+GRANT USAGE ON SCHEMA bff_backoffice TO tidings_runtime;
+
+GRANT USAGE ON SCHEMA bff_backoffice TO tidings_worker;
+
+GRANT USAGE ON SCHEMA bff_backoffice TO tidings_platform;
+
+GRANT USAGE ON SCHEMA bff_backoffice TO tidings_breakglass;
+
+GRANT USAGE ON SCHEMA chan TO tidings_runtime;
+
+GRANT USAGE ON SCHEMA chan TO tidings_worker;
+
+GRANT USAGE ON SCHEMA chan TO tidings_platform;
+
+GRANT USAGE ON SCHEMA chan TO tidings_breakglass;
+
+GRANT USAGE ON SCHEMA kernel TO tidings_runtime;
+
+GRANT USAGE ON SCHEMA kernel TO tidings_breakglass;
+
+GRANT USAGE ON SCHEMA kernel TO tidings_worker;
+
+GRANT USAGE ON SCHEMA kernel TO tidings_platform;
+
+GRANT USAGE ON SCHEMA notification TO tidings_runtime;
+
+GRANT USAGE ON SCHEMA notification TO tidings_worker;
+
+GRANT USAGE ON SCHEMA notification TO tidings_platform;
+
+GRANT USAGE ON SCHEMA notification TO tidings_breakglass;
+
+GRANT USAGE ON SCHEMA notification_platform TO tidings_runtime;
+
+GRANT USAGE ON SCHEMA notification_platform TO tidings_worker;
+
+GRANT USAGE ON SCHEMA notification_platform TO tidings_platform;
+
+GRANT USAGE ON SCHEMA notification_platform TO tidings_breakglass;
+
+REVOKE ALL ON FUNCTION kernel.announce_outbox() FROM PUBLIC;
+
+REVOKE ALL ON PROCEDURE kernel.assert_protected() FROM PUBLIC;
+
+REVOKE ALL ON PROCEDURE kernel.make_append_only(IN tbl text) FROM PUBLIC;
+
+REVOKE ALL ON PROCEDURE kernel.narrow_by_caller_role(IN tbl text) FROM PUBLIC;
+
+REVOKE ALL ON PROCEDURE kernel.open_to_platform(IN tbl text, IN verbs text, IN only_platform_rows boolean) FROM PUBLIC;
+
+REVOKE ALL ON PROCEDURE kernel.open_to_worker(IN tbl text, IN verbs text) FROM PUBLIC;
+
+REVOKE ALL ON PROCEDURE kernel.protect_platform_table(IN tbl text, IN platform_verbs text) FROM PUBLIC;
+
+REVOKE ALL ON PROCEDURE kernel.protect_service_table(IN tbl text) FROM PUBLIC;
+
+REVOKE ALL ON PROCEDURE kernel.protect_shared_table(IN tbl text, IN tenant_verbs text, IN platform_verbs text) FROM PUBLIC;
+
+REVOKE ALL ON PROCEDURE kernel.protect_tenant_table(IN tbl text, IN verbs text, IN any_role_writes boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION kernel.refuse_change() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION kernel.schema_migrations_log_is_append_only() FROM PUBLIC;
+
+REVOKE ALL ON PROCEDURE kernel.seal_partition(IN tbl text) FROM PUBLIC;
+
+REVOKE ALL ON PROCEDURE kernel.set_grants(IN tbl regclass, IN grantee name, IN verbs text) FROM PUBLIC;
+
+REVOKE ALL ON PROCEDURE kernel.set_policy(IN tbl regclass, IN policy text, IN definition text) FROM PUBLIC;
+
+GRANT SELECT ON TABLE bff_backoffice.ai_decision_log TO tidings_breakglass;
+
+GRANT SELECT,INSERT ON TABLE bff_backoffice.ai_decision_log TO tidings_runtime;
+
+GRANT SELECT ON TABLE bff_backoffice.alert_ack_log TO tidings_breakglass;
+
+GRANT SELECT,INSERT ON TABLE bff_backoffice.alert_ack_log TO tidings_runtime;
+
+GRANT DELETE ON TABLE bff_backoffice.alert_ack_log TO tidings_worker;
+
+GRANT SELECT(tenant_id) ON TABLE bff_backoffice.alert_ack_log TO tidings_worker;
+
+GRANT SELECT(alert_id) ON TABLE bff_backoffice.alert_ack_log TO tidings_worker;
+
+GRANT SELECT(acknowledged_by) ON TABLE bff_backoffice.alert_ack_log TO tidings_worker;
+
+GRANT SELECT(acknowledged_at) ON TABLE bff_backoffice.alert_ack_log TO tidings_worker;
+
+GRANT SELECT ON TABLE bff_backoffice.device_sync_status TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE bff_backoffice.device_sync_status TO tidings_runtime;
+
+GRANT SELECT(tenant_id) ON TABLE bff_backoffice.device_sync_status TO tidings_worker;
+
+GRANT SELECT(id) ON TABLE bff_backoffice.device_sync_status TO tidings_worker;
+
+GRANT SELECT(device_id) ON TABLE bff_backoffice.device_sync_status TO tidings_worker;
+
+GRANT SELECT(last_heartbeat_at) ON TABLE bff_backoffice.device_sync_status TO tidings_worker;
+
+GRANT SELECT(status) ON TABLE bff_backoffice.device_sync_status TO tidings_worker;
+
+GRANT SELECT ON TABLE bff_backoffice.idempotency_keys TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE bff_backoffice.idempotency_keys TO tidings_runtime;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE bff_backoffice.idempotency_keys TO tidings_platform;
+
+GRANT DELETE ON TABLE bff_backoffice.idempotency_keys TO tidings_worker;
+
+GRANT SELECT(tenant_id) ON TABLE bff_backoffice.idempotency_keys TO tidings_worker;
+
+GRANT SELECT(scope) ON TABLE bff_backoffice.idempotency_keys TO tidings_worker;
+
+GRANT SELECT(key) ON TABLE bff_backoffice.idempotency_keys TO tidings_worker;
+
+GRANT SELECT(expires_at) ON TABLE bff_backoffice.idempotency_keys TO tidings_worker;
+
+GRANT SELECT ON TABLE bff_backoffice.inbox TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE bff_backoffice.inbox TO tidings_runtime;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE bff_backoffice.inbox TO tidings_platform;
+
+GRANT SELECT,INSERT,DELETE ON TABLE bff_backoffice.inbox TO tidings_worker;
+
+GRANT SELECT ON TABLE bff_backoffice.lock_action_proxy_audit TO tidings_breakglass;
+
+GRANT SELECT,INSERT ON TABLE bff_backoffice.lock_action_proxy_audit TO tidings_runtime;
+
+GRANT SELECT ON TABLE bff_backoffice.offline_action_queue_hints TO tidings_breakglass;
+
+GRANT SELECT,INSERT ON TABLE bff_backoffice.offline_action_queue_hints TO tidings_runtime;
+
+GRANT DELETE ON TABLE bff_backoffice.offline_action_queue_hints TO tidings_worker;
+
+GRANT SELECT(tenant_id) ON TABLE bff_backoffice.offline_action_queue_hints TO tidings_worker;
+
+GRANT SELECT(id) ON TABLE bff_backoffice.offline_action_queue_hints TO tidings_worker;
+
+GRANT SELECT(reported_at) ON TABLE bff_backoffice.offline_action_queue_hints TO tidings_worker;
+
+GRANT SELECT ON TABLE bff_backoffice.operator_activity TO tidings_breakglass;
+
+GRANT SELECT,INSERT ON TABLE bff_backoffice.operator_activity TO tidings_runtime;
+
+GRANT SELECT ON TABLE bff_backoffice.operator_preferences TO tidings_breakglass;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE bff_backoffice.operator_preferences TO tidings_runtime;
+
+GRANT SELECT ON TABLE bff_backoffice.outbox TO tidings_breakglass;
+
+GRANT INSERT ON TABLE bff_backoffice.outbox TO tidings_runtime;
+
+GRANT INSERT ON TABLE bff_backoffice.outbox TO tidings_platform;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE bff_backoffice.outbox TO tidings_worker;
+
+GRANT SELECT ON TABLE chan.adapter_status_map TO tidings_breakglass;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE chan.adapter_status_map TO tidings_runtime;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE chan.adapter_status_map TO tidings_platform;
+
+GRANT SELECT ON TABLE chan.audit TO tidings_breakglass;
+
+GRANT SELECT,INSERT ON TABLE chan.audit TO tidings_runtime;
+
+GRANT SELECT,INSERT ON TABLE chan.audit TO tidings_platform;
+
+GRANT SELECT(tenant_id) ON TABLE chan.audit TO tidings_worker;
+
+GRANT SELECT ON TABLE chan.audit_heads TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE chan.audit_heads TO tidings_runtime;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE chan.audit_heads TO tidings_platform;
+
+GRANT SELECT(tenant_id) ON TABLE chan.audit_heads TO tidings_worker;
+
+GRANT SELECT ON TABLE chan.channel_adapter_configs TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE chan.channel_adapter_configs TO tidings_runtime;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE chan.channel_adapter_configs TO tidings_platform;
+
+GRANT SELECT ON TABLE chan.consumed_events TO tidings_breakglass;
+
+GRANT SELECT,INSERT ON TABLE chan.consumed_events TO tidings_runtime;
+
+GRANT SELECT,INSERT ON TABLE chan.consumed_events TO tidings_platform;
+
+GRANT SELECT,INSERT,DELETE ON TABLE chan.consumed_events TO tidings_worker;
+
+GRANT SELECT ON TABLE chan.conversations TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE chan.conversations TO tidings_runtime;
+
+GRANT DELETE ON TABLE chan.conversations TO tidings_worker;
+
+GRANT SELECT(tenant_id) ON TABLE chan.conversations TO tidings_worker;
+
+GRANT SELECT(id) ON TABLE chan.conversations TO tidings_worker;
+
+GRANT SELECT(status) ON TABLE chan.conversations TO tidings_worker;
+
+GRANT SELECT(expires_at) ON TABLE chan.conversations TO tidings_worker;
+
+GRANT SELECT(closed_at) ON TABLE chan.conversations TO tidings_worker;
+
+GRANT SELECT ON TABLE chan.delivery_attempt_events TO tidings_breakglass;
+
+GRANT SELECT,INSERT ON TABLE chan.delivery_attempt_events TO tidings_runtime;
+
+GRANT SELECT ON TABLE chan.delivery_attempts TO tidings_breakglass;
+
+GRANT SELECT,INSERT ON TABLE chan.delivery_attempts TO tidings_runtime;
+
+GRANT SELECT(tenant_id) ON TABLE chan.delivery_attempts TO tidings_worker;
+
+GRANT SELECT(id) ON TABLE chan.delivery_attempts TO tidings_worker;
+
+GRANT SELECT(started_at) ON TABLE chan.delivery_attempts TO tidings_worker;
+
+GRANT SELECT(step_index) ON TABLE chan.delivery_attempts TO tidings_worker;
+
+GRANT SELECT(execution_id) ON TABLE chan.delivery_attempts TO tidings_worker;
+
+GRANT SELECT(channel) ON TABLE chan.delivery_attempts TO tidings_worker;
+
+GRANT SELECT(adapter_config_id) ON TABLE chan.delivery_attempts TO tidings_worker;
+
+GRANT SELECT(provider) ON TABLE chan.delivery_attempts TO tidings_worker;
+
+GRANT SELECT(provider_message_id) ON TABLE chan.delivery_attempts TO tidings_worker;
+
+GRANT SELECT ON TABLE chan.delivery_inbox TO tidings_breakglass;
+
+GRANT SELECT,INSERT ON TABLE chan.delivery_inbox TO tidings_runtime;
+
+GRANT SELECT,DELETE ON TABLE chan.delivery_inbox TO tidings_worker;
+
+GRANT SELECT ON TABLE chan.delivery_outbox TO tidings_breakglass;
+
+GRANT SELECT,INSERT ON TABLE chan.delivery_outbox TO tidings_runtime;
+
+GRANT SELECT,DELETE ON TABLE chan.delivery_outbox TO tidings_worker;
+
+GRANT SELECT ON TABLE chan.executions_live TO tidings_breakglass;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE chan.executions_live TO tidings_runtime;
+
+GRANT SELECT ON TABLE chan.fallback_executions TO tidings_breakglass;
+
+GRANT SELECT,INSERT ON TABLE chan.fallback_executions TO tidings_runtime;
+
+GRANT SELECT ON TABLE chan.fallback_policies TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE chan.fallback_policies TO tidings_runtime;
+
+GRANT SELECT ON TABLE chan.fallback_policy_versions TO tidings_breakglass;
+
+GRANT SELECT,INSERT ON TABLE chan.fallback_policy_versions TO tidings_runtime;
+
+GRANT SELECT ON TABLE chan.outbox TO tidings_breakglass;
+
+GRANT INSERT ON TABLE chan.outbox TO tidings_runtime;
+
+GRANT INSERT ON TABLE chan.outbox TO tidings_platform;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE chan.outbox TO tidings_worker;
+
+GRANT SELECT ON TABLE chan.recipient_profiles TO tidings_breakglass;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE chan.recipient_profiles TO tidings_runtime;
+
+GRANT SELECT ON TABLE chan.tenant_inbound_routes TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE chan.tenant_inbound_routes TO tidings_runtime;
+
+GRANT SELECT(tenant_id) ON TABLE chan.tenant_inbound_routes TO tidings_worker;
+
+GRANT SELECT(id) ON TABLE chan.tenant_inbound_routes TO tidings_worker;
+
+GRANT SELECT(inbound) ON TABLE chan.tenant_inbound_routes TO tidings_worker;
+
+GRANT SELECT(active) ON TABLE chan.tenant_inbound_routes TO tidings_worker;
+
+GRANT SELECT(grace_period_ends_at) ON TABLE chan.tenant_inbound_routes TO tidings_worker;
+
+GRANT SELECT ON TABLE chan.webhook_inbound TO tidings_breakglass;
+
+GRANT SELECT ON TABLE chan.webhook_inbound TO tidings_runtime;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE chan.webhook_inbound TO tidings_worker;
+
+GRANT SELECT,INSERT ON TABLE chan.webhook_inbound TO tidings_platform;
+
+GRANT SELECT ON TABLE chan.webhook_inbound_dedup TO tidings_breakglass;
+
+GRANT SELECT,INSERT,DELETE ON TABLE chan.webhook_inbound_dedup TO tidings_worker;
+
+GRANT SELECT,INSERT ON TABLE chan.webhook_inbound_dedup TO tidings_platform;
+
+GRANT SELECT ON TABLE chan.webhook_inbound_events TO tidings_breakglass;
+
+GRANT SELECT ON TABLE chan.webhook_inbound_events TO tidings_runtime;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE chan.webhook_inbound_events TO tidings_worker;
+
+GRANT SELECT,INSERT ON TABLE chan.webhook_inbound_events TO tidings_platform;
+
+GRANT SELECT ON TABLE kernel.audit_anchor_lines TO tidings_breakglass;
+
+GRANT SELECT ON TABLE kernel.audit_anchor_lines TO tidings_runtime;
+
+GRANT SELECT,INSERT ON TABLE kernel.audit_anchor_lines TO tidings_platform;
+
+GRANT SELECT(log) ON TABLE kernel.audit_anchor_lines TO tidings_worker;
+
+GRANT SELECT(tenant_id) ON TABLE kernel.audit_anchor_lines TO tidings_worker;
+
+GRANT SELECT ON TABLE kernel.audit_anchors TO tidings_breakglass;
+
+GRANT SELECT ON TABLE kernel.audit_anchors TO tidings_runtime;
+
+GRANT SELECT,INSERT ON TABLE kernel.audit_anchors TO tidings_platform;
+
+GRANT SELECT ON TABLE kernel.bus_consumers TO tidings_breakglass;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE kernel.bus_consumers TO tidings_worker;
+
+GRANT SELECT ON TABLE kernel.bus_events TO tidings_breakglass;
+
+GRANT SELECT ON TABLE kernel.bus_events TO tidings_runtime;
+
+GRANT SELECT,INSERT ON TABLE kernel.bus_events TO tidings_worker;
+
+GRANT SELECT ON TABLE kernel.bus_parked TO tidings_breakglass;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE kernel.bus_parked TO tidings_worker;
+
+GRANT USAGE ON SEQUENCE kernel.bus_positions TO tidings_worker;
+
+GRANT SELECT ON TABLE kernel.data_keys TO tidings_breakglass;
+
+GRANT SELECT,INSERT ON TABLE kernel.data_keys TO tidings_runtime;
+
+GRANT UPDATE(wrapped_key) ON TABLE kernel.data_keys TO tidings_runtime;
+
+GRANT UPDATE(tenant_key_version) ON TABLE kernel.data_keys TO tidings_runtime;
+
+GRANT UPDATE(destroyed_at) ON TABLE kernel.data_keys TO tidings_runtime;
+
+GRANT SELECT ON TABLE kernel.dead_letters TO tidings_breakglass;
+
+GRANT SELECT ON TABLE kernel.dead_letters TO tidings_runtime;
+
+GRANT SELECT,INSERT,DELETE ON TABLE kernel.dead_letters TO tidings_worker;
+
+GRANT SELECT ON TABLE kernel.feature_flags TO tidings_breakglass;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE kernel.feature_flags TO tidings_runtime;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE kernel.feature_flags TO tidings_platform;
+
+GRANT SELECT ON TABLE kernel.feature_flags TO tidings_worker;
+
+GRANT SELECT ON TABLE kernel.hot_leases TO tidings_breakglass;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE kernel.hot_leases TO tidings_runtime;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE kernel.hot_leases TO tidings_platform;
+
+GRANT DELETE ON TABLE kernel.hot_leases TO tidings_worker;
+
+GRANT SELECT(tenant_id) ON TABLE kernel.hot_leases TO tidings_worker;
+
+GRANT SELECT(key) ON TABLE kernel.hot_leases TO tidings_worker;
+
+GRANT SELECT(expires_at) ON TABLE kernel.hot_leases TO tidings_worker;
+
+GRANT SELECT ON TABLE kernel.hot_limits TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE kernel.hot_limits TO tidings_runtime;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE kernel.hot_limits TO tidings_platform;
+
+GRANT DELETE ON TABLE kernel.hot_limits TO tidings_worker;
+
+GRANT SELECT(tenant_id) ON TABLE kernel.hot_limits TO tidings_worker;
+
+GRANT SELECT(key) ON TABLE kernel.hot_limits TO tidings_worker;
+
+GRANT SELECT(expires_at) ON TABLE kernel.hot_limits TO tidings_worker;
+
+GRANT SELECT ON TABLE kernel.hot_presence TO tidings_breakglass;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE kernel.hot_presence TO tidings_runtime;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE kernel.hot_presence TO tidings_platform;
+
+GRANT DELETE ON TABLE kernel.hot_presence TO tidings_worker;
+
+GRANT SELECT(tenant_id) ON TABLE kernel.hot_presence TO tidings_worker;
+
+GRANT SELECT(key) ON TABLE kernel.hot_presence TO tidings_worker;
+
+GRANT SELECT(member) ON TABLE kernel.hot_presence TO tidings_worker;
+
+GRANT SELECT(expires_at) ON TABLE kernel.hot_presence TO tidings_worker;
+
+GRANT SELECT ON TABLE kernel.hot_seen TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE kernel.hot_seen TO tidings_runtime;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE kernel.hot_seen TO tidings_platform;
+
+GRANT DELETE ON TABLE kernel.hot_seen TO tidings_worker;
+
+GRANT SELECT(tenant_id) ON TABLE kernel.hot_seen TO tidings_worker;
+
+GRANT SELECT(key) ON TABLE kernel.hot_seen TO tidings_worker;
+
+GRANT SELECT(expires_at) ON TABLE kernel.hot_seen TO tidings_worker;
+
+GRANT USAGE ON SEQUENCE kernel.lease_fences TO tidings_runtime;
+
+GRANT USAGE ON SEQUENCE kernel.lease_fences TO tidings_platform;
+
+GRANT SELECT ON TABLE kernel.partitioned_tables TO tidings_runtime;
+
+GRANT SELECT ON TABLE kernel.partitioned_tables TO tidings_worker;
+
+GRANT SELECT ON TABLE kernel.partitioned_tables TO tidings_platform;
+
+GRANT SELECT ON TABLE kernel.partitioned_tables TO tidings_breakglass;
+
+GRANT SELECT ON TABLE kernel.platform_keys TO tidings_breakglass;
+
+GRANT SELECT,INSERT ON TABLE kernel.platform_keys TO tidings_platform;
+
+GRANT UPDATE(wrapped_key) ON TABLE kernel.platform_keys TO tidings_platform;
+
+GRANT UPDATE(master_key_id) ON TABLE kernel.platform_keys TO tidings_platform;
+
+GRANT SELECT ON TABLE kernel.schema_migrations TO tidings_runtime;
+
+GRANT SELECT ON TABLE kernel.schema_migrations TO tidings_breakglass;
+
+GRANT SELECT ON TABLE kernel.schema_migrations_log TO tidings_breakglass;
+
+GRANT SELECT ON TABLE kernel.tenant_keys TO tidings_breakglass;
+
+GRANT SELECT,INSERT ON TABLE kernel.tenant_keys TO tidings_runtime;
+
+GRANT SELECT ON TABLE kernel.tenant_keys TO tidings_platform;
+
+GRANT UPDATE(wrapped_key) ON TABLE kernel.tenant_keys TO tidings_runtime;
+
+GRANT UPDATE(wrapped_key) ON TABLE kernel.tenant_keys TO tidings_platform;
+
+GRANT UPDATE(master_key_id) ON TABLE kernel.tenant_keys TO tidings_runtime;
+
+GRANT UPDATE(master_key_id) ON TABLE kernel.tenant_keys TO tidings_platform;
+
+GRANT UPDATE(state) ON TABLE kernel.tenant_keys TO tidings_runtime;
+
+GRANT UPDATE(retired_at) ON TABLE kernel.tenant_keys TO tidings_runtime;
+
+GRANT SELECT ON TABLE notification.api_keys TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE notification.api_keys TO tidings_runtime;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE notification.api_keys TO tidings_platform;
+
+GRANT SELECT ON TABLE notification.audit TO tidings_breakglass;
+
+GRANT SELECT,INSERT ON TABLE notification.audit TO tidings_runtime;
+
+GRANT SELECT,INSERT ON TABLE notification.audit TO tidings_platform;
+
+GRANT SELECT(tenant_id) ON TABLE notification.audit TO tidings_worker;
+
+GRANT SELECT ON TABLE notification.audit_heads TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE notification.audit_heads TO tidings_runtime;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE notification.audit_heads TO tidings_platform;
+
+GRANT SELECT(tenant_id) ON TABLE notification.audit_heads TO tidings_worker;
+
+GRANT SELECT ON TABLE notification.channel_credentials TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE notification.channel_credentials TO tidings_runtime;
+
+GRANT SELECT ON TABLE notification.channels TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE notification.channels TO tidings_runtime;
+
+GRANT SELECT ON TABLE notification.consumed_events TO tidings_breakglass;
+
+GRANT SELECT,INSERT ON TABLE notification.consumed_events TO tidings_runtime;
+
+GRANT SELECT,INSERT ON TABLE notification.consumed_events TO tidings_platform;
+
+GRANT SELECT,INSERT,DELETE ON TABLE notification.consumed_events TO tidings_worker;
+
+GRANT SELECT ON TABLE notification.dedup_ledger TO tidings_breakglass;
+
+GRANT SELECT,INSERT ON TABLE notification.dedup_ledger TO tidings_runtime;
+
+GRANT SELECT,DELETE ON TABLE notification.dedup_ledger TO tidings_worker;
+
+GRANT SELECT ON TABLE notification.delivery_attempts TO tidings_breakglass;
+
+GRANT SELECT,INSERT ON TABLE notification.delivery_attempts TO tidings_runtime;
+
+GRANT SELECT ON TABLE notification.digest_windows TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE notification.digest_windows TO tidings_runtime;
+
+GRANT SELECT ON TABLE notification.digest_windows TO tidings_worker;
+
+GRANT UPDATE(state) ON TABLE notification.digest_windows TO tidings_worker;
+
+GRANT UPDATE(claimed_by) ON TABLE notification.digest_windows TO tidings_worker;
+
+GRANT UPDATE(claimed_until) ON TABLE notification.digest_windows TO tidings_worker;
+
+GRANT UPDATE(updated_at) ON TABLE notification.digest_windows TO tidings_worker;
+
+GRANT SELECT ON TABLE notification.dispatch_batches TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE notification.dispatch_batches TO tidings_runtime;
+
+GRANT SELECT ON TABLE notification.idempotency_keys TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE notification.idempotency_keys TO tidings_runtime;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE notification.idempotency_keys TO tidings_platform;
+
+GRANT DELETE ON TABLE notification.idempotency_keys TO tidings_worker;
+
+GRANT SELECT(tenant_id) ON TABLE notification.idempotency_keys TO tidings_worker;
+
+GRANT SELECT(scope) ON TABLE notification.idempotency_keys TO tidings_worker;
+
+GRANT SELECT(key) ON TABLE notification.idempotency_keys TO tidings_worker;
+
+GRANT SELECT(expires_at) ON TABLE notification.idempotency_keys TO tidings_worker;
+
+GRANT SELECT ON TABLE notification.notification_preferences TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE notification.notification_preferences TO tidings_runtime;
+
+GRANT SELECT ON TABLE notification.notification_scheduled TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE notification.notification_scheduled TO tidings_runtime;
+
+GRANT DELETE ON TABLE notification.notification_scheduled TO tidings_worker;
+
+GRANT SELECT(tenant_id) ON TABLE notification.notification_scheduled TO tidings_worker;
+
+GRANT SELECT(id) ON TABLE notification.notification_scheduled TO tidings_worker;
+
+GRANT SELECT(kind) ON TABLE notification.notification_scheduled TO tidings_worker;
+
+GRANT SELECT(priority) ON TABLE notification.notification_scheduled TO tidings_worker;
+
+GRANT SELECT(source_event_id) ON TABLE notification.notification_scheduled TO tidings_worker;
+
+GRANT SELECT(notification_id) ON TABLE notification.notification_scheduled TO tidings_worker;
+
+GRANT SELECT(recipient_id) ON TABLE notification.notification_scheduled TO tidings_worker;
+
+GRANT SELECT(run_after) ON TABLE notification.notification_scheduled TO tidings_worker;
+
+GRANT SELECT(obsolete) ON TABLE notification.notification_scheduled TO tidings_worker;
+
+GRANT SELECT(processed_at) ON TABLE notification.notification_scheduled TO tidings_worker;
+
+GRANT SELECT(claimed_by),UPDATE(claimed_by) ON TABLE notification.notification_scheduled TO tidings_worker;
+
+GRANT SELECT(claimed_until),UPDATE(claimed_until) ON TABLE notification.notification_scheduled TO tidings_worker;
+
+GRANT SELECT(attempt_count),UPDATE(attempt_count) ON TABLE notification.notification_scheduled TO tidings_worker;
+
+GRANT SELECT(last_error),UPDATE(last_error) ON TABLE notification.notification_scheduled TO tidings_worker;
+
+GRANT SELECT(created_at) ON TABLE notification.notification_scheduled TO tidings_worker;
+
+GRANT SELECT(updated_at),UPDATE(updated_at) ON TABLE notification.notification_scheduled TO tidings_worker;
+
+GRANT SELECT ON TABLE notification.notification_trigger_map TO tidings_breakglass;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE notification.notification_trigger_map TO tidings_runtime;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE notification.notification_trigger_map TO tidings_platform;
+
+GRANT SELECT ON TABLE notification.notifications TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE notification.notifications TO tidings_runtime;
+
+GRANT SELECT ON TABLE notification.opt_out_tokens TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE notification.opt_out_tokens TO tidings_runtime;
+
+GRANT DELETE ON TABLE notification.opt_out_tokens TO tidings_worker;
+
+GRANT SELECT(tenant_id) ON TABLE notification.opt_out_tokens TO tidings_worker;
+
+GRANT SELECT(id) ON TABLE notification.opt_out_tokens TO tidings_worker;
+
+GRANT SELECT(expires_at) ON TABLE notification.opt_out_tokens TO tidings_worker;
+
+GRANT SELECT ON TABLE notification.outbox TO tidings_breakglass;
+
+GRANT INSERT ON TABLE notification.outbox TO tidings_runtime;
+
+GRANT INSERT ON TABLE notification.outbox TO tidings_platform;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE notification.outbox TO tidings_worker;
+
+GRANT SELECT ON TABLE notification.rate_limit_counters TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE notification.rate_limit_counters TO tidings_runtime;
+
+GRANT SELECT,DELETE ON TABLE notification.rate_limit_counters TO tidings_worker;
+
+GRANT SELECT ON TABLE notification.recipient_addresses TO tidings_breakglass;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE notification.recipient_addresses TO tidings_runtime;
+
+GRANT SELECT ON TABLE notification.recipients TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE notification.recipients TO tidings_runtime;
+
+GRANT SELECT ON TABLE notification.suppressions TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE notification.suppressions TO tidings_runtime;
+
+GRANT SELECT ON TABLE notification.template_versions TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE notification.template_versions TO tidings_runtime;
+
+GRANT SELECT ON TABLE notification.templates TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE notification.templates TO tidings_runtime;
+
+GRANT SELECT ON TABLE notification.tenants_local TO tidings_breakglass;
+
+GRANT SELECT ON TABLE notification.tenants_local TO tidings_runtime;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE notification.tenants_local TO tidings_platform;
+
+GRANT SELECT(tenant_id) ON TABLE notification.tenants_local TO tidings_worker;
+
+GRANT SELECT(status) ON TABLE notification.tenants_local TO tidings_worker;
+
+GRANT SELECT(frozen_at) ON TABLE notification.tenants_local TO tidings_worker;
+
+GRANT SELECT(weight) ON TABLE notification.tenants_local TO tidings_worker;
+
+GRANT SELECT ON TABLE notification.webhook_deliveries TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE notification.webhook_deliveries TO tidings_runtime;
+
+GRANT SELECT ON TABLE notification.webhook_deliveries TO tidings_worker;
+
+GRANT UPDATE(updated_at) ON TABLE notification.webhook_deliveries TO tidings_worker;
+
+GRANT UPDATE(next_attempt_at) ON TABLE notification.webhook_deliveries TO tidings_worker;
+
+GRANT UPDATE(claimed_until) ON TABLE notification.webhook_deliveries TO tidings_worker;
+
+GRANT UPDATE(attempts) ON TABLE notification.webhook_deliveries TO tidings_worker;
+
+GRANT UPDATE(claimed_by) ON TABLE notification.webhook_deliveries TO tidings_worker;
+
+GRANT SELECT ON TABLE notification.webhook_subscriptions TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE notification.webhook_subscriptions TO tidings_runtime;
+
+GRANT SELECT ON TABLE notification_platform.categories TO tidings_breakglass;
+
+GRANT SELECT ON TABLE notification_platform.categories TO tidings_runtime;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE notification_platform.categories TO tidings_platform;
+
+GRANT SELECT ON TABLE notification_platform.suppressions TO tidings_breakglass;
+
+GRANT SELECT ON TABLE notification_platform.suppressions TO tidings_runtime;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE notification_platform.suppressions TO tidings_platform;
+
+GRANT SELECT ON TABLE notification_platform.template_versions TO tidings_breakglass;
+
+GRANT SELECT ON TABLE notification_platform.template_versions TO tidings_runtime;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE notification_platform.template_versions TO tidings_platform;
+
+GRANT SELECT ON TABLE notification_platform.templates TO tidings_breakglass;
+
+GRANT SELECT ON TABLE notification_platform.templates TO tidings_runtime;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE notification_platform.templates TO tidings_platform;

@@ -1,0 +1,243 @@
+"""Finds and reads the migration files: names, numbers, directives, checksums."""
+
+import hashlib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from tidings.operations.migrations.errors import (
+    BadDirectiveError,
+    BadFileNameError,
+    BadNumberingError,
+    FilesError,
+    ForbiddenStatementError,
+    UnreadableSqlError,
+)
+from tidings.operations.migrations.online_index import OnlineIndex
+from tidings.operations.migrations.statements import Script, Statement, split
+
+Phase = Literal["pre", "post"]
+PHASES: Final[tuple[Phase, ...]] = ("pre", "post")
+#: The migrations that this release brings.
+MIGRATIONS_FOLDER: Final = Path(__file__).parents[2] / "migrations"
+#: What `tidings migrate dump` writes; it stands among the migrations and is none.
+SCHEMA_FILE: Final = "schema.sql"
+_NAME = re.compile(r"(?P<number>\d{4})_(?P<phase>pre|post)_(?P<slug>[a-z0-9]+(?:_[a-z0-9]+)*)\.sql")
+_DIRECTIVE = re.compile(r"--\s*tidings:\s*(?P<words>.*)")
+_NO_TRANSACTION = "transaction=off"
+_ONLINE = "online"
+# The runner owns the transaction; a file that ends it would commit half of itself without a ledger row.
+_TRANSACTION_CONTROL = re.compile(
+    r"(?:BEGIN|START\s+TRANSACTION|COMMIT|END|ROLLBACK|ABORT|SAVEPOINT|RELEASE|PREPARE\s+TRANSACTION)\b",
+    re.IGNORECASE,
+)
+# It would outlive the file, or be missing when a half-applied file goes on.
+_SESSION_ROLE = re.compile(
+    r"SET\s+(?:SESSION\s+)?(?:ROLE|AUTHORIZATION|SESSION\s+AUTHORIZATION)\b", re.IGNORECASE
+)
+_SETTING = re.compile(r"SET\b", re.IGNORECASE)
+_CONCURRENT = re.compile(r"\bCONCURRENTLY\b", re.IGNORECASE)
+_INDEX_BY_HAND = re.compile(r"CREATE\s+(?:UNIQUE\s+)?INDEX\s+CONCURRENTLY\b", re.IGNORECASE)
+_CALLED_BY_NAME = re.compile(r"CREATE\b|ALTER\b|DROP\b|REINDEX\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One statement of a migration, and how it is run."""
+
+    statement: Statement
+    #: The index to build without stopping writers, when the statement carries `-- tidings: online`.
+    online: OnlineIndex | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Migration:
+    """One numbered file."""
+
+    #: Its place in the order, from 1.
+    number: int
+    #: `pre`: safe before the new code runs. `post`: safe once only new code runs.
+    phase: Phase
+    #: The rest of its name.
+    slug: str
+    path: Path
+    #: The whole text.
+    sql: str
+    #: SHA-256 of the text, in hex; line endings do not count.
+    checksum: str
+    #: Whether the file and its ledger row are one transaction.
+    transactional: bool
+    steps: tuple[Step, ...]
+
+    @property
+    def name(self) -> str:
+        """`0012_pre_add_lease`, as people call it."""
+        return f"{self.number:04}_{self.phase}_{self.slug}"
+
+    @property
+    def down_path(self) -> Path:
+        """Where the file that undoes this one stands."""
+        return self.path.parent / "down" / f"{self.number:04}_{self.slug}.sql"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DownFile:
+    """The file that undoes a migration."""
+
+    steps: tuple[Step, ...]
+    transactional: bool
+
+
+def discover(folder: Path = MIGRATIONS_FOLDER) -> list[Migration]:
+    """All migrations of a folder in order; the first fault in any of them is an error that names the file."""
+    if not folder.is_dir():
+        raise FilesError(f"There is no folder of migrations at {folder}. Is Tidings installed completely?")
+    found = [read_migration(path) for path in sorted(folder.glob("*.sql")) if path.name != SCHEMA_FILE]
+    found.sort(key=lambda migration: migration.number)
+    for expected, migration in enumerate(found, start=1):
+        if migration.number < expected:
+            earlier = found[expected - 2]
+            raise BadNumberingError(
+                f"{earlier.path.name} and {migration.path.name} have the same number. Give the newer one "
+                "the next."
+            )
+        if migration.number > expected:
+            raise BadNumberingError(
+                f"{migration.path.name} follows a gap: there is no {expected:04}. Numbers have no gaps, "
+                "from 0001."
+            )
+    return found
+
+
+def read_migration(path: Path) -> Migration:
+    """Read one file."""
+    name = _NAME.fullmatch(path.name)
+    if name is None:
+        raise BadFileNameError(
+            f"{path.name} is not the name of a migration. Call it NNNN_pre_what_it_does.sql or "
+            "NNNN_post_….sql, "
+            "with four digits and a slug of small letters, digits and underscores."
+        )
+    sql, script = read_script(path)
+    transactional = _check_directives(path.name, script)
+    return Migration(
+        number=int(name["number"]),
+        phase="pre" if name["phase"] == "pre" else "post",
+        slug=name["slug"],
+        path=path,
+        sql=sql,
+        checksum=checksum(sql),
+        transactional=transactional,
+        steps=tuple(_step(path.name, statement, transactional) for statement in script.statements),
+    )
+
+
+def read_down_file(path: Path) -> DownFile:
+    """Read the file that undoes a migration."""
+    _sql, script = read_script(path)
+    transactional = _check_directives(path.name, script)
+    steps = tuple(_step(path.name, statement, transactional) for statement in script.statements)
+    if any(step.online for step in steps):
+        raise BadDirectiveError(
+            f"down/{path.name}: a down file builds no index. Remove `-- tidings: {_ONLINE}`."
+        )
+    return DownFile(steps=steps, transactional=transactional)
+
+
+def read_script(path: Path) -> tuple[str, Script]:
+    """Read and split one file; a fault names the file."""
+    try:
+        sql = path.read_text(encoding="utf-8")
+        script = split(sql)
+    except UnicodeDecodeError as error:
+        raise UnreadableSqlError(f"{path.name} is not UTF-8 text. Save it as UTF-8.") from error
+    except UnreadableSqlError as error:
+        raise UnreadableSqlError(f"{path.name}, {error}. Correct the file.") from error
+    if not script.statements:
+        raise UnreadableSqlError(f"{path.name} has no statement. Write one, or remove the file.")
+    for statement in script.statements:
+        if _TRANSACTION_CONTROL.match(statement.sql):
+            raise ForbiddenStatementError(
+                f"{path.name}, line {statement.line}: {statement.sql.split()[0].upper()} is not allowed, "
+                "because "
+                "the runner opens and ends the transaction. Remove it."
+            )
+        if _SESSION_ROLE.match(statement.sql):
+            raise ForbiddenStatementError(
+                f"{path.name}, line {statement.line}: the role of the whole session may not change. "
+                "Use SET LOCAL ROLE."
+            )
+    return sql, script
+
+
+def checksum(sql: str) -> str:
+    """SHA-256 of a text in hex."""
+    return hashlib.sha256(sql.replace("\r\n", "\n").encode()).hexdigest()
+
+
+def directives(comments: tuple[str, ...]) -> list[str]:
+    """What the `-- tidings:` lines among these comments say."""
+    return [found["words"].strip() for line in comments if (found := _DIRECTIVE.match(line))]
+
+
+def _check_directives(file: str, script: Script) -> bool:
+    """Refuse directives that would be overlooked; whether the file is one transaction."""
+    head = directives(script.statements[0].comments)
+    for statement in script.statements:
+        for words in directives(statement.comments):
+            if words not in (_NO_TRANSACTION, _ONLINE):
+                raise BadDirectiveError(
+                    f"{file}, line {statement.line}: the directive `{words}` is unknown. "
+                    f"There are `{_NO_TRANSACTION}` and `{_ONLINE}`."
+                )
+            if words == _NO_TRANSACTION and statement is not script.statements[0]:
+                raise BadDirectiveError(
+                    f"{file}: `{_NO_TRANSACTION}` comes too late. Move it to the file's head."
+                )
+        if directives(statement.inner_comments):
+            raise BadDirectiveError(
+                f"{file}, line {statement.line}: a directive stands inside a statement. Move it before "
+                "the statement."
+            )
+    if directives(script.trailing_comments):
+        raise BadDirectiveError(f"{file}: a directive stands after the last statement. Move or remove it.")
+    return _NO_TRANSACTION not in head
+
+
+def _step(file: str, statement: Statement, transactional: bool) -> Step:  # noqa: FBT001
+    where = f"{file}, line {statement.line}"
+    if _ONLINE in directives(statement.comments):
+        if transactional:
+            raise BadDirectiveError(
+                f"{where}: an online index can't be built in a transaction. "
+                f"Put `-- tidings: {_NO_TRANSACTION}` at the file's head."
+            )
+        return Step(statement=statement, online=OnlineIndex.parse(statement.sql, where=where))
+    if _INDEX_BY_HAND.match(statement.sql):
+        raise ForbiddenStatementError(
+            f"{where}: CREATE INDEX CONCURRENTLY by itself leaves an invalid index behind when it fails. "
+            f"Put `-- tidings: {_ONLINE}` before it."
+        )
+    if not transactional and _SETTING.match(statement.sql):
+        raise ForbiddenStatementError(
+            f"{where}: SET does not last in a file without a transaction: a run that goes on after a "
+            "crash starts "
+            "behind it. Put the setting into the statement that needs it, or use a transaction."
+        )
+    if (
+        transactional
+        and _CALLED_BY_NAME.match(statement.sql)
+        and _CONCURRENT.search(_outside_quotes(statement))
+    ):
+        raise ForbiddenStatementError(
+            f"{where}: CONCURRENTLY does not work in a transaction. Put `-- tidings: {_NO_TRANSACTION}` "
+            "at the "
+            "file's head, and make every statement of the file safe to repeat."
+        )
+    return Step(statement=statement)
+
+
+def _outside_quotes(statement: Statement) -> str:
+    """The statement up to its first quote: CONCURRENTLY is always among the first words."""
+    return re.split(r"['\"$]|--|/\*", statement.sql, maxsplit=1)[0]

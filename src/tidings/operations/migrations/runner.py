@@ -1,0 +1,61 @@
+"""`tidings migrate up`: applies what is pending, in order, alone, and so that a crash costs nothing."""
+
+import getpass
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+
+from tidings.operations.migrations.apply import apply
+from tidings.operations.migrations.discover import MIGRATIONS_FOLDER, Migration, Phase, discover
+from tidings.operations.migrations.history import compare, plan_run
+from tidings.operations.migrations.ledger import create_ledger, read_ledger
+from tidings.operations.migrations.patience import Patience
+from tidings.operations.migrations.progress import Report, StoppedBefore, unheard
+from tidings.operations.migrations.session import open_runner
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What a run did."""
+
+    applied: tuple[Migration, ...]
+    #: The first pending file of the other phase, which the run left alone.
+    stopped_before: Migration | None
+
+
+async def migrate_up(
+    owner_url: str,
+    *,
+    folder: Path = MIGRATIONS_FOLDER,
+    phase: Phase | None = None,
+    patience: Patience = Patience(),  # noqa: B008  # frozen
+    report: Report = unheard,
+    by: str | None = None,
+) -> Outcome:
+    """Apply all pending migrations, or those of one phase up to the first of the other."""
+    migrations = discover(folder)
+    async with open_runner(owner_url, report) as connection:
+        await create_ledger(connection)
+        rows = {row.number: row for row in await read_ledger(connection)}
+        plan = plan_run(compare(migrations, list(rows.values())), phase)
+        for migration in plan.todo:
+            await apply(
+                connection,
+                migration,
+                rows.get(migration.number),
+                patience=patience,
+                report=report,
+                by=by or operator(),
+            )
+    if plan.stops_before is not None:
+        report(StoppedBefore(name=plan.stops_before.name, other_phase=plan.stops_before.phase))
+    return Outcome(applied=plan.todo, stopped_before=plan.stops_before)
+
+
+def operator() -> str:
+    """Who is running this, for the ledger."""
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):  # a container may run under a number that has no name
+        user = "unknown"
+    return f"{user}@{socket.gethostname()}"

@@ -1,0 +1,98 @@
+"""`tidings migrate status` and `check`: how a database stands, without changing it."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from tidings.kernel.sql import Queries
+from tidings.operations.migrations.discover import MIGRATIONS_FOLDER, discover, read_down_file
+from tidings.operations.migrations.errors import FilesError
+from tidings.operations.migrations.history import Standing, State, compare
+from tidings.operations.migrations.ledger import read_ledger
+from tidings.operations.migrations.session import SCHEMAS, open_connection
+
+_QUERIES = Queries.beside(__file__)
+_REMEDIES = {
+    State.PENDING: "is not applied: run `tidings migrate up`",
+    State.HALF_APPLIED: "is half-applied: run `tidings migrate up` to finish it",
+    State.CHANGED: "was changed after it was applied: put the file back, or recreate the database before "
+    "0.1.0",
+    State.UNKNOWN: "is in the database but unknown to this Tidings: use the newer release",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing that is not as it should be."""
+
+    #: A state of a migration, `invalid-index` or `file`.
+    kind: str
+    #: The migration, index or file.
+    subject: str
+    #: What is wrong, and what to do.
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"{self.subject} {self.remedy}"
+
+
+async def read_status(url: str, *, folder: Path = MIGRATIONS_FOLDER) -> list[Standing]:
+    """How every migration stands."""
+    migrations = discover(folder)
+    async with open_connection(url) as connection:
+        return compare(migrations, await read_ledger(connection))
+
+
+async def check_schema(url: str, *, folder: Path = MIGRATIONS_FOLDER) -> list[Finding]:
+    """Everything about the schema that needs somebody; nothing, when all is well."""
+    migrations = discover(folder)
+    async with open_connection(url) as connection:
+        standings = compare(migrations, await read_ledger(connection))
+        invalid = await connection.fetch(_QUERIES.invalid_indexes.text, list(SCHEMAS))
+    findings = [
+        Finding(kind=s.state.value, subject=s.name, remedy=_REMEDIES[s.state])
+        for s in standings
+        if s.state is not State.APPLIED
+    ]
+    findings += [
+        Finding(
+            kind="invalid-index",
+            subject=f"{row['schema']}.{row['name']}",
+            remedy=f"(on {row['table']}) is invalid: `tidings migrate up` repairs it while its file is "
+            "unfinished, "
+            f"otherwise run REINDEX INDEX CONCURRENTLY {row['schema']}.{row['name']}",
+        )
+        for row in invalid
+    ]
+    return findings
+
+
+def check_files(folder: Path = MIGRATIONS_FOLDER) -> list[Finding]:
+    """What is wrong with the files themselves; needs no database."""
+    try:
+        migrations = discover(folder)
+    except FilesError as error:
+        return [Finding(kind="file", subject=str(folder), remedy=str(error))]
+    findings: list[Finding] = []
+    down_files = set((folder / "down").glob("*.sql"))
+    for migration in migrations:
+        if migration.down_path not in down_files:
+            findings.append(
+                Finding(
+                    kind="file",
+                    subject=migration.name,
+                    remedy=f"has no down file: write {migration.down_path}",
+                )
+            )
+            continue
+        try:
+            read_down_file(migration.down_path)
+        except FilesError as error:
+            findings.append(
+                Finding(kind="file", subject=f"down/{migration.down_path.name}", remedy=str(error))
+            )
+    strays = sorted(down_files - {migration.down_path for migration in migrations})
+    findings += [
+        Finding(kind="file", subject=f"down/{path.name}", remedy="undoes no migration: rename or remove it")
+        for path in strays
+    ]
+    return findings

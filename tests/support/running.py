@@ -1,0 +1,137 @@
+"""A real `tidings up`, in a process of its own, for the tests that need one."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import httpx
+import psutil
+
+#: Long enough for a slow and busy machine; nothing is asserted about it.
+PATIENCE = 60.0
+TIDINGS = (sys.executable, "-m", "tidings")
+
+
+def wait_until(condition: Any, what: str, patience: float = PATIENCE) -> Any:
+    """Ask again and again until it says yes; what it said."""
+    deadline = time.monotonic() + patience
+    while time.monotonic() < deadline:
+        if found := condition():
+            return found
+        time.sleep(0.02)
+    raise AssertionError(f"waited in vain for {what}")
+
+
+def clean_environment(**extra: str) -> dict[str, str]:
+    """The environment of a machine with nothing installed and nothing set."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("TIDINGS_")}
+    return kept | {"PATH": "/usr/bin:/bin", "PYTHONUNBUFFERED": "1"} | extra
+
+
+def run_tidings(
+    *arguments: str, patience: float = PATIENCE, **extra: str
+) -> subprocess.CompletedProcess[str]:
+    """One command, to its end."""
+    return subprocess.run(
+        [*TIDINGS, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=patience,
+        env=clean_environment(**extra),
+        check=False,
+    )
+
+
+class RunningTidings:
+    """`tidings up` with a data dir of its own; a context manager that leaves nothing behind."""
+
+    def __init__(
+        self, data_dir: Path, *arguments: str, prefix: tuple[str, ...] = (), port: int = 0, **extra: str
+    ) -> None:
+        self.data_dir = data_dir
+        self._output = tempfile.TemporaryFile()
+        self.process = subprocess.Popen(
+            [*prefix, *TIDINGS, "up", "--data-dir", str(data_dir), "--port", str(port), *arguments],
+            stdout=self._output,
+            stderr=subprocess.STDOUT,
+            env=clean_environment(**extra),
+            start_new_session=True,
+        )
+        self._family: list[psutil.Process] = []
+
+    def __enter__(self) -> Self:
+        self.await_ready()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.process.poll() is None:
+            self.stop()
+
+    @property
+    def demo(self) -> dict[str, Any]:
+        """What `demo.json` says."""
+        found: dict[str, Any] = json.loads((self.data_dir / "demo.json").read_text())
+        return found
+
+    @property
+    def output(self) -> str:
+        """Everything it printed so far."""
+        self._output.seek(0)
+        return self._output.read().decode()
+
+    def await_ready(self) -> None:
+        """Wait until `/readyz` says yes."""
+
+        def ready() -> bool:
+            if self.process.poll() is not None:
+                raise AssertionError(f"it ended with {self.process.returncode}:\n{self.output}")
+            try:
+                demo = self.demo
+                if demo["pid"] != self.process.pid:
+                    return False
+                return httpx.get(f"{demo['base_url']}/readyz", timeout=5).status_code == 200
+            except (OSError, ValueError, KeyError, httpx.HTTPError):
+                return False
+
+        wait_until(ready, "tidings up to be ready")
+        self._family = [
+            psutil.Process(self.process.pid),
+            *psutil.Process(self.process.pid).children(recursive=True),
+        ]
+
+    def client(self, key: str = "api_key", **headers: str) -> httpx.Client:
+        """An HTTP client of the demo tenant (or the platform)."""
+        demo = self.demo
+        return httpx.Client(
+            base_url=demo["base_url"], headers={"Authorization": f"Bearer {demo[key]}"} | headers, timeout=30
+        )
+
+    def stop(self, with_signal: signal.Signals = signal.SIGINT) -> int:
+        """As Ctrl-C does it; its exit code."""
+        self.process.send_signal(with_signal)
+        return self.process.wait(PATIENCE)
+
+    def kill(self) -> None:
+        """As `kill -9` does it, to the one process and not to its children."""
+        self.process.kill()
+        self.process.wait(PATIENCE)
+
+    def await_nobody_left(self) -> None:
+        """Wait until every process that it started has ended."""
+        wait_until(
+            lambda: (
+                not any(
+                    member.is_running() and member.status() != psutil.STATUS_ZOMBIE for member in self._family
+                )
+            ),
+            "all its processes to end",
+        )
