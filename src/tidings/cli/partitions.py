@@ -1,0 +1,62 @@
+"""`tidings partitions`: make what is missing, or say what is."""
+
+import asyncio
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def partitions(
+    check: Annotated[
+        bool, typer.Option("--check", help="Make nothing; exit with 1 when one is missing.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    data_dir: Annotated[
+        Path | None, typer.Option(envvar="TIDINGS_DATA_DIR", help="Folder of the embedded database.")
+    ] = None,
+    owner_database_url: Annotated[
+        str | None,
+        typer.Option(
+            envvar="TIDINGS_OWNER_DATABASE_URL",
+            show_envvar=True,
+            help="An outside database, as the owner role.",
+        ),
+    ] = None,
+) -> None:
+    """Make partitions ahead of time: 14 months for notify, 3 for the router and the back office."""
+    raise SystemExit(asyncio.run(_run(check, as_json, data_dir, owner_database_url)))
+
+
+async def _run(check: bool, as_json: bool, data_dir: Path | None, url: str | None) -> int:
+    import json
+
+    import asyncpg
+
+    from tidings.cli.connection import owner_url
+    from tidings.kernel.clock import SystemClock
+    from tidings.kernel.db import translated
+    from tidings.operations.partitions import make_missing
+    from tidings.operations.partitions.store import missing_partitions
+
+    now = SystemClock().now()
+    async with owner_url(data_dir, url) as found:
+        with translated():
+            connection = await asyncpg.connect(found, timeout=10)
+        try:
+            made = [] if check else await make_missing(connection, now)
+            missing = await missing_partitions(connection, now)
+        finally:
+            await connection.close()
+    if as_json:
+        print(json.dumps({"made": [p.name for p in made], "missing": [p.name for p in missing]}, indent=2))
+    else:
+        for partition in made:
+            print(f"made     {partition.name}")
+        for partition in missing:
+            print(f"missing  {partition.name}")
+        if not missing:
+            print(f"nothing is missing; {len(made)} made" if made else "nothing is missing")
+        elif check:
+            print("run `tidings partitions` to make them")
+    return 1 if missing else 0

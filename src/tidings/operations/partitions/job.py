@@ -1,0 +1,64 @@
+"""Keeps partitions ahead while Tidings runs, and raises the alarm where it can't."""
+
+import asyncio
+from collections import Counter
+from datetime import timedelta
+
+import asyncpg
+
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import translated
+from tidings.kernel.errors import TidingsError
+from tidings.kernel.jobs import wait_for_stop
+from tidings.kernel.logs import get_logger
+from tidings.kernel.metrics import Metrics
+from tidings.operations.partitions.make import make_missing
+from tidings.operations.partitions.plan import Partition
+from tidings.operations.partitions.store import missing_partitions, registered_tables
+
+_log = get_logger("partitions")
+
+
+class PartitionJob:
+    """Looks at every interval; makes what is missing where it may, and counts what is still missing."""
+
+    def __init__(self, *, url: str, may_make: bool, every: timedelta, clock: Clock, metrics: Metrics) -> None:
+        self._url = url
+        self._may_make = may_make
+        self._every = every
+        self._clock = clock
+        self._metrics = metrics
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Until told to stop; a database that is away for a while does not end it."""
+        while not stop.is_set():
+            try:
+                await self.run_once()
+            except TidingsError as error:
+                self._metrics.job_failures.labels("partitions").inc()
+                _log.error("partitions_not_checked", code=error.code, reason=str(error))
+            await wait_for_stop(stop, self._every.total_seconds())
+
+    async def run_once(self) -> list[Partition]:
+        """One look; what is still missing afterwards."""
+        with translated():
+            connection = await asyncpg.connect(self._url, timeout=10)
+        try:
+            now = self._clock.now()
+            if self._may_make:
+                for partition in await make_missing(connection, now):
+                    _log.info("partition_made", partition=partition.name)
+            missing = await missing_partitions(connection, now)
+            counts = Counter(partition.parent for partition in missing)
+            for table in await registered_tables(connection):
+                self._metrics.missing_partitions.labels(table.parent).set(counts[table.parent])
+        finally:
+            await connection.close(timeout=5)
+        for partition in missing:
+            _log.error(
+                "partition_missing",
+                severity="high",
+                partition=partition.name,
+                starts=partition.start.isoformat(),
+            )
+        return missing

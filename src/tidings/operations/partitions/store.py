@@ -1,0 +1,33 @@
+"""What the database knows about its partitions; any role may ask."""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+import asyncpg
+
+from tidings.kernel.db import translated
+from tidings.kernel.sql import Queries
+from tidings.operations.partitions.plan import Partition, PartitionedTable, due
+
+_QUERIES = Queries.beside(__file__)
+
+
+async def registered_tables(connection: asyncpg.Connection) -> list[PartitionedTable]:
+    """The tables that are split by time."""
+    with translated():
+        rows = await connection.fetch(_QUERIES.registered_tables.text)
+    return [PartitionedTable(**row) for row in rows]
+
+
+async def missing_partitions(connection: asyncpg.Connection, now: datetime) -> list[Partition]:
+    """What should exist by now and does not."""
+    tables = await registered_tables(connection)
+    with translated():
+        rows = await connection.fetch(_QUERIES.attached_partitions.text)
+    attached = {row["name"] for row in rows}
+    return [partition for partition in _all_due(tables, now) if partition.name not in attached]
+
+
+def _all_due(tables: Iterable[PartitionedTable], now: datetime) -> Iterable[Partition]:
+    for table in tables:
+        yield from due(table, now)

@@ -1,0 +1,166 @@
+"""What the catalogue of the migrated database must say about isolation, whatever tables there are."""
+
+import asyncpg
+import pytest
+
+from tests.support.postgres import TestDatabase
+from tests.support.rows import SCHEMAS
+
+SERVICES = ("notification", "chan", "bff_backoffice")
+
+#: Tables of a service that have no tenant, each with the reason.
+WITHOUT_TENANT = {
+    "chan.webhook_inbound_dedup": "asked before the tenant of a callback is known; holds vendor ids only",
+    "chan.adapter_status_map": "what a vendor's codes mean is the same for everybody",
+}
+
+#: Tables of the kernel without row-level security, each with the reason.
+KERNEL_OPEN = {
+    "kernel.schema_migrations": "the ledger of migrations; no tenant's data",
+    "kernel.schema_migrations_log": "the ledger of migrations; no tenant's data",
+    "kernel.partitioned_tables": "the registry of partitioned tables; no tenant's data",
+}
+
+_TABLES = """
+SELECT c.oid, n.nspname AS schema, n.nspname || '.' || c.relname AS name, c.relispartition AS partition,
+       c.relrowsecurity AS enabled, c.relforcerowsecurity AS forced, c.relowner::regrole::text AS owner,
+       EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'tenant_id'
+               AND NOT a.attisdropped) AS has_tenant,
+       obj_description(c.oid, 'pg_class') AS comment
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE n.nspname = ANY($1) AND c.relkind IN ('r', 'p')
+ORDER BY 3
+"""
+_GRANTS = """
+SELECT n.nspname || '.' || c.relname AS name, c.relispartition AS partition,
+       CASE WHEN g.grantee = 0 THEN 'PUBLIC' ELSE g.grantee::regrole::text END AS grantee, g.privilege_type AS verb
+FROM pg_class c
+JOIN pg_namespace n ON n.oid = c.relnamespace
+CROSS JOIN LATERAL (
+    SELECT grantee, privilege_type FROM aclexplode(c.relacl)
+    UNION
+    SELECT e.grantee, e.privilege_type FROM pg_attribute a CROSS JOIN LATERAL aclexplode(a.attacl) AS e
+    WHERE a.attrelid = c.oid
+) AS g
+WHERE n.nspname = ANY($1) AND g.grantee <> c.relowner
+"""
+
+
+async def faults(connection: asyncpg.Connection) -> list[str]:
+    """Everything about isolation that is not as it should be, one sentence each."""
+    found: list[str] = []
+    policies = await connection.fetch(
+        "SELECT polrelid, polname, polcmd::text AS command, polpermissive, polqual IS NOT NULL AS reads, "
+        "polwithcheck IS NOT NULL AS writes, polroles::regrole[]::text[] AS roles, "
+        "pg_get_expr(polqual, polrelid) AS condition FROM pg_policy"
+    )
+    for table in await connection.fetch(_TABLES, list(SCHEMAS)):
+        name = table["name"]
+        mine = [p for p in policies if p["polrelid"] == table["oid"]]
+        if name not in KERNEL_OPEN and not (table["enabled"] and table["forced"]):
+            found.append(f"{name}: row-level security is not enabled and forced")
+        if table["partition"]:
+            if mine:
+                found.append(f"{name}: a partition has a policy of its own")
+            continue
+        if not table["comment"]:
+            found.append(f"{name}: has no comment")
+        if table["owner"] != "tidings_owner":
+            found.append(f"{name}: is owned by {table['owner']}")
+        if table["schema"] in SERVICES and not table["has_tenant"] and name not in WITHOUT_TENANT:
+            found.append(f"{name}: has no tenant_id")
+        if table["has_tenant"] and not any(
+            p["polname"] == "tenant_isolation"
+            and p["command"] == "*"
+            and p["polpermissive"]
+            and p["reads"]
+            and p["writes"]
+            and p["roles"] == ["tidings_runtime"]
+            and "current_setting('app.tenant_id'::text, true)" in p["condition"]
+            for p in mine
+        ):
+            found.append(f"{name}: has no tenant_isolation policy for reading and writing")
+        for policy in mine:
+            wide = policy["polpermissive"] and policy["condition"] == "true"
+            if wide and "tidings_runtime" in policy["roles"] and table["has_tenant"]:
+                found.append(
+                    f"{name}: policy {policy['polname']} shows every tenant's rows to the runtime role"
+                )
+            if policy["roles"] == ["-"]:
+                found.append(f"{name}: policy {policy['polname']} is for PUBLIC")
+    for grant in await connection.fetch(_GRANTS, list(SCHEMAS)):
+        name, grantee, verb = grant["name"], grant["grantee"], grant["verb"]
+        if grant["partition"]:
+            found.append(f"{name}: a partition is granted to {grantee}")
+        if grantee not in {"tidings_runtime", "tidings_worker", "tidings_platform", "tidings_breakglass"}:
+            found.append(f"{name}: is granted to {grantee}")
+        if verb in {"TRUNCATE", "TRIGGER", "REFERENCES", "MAINTAIN"}:
+            found.append(f"{name}: {grantee} has {verb}")
+        if grantee == "tidings_breakglass" and verb != "SELECT":
+            found.append(f"{name}: break-glass has {verb}")
+    return sorted(set(found))
+
+
+async def test_every_table_is_protected(worker_database: TestDatabase) -> None:
+    """Forced policies, no grant on a partition, none too many, an owner, a comment."""
+    async with worker_database.owner() as connection:
+        assert await faults(connection) == []
+
+
+async def test_the_runtime_role_owns_nothing_and_bypasses_nothing(worker_database: TestDatabase) -> None:
+    """Neither a superuser, nor an owner, nor exempt from row-level security; the groups can't log in."""
+    async with worker_database.owner() as connection:
+        roles = {
+            r["rolname"]: r
+            for r in await connection.fetch(
+                "SELECT rolname, rolsuper, rolbypassrls, rolcanlogin, rolinherit, rolcreaterole "
+                "FROM pg_roles WHERE rolname LIKE 'tidings_%'"
+            )
+        }
+        owned = await connection.fetchval(
+            "SELECT count(*) FROM pg_class WHERE relowner::regrole::text <> 'tidings_owner' "
+            "AND relnamespace::regnamespace::text = ANY($1)",
+            list(SCHEMAS),
+        )
+        may_create = await connection.fetchval(
+            "SELECT bool_or(has_schema_privilege('tidings_runtime', nspname, 'CREATE')) FROM pg_namespace "
+            "WHERE nspname = ANY($1)",
+            list(SCHEMAS),
+        )
+
+    assert not any(r["rolsuper"] or r["rolbypassrls"] or r["rolcreaterole"] for r in roles.values())
+    assert not roles["tidings_runtime"]["rolinherit"]
+    assert not any(roles[f"tidings_{name}"]["rolcanlogin"] for name in ("worker", "platform", "breakglass"))
+    assert owned == 0
+    assert may_create is False
+
+
+@pytest.mark.parametrize(
+    ("damage", "complaint"),
+    [
+        ("ALTER TABLE notification.templates NO FORCE ROW LEVEL SECURITY", "notification.templates: row-level security"),
+        ("ALTER TABLE chan.conversations DISABLE ROW LEVEL SECURITY", "chan.conversations: row-level security"),
+        ("DROP POLICY tenant_isolation ON bff_backoffice.alert_ack_log", "bff_backoffice.alert_ack_log: has no tenant_isolation"),
+        ("CREATE TABLE chan.forgotten (id text)", "chan.forgotten: has no tenant_id"),
+        ("CREATE TABLE notification.forgotten (tenant_id text)", "notification.forgotten: row-level security"),
+        ("CREATE POLICY wide ON notification.recipients TO tidings_runtime USING (true)", "policy wide shows every tenant"),
+        ("CREATE POLICY wide ON notification.recipients USING (true)", "policy wide is for PUBLIC"),
+        ("GRANT SELECT ON notification.notifications_standard TO tidings_runtime", "a partition is granted to tidings_runtime"),
+        ("GRANT SELECT ON notification.recipients TO PUBLIC", "is granted to PUBLIC"),
+        ("GRANT TRUNCATE ON notification.recipients TO tidings_runtime", "tidings_runtime has TRUNCATE"),
+        ("GRANT UPDATE (notes) ON notification.suppressions TO tidings_breakglass", "break-glass has UPDATE"),
+    ],
+)  # fmt: skip
+async def test_each_kind_of_damage_is_found(
+    worker_database: TestDatabase, damage: str, complaint: str
+) -> None:
+    """The test above can fail: undo one protection, and it names the table."""
+    async with worker_database.owner() as connection:
+        transaction = connection.transaction()
+        await transaction.start()
+        await connection.execute(damage)
+
+        found = await faults(connection)
+
+        await transaction.rollback()
+    assert any(complaint in fault for fault in found), found

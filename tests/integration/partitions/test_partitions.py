@@ -1,0 +1,167 @@
+"""Partitions are made ahead, sealed, counted when missing, and pruned to when a row is looked up by id."""
+
+import json
+from datetime import UTC, datetime, timedelta
+
+import asyncpg
+import pytest
+
+from tests.support.clock import ManualClock
+from tests.support.postgres import TestDatabase
+from tests.support.rows import make_row, read_tables
+from tidings.kernel.ids import NOTIFICATION, TenantId, time_of
+from tidings.kernel.metrics import Metrics
+from tidings.operations.partitions import make_missing
+from tidings.operations.partitions.job import PartitionJob
+from tidings.operations.partitions.store import missing_partitions, registered_tables
+
+
+async def test_nothing_is_missing_after_the_first_run(fresh_database: TestDatabase) -> None:
+    """Fourteen months ahead for notify, three for the router; a second run finds nothing to do."""
+    now = datetime.now(UTC)
+    async with fresh_database.owner() as owner:
+        tables = {table.parent: table for table in await registered_tables(owner)}
+
+        again = await make_missing(owner, now)
+
+        assert again == []
+        assert await missing_partitions(owner, now) == []
+    assert tables["notification.notifications_standard"].ahead == 14
+    assert tables["chan.delivery_attempts"].ahead == 3
+    assert tables["kernel.bus_events"].unit == "day"
+
+
+async def test_a_later_month_is_made_and_sealed(fresh_database: TestDatabase) -> None:
+    """Forced row-level security, no grant, attached to its parent with the indexes it needs."""
+    later = datetime.now(UTC) + timedelta(days=62)
+    async with fresh_database.owner() as owner:
+        made = await make_missing(owner, later)
+
+        names = {partition.name for partition in made}
+        assert any(name.startswith("notification.notifications_marketing_y") for name in names)
+        for name in names:
+            row = await owner.fetchrow(
+                "SELECT relrowsecurity AND relforcerowsecurity AS forced, relispartition, "
+                "(SELECT count(*) FROM aclexplode(relacl) a WHERE a.grantee <> relowner) AS grants, "
+                "(SELECT count(*) FROM pg_index WHERE indrelid = pg_class.oid AND indisvalid) AS indexes "
+                "FROM pg_class WHERE oid = $1::regclass",
+                name,
+            )
+            assert (row["forced"], row["relispartition"], row["grants"]) == (True, True, 0), name
+            assert row["indexes"] >= 1, name
+
+
+async def test_a_dropped_partition_is_an_alarm_until_it_is_made_again(fresh_database: TestDatabase) -> None:
+    """The metric counts it; a job that may only look leaves it, one that may make it mends it."""
+    clock = ManualClock(datetime.now(UTC))
+    async with fresh_database.owner() as owner:
+        target = await owner.fetchval(
+            "SELECT c.oid::regclass::text FROM pg_class c JOIN pg_inherits i ON i.inhrelid = c.oid "
+            "WHERE i.inhparent = 'chan.fallback_executions'::regclass ORDER BY c.relname DESC LIMIT 1"
+        )
+        await owner.execute(f"DROP TABLE {target}")
+    metrics = Metrics()
+
+    looking = PartitionJob(
+        url=fresh_database.runtime_url, may_make=False, every=timedelta(hours=1), clock=clock, metrics=metrics
+    )
+    still_missing = await looking.run_once()
+
+    assert [partition.name for partition in still_missing] == [target]
+    assert b'tidings_partitions_missing{parent="chan.fallback_executions"} 1.0' in metrics.render()
+
+    making = PartitionJob(
+        url=fresh_database.owner_url, may_make=True, every=timedelta(hours=1), clock=clock, metrics=metrics
+    )
+    assert await making.run_once() == []
+    assert b'tidings_partitions_missing{parent="chan.fallback_executions"} 0.0' in metrics.render()
+
+
+async def test_a_reader_of_the_parent_does_not_stop_it(fresh_database: TestDatabase) -> None:
+    """A long transaction that reads and writes the parent goes on while a month is attached."""
+    async with fresh_database.owner() as owner, fresh_database.runtime() as reader:
+        transaction = reader.transaction()
+        await transaction.start()
+        await reader.fetch("SELECT count(*) FROM notification.notifications")
+
+        made = await make_missing(owner, datetime.now(UTC) + timedelta(days=31))
+
+        assert made
+        await transaction.rollback()
+
+
+async def test_a_lookup_by_id_prunes_to_one_month(worker_database: TestDatabase, tenant_id: TenantId) -> None:
+    """The id says when its row was made, so one month of each retention class is read and no other."""
+    notification = NOTIFICATION.new(datetime.now(UTC))
+    async with worker_database.runtime() as runtime, runtime.transaction():
+        await runtime.execute("SELECT set_config('app.tenant_id', $1, true)", tenant_id)
+        plan = await runtime.fetchval(
+            "EXPLAIN (FORMAT JSON) SELECT status FROM notification.notifications "
+            f"WHERE tenant_id = '{tenant_id}' AND created_at = '{time_of(notification).isoformat()}' "
+            f"AND id = '{notification}'"
+        )
+
+    month = time_of(notification).strftime("y%Ym%m")
+    assert _relations(plan) == {
+        f"notifications_{kind}_{month}" for kind in ("regulated", "standard", "marketing")
+    }
+
+
+async def test_a_prepared_lookup_prunes_too(worker_database: TestDatabase, tenant_id: TenantId) -> None:
+    """With parameters, as the product asks: the other months are removed when the statement starts."""
+    notification = NOTIFICATION.new(datetime.now(UTC))
+    async with worker_database.runtime() as runtime, runtime.transaction():
+        await runtime.execute("SELECT set_config('app.tenant_id', $1, true)", tenant_id)
+        await runtime.execute("SET LOCAL plan_cache_mode = force_generic_plan")
+        plan = await runtime.fetchval(
+            "EXPLAIN (FORMAT JSON, ANALYZE, TIMING OFF, COSTS OFF) SELECT status FROM notification.notifications "
+            "WHERE tenant_id = $1 AND created_at = $2 AND id = $3",
+            tenant_id,
+            time_of(notification),
+            notification,
+        )
+
+    assert len(_relations(plan)) == 3
+
+
+async def test_a_row_lands_in_the_month_of_its_id(worker_database: TestDatabase) -> None:
+    """And in the class of its category."""
+    made = datetime.now(UTC) + timedelta(days=40)
+    async with worker_database.owner() as owner:
+        table = next(t for t in await read_tables(owner) if t.name == "notification.notifications")
+    tenant = "tnt_" + NOTIFICATION.new(made)[4:]
+    row = make_row(table, tenant, NOTIFICATION.new(made)[4:], {})
+    async with worker_database.runtime() as runtime, runtime.transaction():
+        await runtime.execute("SELECT set_config('app.tenant_id', $1, true)", tenant)
+        columns, places = ", ".join(row), ", ".join(f"${n}" for n in range(1, len(row) + 1))
+        await runtime.execute(
+            f"INSERT INTO notification.notifications ({columns}) VALUES ({places})", *row.values()
+        )
+
+        found = await runtime.fetchval("SELECT tableoid::regclass::text FROM notification.notifications")
+
+    assert found == f"notification.notifications_standard_{made.strftime('y%Ym%m')}"
+
+
+@pytest.mark.parametrize("role", ["runtime"])
+async def test_only_the_owner_makes_partitions(fresh_database: TestDatabase, role: str) -> None:
+    """The runtime role is refused by the database itself."""
+    async with fresh_database.runtime() as runtime:
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
+            await runtime.execute(
+                "CREATE TABLE notification.delivery_attempts_y2040m01 PARTITION OF notification.delivery_attempts "
+                "FOR VALUES FROM ('2040-01-01') TO ('2040-02-01')"
+            )
+
+
+def _relations(plan: str) -> set[str]:
+    found: set[str] = set()
+
+    def walk(node: dict[str, object]) -> None:
+        if "Relation Name" in node:
+            found.add(str(node["Relation Name"]))
+        for child in node.get("Plans", []):  # type: ignore[attr-defined]
+            walk(child)
+
+    walk(json.loads(plan)[0]["Plan"])
+    return found
