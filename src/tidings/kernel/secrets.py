@@ -1,8 +1,8 @@
 """Secrets that don't print, and the port that finds them by reference.
 
-An operator's reference is `env://TIDINGS_SECRET_…` or `file://…` below one base folder. A tenant's reference can
-only be `file://…` below `<base>/<tenant id>/`: whatever it claims, it reads nobody else's. The reference itself is
-never quoted in an error, because people paste the secret where the reference belongs.
+An operator's reference is `env://TIDINGS_SECRET_…` or `file://…` below one base folder. A tenant's can only be
+`file://…` below `<base>/<tenant id>/`: whatever it claims, it reads nobody else's. The reference itself is never
+quoted in an error, because people paste the secret where the reference belongs.
 """
 
 import asyncio
@@ -73,7 +73,9 @@ class SecretNotFoundError(TidingsError):
 class SecretResolver(Protocol):
     """Finds the secret behind a reference."""
 
-    async def resolve(self, ref: str, *, tenant_id: TenantId | None = None, field: str = "secret_ref") -> Secret:
+    async def resolve(
+        self, ref: str, *, tenant_id: TenantId | None = None, field: str = "secret_ref"
+    ) -> Secret:
         """The secret; with a `tenant_id`, only if the reference is that tenant's own."""
         ...
 
@@ -85,7 +87,9 @@ class EnvSecrets:
         self._environment = environment
         self._prefix = prefix
 
-    async def resolve(self, ref: str, *, tenant_id: TenantId | None = None, field: str = "secret_ref") -> Secret:
+    async def resolve(
+        self, ref: str, *, tenant_id: TenantId | None = None, field: str = "secret_ref"
+    ) -> Secret:
         """The variable's value; only names with the agreed prefix can be asked for."""
         if tenant_id is not None:
             raise BadValueError(field, "must be a file:// reference: env:// is for the operator")
@@ -104,7 +108,9 @@ class FileSecrets:
     def __init__(self, base: Path) -> None:
         self._base = base
 
-    async def resolve(self, ref: str, *, tenant_id: TenantId | None = None, field: str = "secret_ref") -> Secret:
+    async def resolve(
+        self, ref: str, *, tenant_id: TenantId | None = None, field: str = "secret_ref"
+    ) -> Secret:
         """The file's text without its last line break."""
         path = _after_scheme(ref, "file", field)
         return await asyncio.to_thread(self._read, path, tenant_id, field)
@@ -122,14 +128,18 @@ class FileSecrets:
         except (OSError, RuntimeError):
             content = None
         if content is None:
-            raise SecretNotFoundError(f"{field}: there is no such file in the secrets folder, or it can't be read")
+            raise SecretNotFoundError(
+                f"{field}: there is no such file in the secrets folder, or it can't be read"
+            )
         try:
             text = content.decode("utf-8")
         except UnicodeDecodeError:
             text = ""
         text = text.removesuffix("\n").removesuffix("\r")
         if not text or len(content) > MAX_SECRET_BYTES:
-            raise SecretNotFoundError(f"{field}: the file is empty, no text, or over {MAX_SECRET_BYTES} bytes")
+            raise SecretNotFoundError(
+                f"{field}: the file is empty, no text, or over {MAX_SECRET_BYTES} bytes"
+            )
         return Secret(text)
 
     def _inside(self, path: str, base: Path, root: Path, field: str) -> Path:
@@ -152,7 +162,9 @@ class SecretsByScheme:
     def __init__(self, resolvers: Mapping[str, SecretResolver]) -> None:
         self._resolvers = dict(resolvers)
 
-    async def resolve(self, ref: str, *, tenant_id: TenantId | None = None, field: str = "secret_ref") -> Secret:
+    async def resolve(
+        self, ref: str, *, tenant_id: TenantId | None = None, field: str = "secret_ref"
+    ) -> Secret:
         """The secret; a scheme that nobody serves is a `NotConfiguredError`."""
         resolver = self._resolvers.get(ref.partition("://")[0]) if "://" in ref else None
         if resolver is None:

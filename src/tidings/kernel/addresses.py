@@ -1,0 +1,153 @@
+"""Where somebody can be reached: one spelling per address, a hash to find it by, a hint for people's eyes.
+
+The hash covers the normalised address and not the channel: sms, whatsapp and voice share one telephone number,
+and a profile is found by it whatever the channel was. Rows that need the channel have a column for it.
+
+No error here quotes the address, nor has a cause that does.
+"""
+
+import hmac
+import re
+import unicodedata
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import NewType
+
+from tidings.kernel.errors import BadValueError
+from tidings.kernel.urls import normalise_host, normalise_http_url
+
+#: An address in its one spelling.
+NormalisedAddress = NewType("NormalisedAddress", str)
+
+MAX_EMAIL_BYTES = 254
+MAX_LOCAL_PART_BYTES = 64
+
+_ATOM = re.compile(r"[^\s@\"(),:;<>\[\]\\.]+(?:\.[^\s@\"(),:;<>\[\]\\.]+)*")
+_PHONE = re.compile(r"\+?[\d\s().\-/\u2010-\u2015]{3,40}")
+_OPAQUE_LIMITS = {"telegram": 64, "viber": 255, "inapp": 255, "push": 4096}
+
+
+class Pepper:
+    """The secret under which one owner's addresses are hashed; it never prints, and never changes."""
+
+    __slots__ = ("_material",)
+
+    def __init__(self, material: bytes) -> None:
+        self._material = material
+
+    def hash(self, address: NormalisedAddress) -> str:
+        """`sha256:` and 64 hex digits of HMAC-SHA256: 71 characters."""
+        return (
+            "sha256:" + hmac.digest(self._material, address.encode("utf-8", "surrogatepass"), "sha256").hex()
+        )
+
+    def __repr__(self) -> str:
+        return "Pepper(***)"
+
+    def __reduce__(self) -> str:
+        raise TypeError("a pepper is never pickled")
+
+
+def normalise(
+    channel: str, address: str, *, field: str = "address", default_region: str | None = None
+) -> NormalisedAddress:
+    """The one spelling of an address; a `BadValueError` naming `field` where it is none.
+
+    `default_region` (`AF`, `DE`, …) lets a telephone number be written as its owners dial it.
+    """
+    if channel in {"sms", "whatsapp", "voice"}:
+        return NormalisedAddress(_phone(address, field, default_region))
+    try:
+        of_channel = _NORMALISERS[channel]
+    except KeyError:
+        of_channel = None
+    if of_channel is None:
+        raise BadValueError("channel", f"must be one of {', '.join(CHANNELS)}")
+    return NormalisedAddress(of_channel(address, field))
+
+
+def redact(address: str) -> str:
+    """A hint that lets its owner recognise an address and tells others nothing they can write to."""
+    if "://" in address:
+        return "https://…"
+    if "@" in address:
+        local, _, domain = address.rpartition("@")
+        name, dot, top = domain.rpartition(".")
+        return f"{_initial(local)}@{_initial(name)}{dot}{top if dot and len(top) <= 6 else '…'}"
+    digits = address.lstrip("+")
+    if address.startswith("+") and digits.isdigit() and len(digits) >= 7:
+        return f"+…{digits[-2:]}"
+    return "…"
+
+
+def _initial(word: str) -> str:
+    return f"{word[0]}…" if len(word) >= 3 else "…"
+
+
+def _email(text: str, field: str) -> str:
+    whole = _composed_lower(text.strip())
+    if len(whole) > MAX_EMAIL_BYTES:
+        raise BadValueError(field, f"must have at most {MAX_EMAIL_BYTES} bytes")
+    local, at, domain = whole.rpartition("@")
+    if not at or not _ATOM.fullmatch(local) or not local.isprintable():
+        raise BadValueError(field, "must be an e-mail address such as name@example.org")
+    if len(local.encode("utf-8")) > MAX_LOCAL_PART_BYTES:
+        raise BadValueError(field, f"must have at most {MAX_LOCAL_PART_BYTES} bytes before the @")
+    host = normalise_host(domain)
+    if host is None or "." not in host or host.rpartition(".")[2].isdigit():
+        raise BadValueError(field, "must have a valid domain after the @")
+    if len(local.encode("utf-8")) + 1 + len(host) > MAX_EMAIL_BYTES:
+        raise BadValueError(field, f"must have at most {MAX_EMAIL_BYTES} bytes")
+    return f"{local}@{host}"
+
+
+def _composed_lower(text: str) -> str:
+    # Lower-casing can take a composed letter apart, so it is composed once more.
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).lower())
+
+
+def _phone(text: str, field: str, default_region: str | None) -> str:
+    import phonenumbers  # heavy: only those who handle telephone numbers pay for it
+
+    trimmed = text.strip()
+    number = None
+    # Letters are refused rather than dialled: a vanity word or an extension is not an address.
+    if _PHONE.fullmatch(trimmed):
+        try:
+            number = phonenumbers.parse(trimmed, default_region)
+        except phonenumbers.NumberParseException:
+            number = None
+    # Possible, not "valid": numbering plans grow faster than any table of them.
+    if number is None or not phonenumbers.is_possible_number(number):
+        example = "" if default_region else ", with + and the country code"
+        raise BadValueError(field, f"must be a telephone number{example}, such as +93701234567")
+    return str(phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164))
+
+
+def _opaque(limit: int) -> Callable[[str, str], str]:
+    def normalise_opaque(text: str, field: str) -> str:
+        trimmed = text.strip()
+        if not trimmed or len(trimmed) > limit:
+            raise BadValueError(field, f"must have between 1 and {limit} characters")
+        if not trimmed.isprintable():
+            raise BadValueError(field, "must not contain control characters")
+        return trimmed
+
+    return normalise_opaque
+
+
+def _webhook(text: str, field: str) -> str:
+    url = normalise_http_url(text.strip())
+    if url is None:
+        raise BadValueError(
+            field, "must be an absolute http or https URL without user name, password or fragment"
+        )
+    return url
+
+
+_NORMALISERS: Mapping[str, Callable[[str, str], str]] = MappingProxyType(
+    {"email": _email, "webhook": _webhook}
+    | {channel: _opaque(limit) for channel, limit in _OPAQUE_LIMITS.items()}
+)
+#: Channels that have addresses.
+CHANNELS = ("email", "sms", "whatsapp", "telegram", "viber", "voice", "push", "inapp", "webhook")

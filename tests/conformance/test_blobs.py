@@ -1,0 +1,236 @@
+"""What every blob store promises, asked of each."""
+
+import hashlib
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from obstore.store import LocalStore, MemoryStore
+
+from tests.support.clock import ManualClock
+from tidings.kernel.blob_keys import BlobKey, attachment_key, rendered_key
+from tidings.kernel.blobs import (
+    BlobDamagedError,
+    BlobError,
+    BlobNotFoundError,
+    BlobStore,
+    BlobTooLargeError,
+    ObjectBlobs,
+    open_blobs,
+)
+from tidings.kernel.errors import BadValueError, NotConfiguredError
+from tidings.kernel.ids import NOTIFICATION, TENANT
+
+NOW = ManualClock().now()
+TENANT_ID = TENANT.new(NOW)
+NOTIFICATION_ID = NOTIFICATION.new(NOW)
+KEY = rendered_key(TENANT_ID, NOTIFICATION_ID, "html")
+LIMIT = 3_000_000
+
+STORES: dict[str, Callable[[Path], Any]] = {"folder": LocalStore, "memory": lambda _: MemoryStore()}
+
+
+@pytest.fixture(params=list(STORES))
+def raw(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
+    """The store beneath, for playing tricks on it."""
+    return STORES[request.param](tmp_path)
+
+
+@pytest.fixture
+def blobs(raw: Any) -> BlobStore:
+    return ObjectBlobs(raw, max_bytes=LIMIT)
+
+
+async def pieces(*chunks: bytes) -> AsyncIterator[bytes]:
+    for chunk in chunks:
+        yield chunk
+
+
+async def drained(stream: AsyncIterator[bytes]) -> bytes:
+    return b"".join([chunk async for chunk in stream])
+
+
+@pytest.mark.parametrize("content", [b"", b"x", b"<p>hello</p>", bytes(range(256)) * 4000], ids=len)
+async def test_what_was_put_comes_back(blobs: BlobStore, content: bytes) -> None:
+    """Whole or in pieces, with the owner and the checksum."""
+    ref = await blobs.put(KEY, content, owner_id=NOTIFICATION_ID)
+    blob = await blobs.get(KEY, checksum=ref.checksum)
+
+    assert blob.content == content
+    assert blob.owner_id == NOTIFICATION_ID
+    assert blob.ref == ref
+    assert ref.size == len(content)
+    assert await drained(blobs.get_stream(KEY, checksum=ref.checksum)) == content
+
+
+async def test_streams_and_whole_puts_are_the_same(blobs: BlobStore) -> None:
+    """How it was written can't be told afterwards."""
+    whole = await blobs.put(KEY, b"abcdef", owner_id=NOTIFICATION_ID)
+    streamed = await blobs.put_stream(KEY, pieces(b"ab", b"", b"cdef"), owner_id=NOTIFICATION_ID)
+
+    assert streamed == whole
+    assert (await blobs.get(KEY)).content == b"abcdef"
+
+
+async def test_a_large_stream_passes(blobs: BlobStore) -> None:
+    """More than one chunk of the store's own."""
+    chunk = hashlib.sha256(b"seed").digest() * 4000
+    await blobs.put_stream(KEY, pieces(*[chunk] * 20), owner_id=NOTIFICATION_ID)
+
+    assert await drained(blobs.get_stream(KEY)) == chunk * 20
+
+
+async def test_the_limit_holds_when_writing(blobs: BlobStore) -> None:
+    """Too much is refused, whole or streamed, and nothing is left behind."""
+    with pytest.raises(BlobTooLargeError):
+        await blobs.put(KEY, b"x" * (LIMIT + 1), owner_id=NOTIFICATION_ID)
+    with pytest.raises(BlobTooLargeError):
+        await blobs.put_stream(KEY, pieces(*[b"x" * 1_000_000] * 4), owner_id=NOTIFICATION_ID)
+
+    with pytest.raises(BlobNotFoundError):
+        await blobs.get(KEY)
+    assert [key async for key in blobs.list(TENANT_ID)] == []
+
+
+async def test_the_limit_holds_when_reading(blobs: BlobStore, raw: Any) -> None:
+    """An object that somebody else made huge is not read into memory."""
+    await raw.put_async(KEY, b"x" * (LIMIT + 10_000))
+
+    with pytest.raises(BlobTooLargeError):
+        await blobs.get(KEY)
+    with pytest.raises(BlobTooLargeError):
+        await drained(blobs.get_stream(KEY))
+
+
+async def test_a_stream_that_fails_stores_nothing(blobs: BlobStore) -> None:
+    """The sender's error comes through as it is; the object does not appear."""
+
+    async def broken() -> AsyncIterator[bytes]:
+        yield b"x" * 100
+        raise ConnectionResetError("gone")
+
+    with pytest.raises((ConnectionResetError, BlobError)):
+        await blobs.put_stream(KEY, broken(), owner_id=NOTIFICATION_ID)
+    with pytest.raises(BlobNotFoundError):
+        await blobs.get(KEY)
+
+
+async def test_tampering_is_noticed_everywhere(blobs: BlobStore, raw: Any) -> None:
+    """No byte can change, and the object can't be cut or grow."""
+    await blobs.put(KEY, b"pay 10 to anna", owner_id=NOTIFICATION_ID)
+    stored = bytes(await (await raw.get_async(KEY)).bytes_async())
+    altered = [stored[:i] + bytes([stored[i] ^ 1]) + stored[i + 1 :] for i in range(len(stored))]
+    cut = [stored[:length] for length in (0, 3, 7, 20, len(stored) - 40, len(stored) - 1)]
+
+    for wrong in (*altered, *cut, stored + b"x", b"", b"\xff" * 500):
+        await raw.put_async(KEY, wrong)
+        with pytest.raises(BlobDamagedError):
+            await blobs.get(KEY)
+        with pytest.raises(BlobDamagedError):
+            await drained(blobs.get_stream(KEY))
+
+
+async def test_a_moved_object_is_noticed(blobs: BlobStore, raw: Any) -> None:
+    """One tenant's object at another tenant's key is refused."""
+    other = rendered_key(TENANT.new(NOW), NOTIFICATION_ID, "html")
+    await blobs.put(KEY, b"content", owner_id=NOTIFICATION_ID)
+    await raw.put_async(other, await (await raw.get_async(KEY)).bytes_async())
+
+    with pytest.raises(BlobDamagedError):
+        await blobs.get(other)
+
+
+async def test_a_forged_object_is_noticed_by_the_row(blobs: BlobStore) -> None:
+    """Who can write a whole new object can't write the checksum in our row."""
+    ref = await blobs.put(KEY, b"true", owner_id=NOTIFICATION_ID)
+    await blobs.put(KEY, b"forged", owner_id=NOTIFICATION_ID)
+
+    with pytest.raises(BlobDamagedError):
+        await blobs.get(KEY, checksum=ref.checksum)
+    with pytest.raises(BlobDamagedError):
+        await drained(blobs.get_stream(KEY, checksum=ref.checksum))
+
+
+async def test_deleting_twice_is_fine(blobs: BlobStore) -> None:
+    """A sweeper that died half-way can begin again."""
+    await blobs.put(KEY, b"x", owner_id=NOTIFICATION_ID)
+
+    await blobs.delete(KEY)
+    await blobs.delete(KEY)
+
+    with pytest.raises(BlobNotFoundError):
+        await blobs.get(KEY)
+
+
+async def test_listing_stays_in_its_folder(blobs: BlobStore) -> None:
+    """A tenant's keys, and not those of one whose id begins alike."""
+    mine = [rendered_key(TENANT_ID, NOTIFICATION.new(NOW), "txt") for _ in range(120)]
+    for key in mine:
+        await blobs.put(key, b"x", owner_id="ntf")
+    await blobs.put(BlobKey(f"{TENANT_ID}X/rendered/x"), b"x", owner_id="ntf")
+
+    assert sorted([key async for key in blobs.list(TENANT_ID)]) == sorted(mine)
+    assert [key async for key in blobs.list("tnt_nobody")] == []
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["", "/etc/passwd", "../x", "a/../x", "a/./b", "a//b", "a/", "a\\b", "a\x00b", "a b", "ä", "a/.hidden", "a?b",
+     "a#b", "a%2e%2e/b", "x" * 1000, "a/" + "y" * 250],
+)  # fmt: skip
+async def test_no_key_leads_elsewhere(blobs: BlobStore, key: str) -> None:
+    """Every verb refuses a key that is not plain segments."""
+    hostile = BlobKey(key)
+
+    with pytest.raises(BadValueError):
+        await blobs.put(hostile, b"x", owner_id="x")
+    with pytest.raises(BadValueError):
+        await blobs.put_stream(hostile, pieces(b"x"), owner_id="x")
+    with pytest.raises(BadValueError):
+        await blobs.get(hostile)
+    with pytest.raises(BadValueError):
+        await drained(blobs.get_stream(hostile))
+    with pytest.raises(BadValueError):
+        await blobs.delete(hostile)
+    if key != "a/":
+        with pytest.raises(BadValueError):
+            [key async for key in blobs.list(hostile)]
+
+
+async def test_errors_do_not_tell_file_names(blobs: BlobStore) -> None:
+    """An attachment's name is a person's business; neither the message nor its cause has it."""
+    key = attachment_key(TENANT_ID, NOTIFICATION_ID, "diagnosis-anna.pdf")
+
+    with pytest.raises(BlobNotFoundError) as caught:
+        await blobs.get(key)
+
+    assert "anna" not in f"{caught.value!r} {caught.value.__context__!r} {caught.value.__cause__!r}"
+    assert NOTIFICATION_ID in str(caught.value)
+
+
+async def test_a_folder_is_private(tmp_path: Path) -> None:
+    """A folder that we make is ours alone, and appears by itself."""
+    folder = tmp_path / "deep" / "my blobs"
+    blobs = open_blobs(folder.as_uri())
+    await blobs.put(KEY, b"x", owner_id=NOTIFICATION_ID)
+
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert (folder / KEY).is_file()
+
+
+@pytest.mark.parametrize("url", ["", "ftp://user:hunter22@host/x", "/folder", "blobs", "redis://x"])
+def test_other_urls_are_refused(url: str) -> None:
+    """What is not supported is refused by naming what is, and a password in it is not quoted."""
+    with pytest.raises(NotConfiguredError, match="s3://") as caught:
+        open_blobs(url)
+
+    assert "hunter22" not in repr(caught.value)
+
+
+def test_a_place_that_can_not_be_made_is_refused(tmp_path: Path) -> None:
+    """One clear line, at the boot."""
+    (tmp_path / "file").write_text("")
+
+    with pytest.raises(NotConfiguredError):
+        open_blobs((tmp_path / "file" / "blobs").as_uri())

@@ -1,0 +1,151 @@
+"""`tidings keys`, as an operator runs it: a process of its own."""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.integration.keys.conftest import recipients
+from tests.support.postgres import TestDatabase
+from tidings.kernel.clock import SystemClock
+from tidings.kernel.db import Database
+from tidings.kernel.ids import TenantId
+from tidings.kernel.key_file import LocalKeyFileKms
+from tidings.kernel.key_status import key_status
+from tidings.kernel.keyring import Keyring
+
+_COMMAND = "from tidings.cli.failures import clear_failures\nfrom tidings.cli.keys import app\nwith clear_failures(): app()"
+
+
+class Commands:
+    """Runs `tidings keys …` against one database and key file."""
+
+    def __init__(self, database: TestDatabase, folder: Path) -> None:
+        self.kms = LocalKeyFileKms(folder / "keys" / "master.json")
+        self._environment = {
+            **{name: value for name, value in os.environ.items() if not name.startswith("TIDINGS_")},
+            "TIDINGS_DATABASE_URL": database.runtime_url,
+            "TIDINGS_DATA_DIR": str(folder),
+            "COLUMNS": "200",
+        }
+
+    async def start(self, *arguments: str) -> asyncio.subprocess.Process:
+        return await asyncio.create_subprocess_exec(
+            sys.executable, "-c", _COMMAND, *arguments,
+            env=self._environment, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+        )  # fmt: skip
+
+    async def run(self, *arguments: str) -> tuple[int, str, str]:
+        process = await self.start(*arguments)
+        out, err = await asyncio.wait_for(process.communicate(), 60)
+        return process.returncode or 0, out.decode(), err.decode()
+
+
+@pytest.fixture
+def commands(fresh_database: TestDatabase, tmp_path: Path) -> Commands:
+    return Commands(fresh_database, tmp_path)
+
+
+@pytest.fixture
+async def keyring(commands: Commands) -> Keyring:
+    return Keyring(commands.kms, clock=SystemClock())
+
+
+async def test_rotating_by_command(
+    fresh_db: Database, commands: Commands, keyring: Keyring, tenant_id: TenantId
+) -> None:
+    """Dry runs change nothing; the real ones say what they did; the status follows."""
+    people = recipients(7)
+    async with fresh_db.tenant(tenant_id) as tx:
+        box = (await keyring.data_keys(tx, people))[people[0]].seal(b"x", "p")
+    first = await commands.kms.current_key_id()
+
+    _, planned, _ = await commands.run("rotate-tenant", tenant_id, "--dry-run")
+    _, planned_master, _ = await commands.run("rotate-master", "--dry-run")
+    assert "would wrap 7" in planned
+    assert "would wrap 1" in planned_master
+    assert await commands.kms.current_key_id() == first
+
+    code, said, _ = await commands.run("rotate-tenant", tenant_id)
+    assert (code, "version 2 is in use, 7 keys" in said, "1 older version retired" in said) == (0, True, True)
+    code, said, _ = await commands.run("rotate-master")
+    second = await commands.kms.current_key_id()
+    assert (code, f"{second} is in use: 2 tenant keys" in said) == (0, True)
+    code, said, _ = await commands.run("status", "--json")
+    assert (code, json.loads(said)) == (
+        0,
+        {
+            "master_key_id": second,
+            "by_master": {second: {"tenant_keys": 2, "platform_keys": 0}},
+            "unfinished": {},
+        },
+    )
+    code, said, _ = await commands.run("status")
+    assert (code, second in said, first in said) == (0, True, False)
+    async with fresh_db.tenant(tenant_id) as tx:
+        assert (await keyring.data_key(tx, people[0])).unseal(box, "p") == b"x"
+
+
+async def test_killed_and_run_again(
+    fresh_db: Database,
+    fresh_database: TestDatabase,
+    commands: Commands,
+    keyring: Keyring,
+    tenant_id: TenantId,
+) -> None:
+    """kill -9 in the middle of a chunk; the next run finishes and every box opens."""
+    people = recipients(2500)
+    async with fresh_db.tenant(tenant_id) as tx:
+        keys = await keyring.data_keys(tx, people)
+    boxes = {subject: key.seal(subject.encode(), "p") for subject, key in keys.items()}
+
+    # A lock on one data key stops the command at the chunk that has it.
+    async with fresh_database.runtime() as holder:
+        transaction = holder.transaction()
+        await transaction.start()
+        await holder.execute("SELECT set_config('app.tenant_id', $1, true)", tenant_id)
+        await holder.execute("SELECT FROM kernel.data_keys WHERE subject_id = $1 FOR UPDATE", people[1500])
+        process = await commands.start("rotate-tenant", tenant_id)
+        async with asyncio.timeout(30):
+            while not await _somebody_waits(fresh_database):
+                await asyncio.sleep(0.02)
+        process.send_signal(signal.SIGKILL)
+        await process.wait()
+        await transaction.rollback()
+    assert (await key_status(fresh_db, commands.kms)).unfinished == {tenant_id: (1, 2)}
+
+    code, said, _ = await commands.run("rotate-tenant", tenant_id)
+
+    assert (code, "finished an earlier rotation: version 2" in said) == (0, True)
+    assert (await key_status(fresh_db, commands.kms)).unfinished == {}
+    async with fresh_db.tenant(tenant_id) as tx:
+        keys = await Keyring(commands.kms, clock=SystemClock()).data_keys(tx, people, create=False)
+    assert all(keys[subject].unseal(box, "p") == subject.encode() for subject, box in boxes.items())
+
+
+async def test_mistakes_get_one_line(fresh_db: Database, commands: Commands, tenant_id: TenantId) -> None:
+    """A wrong id, an unknown tenant, a lost key file: one clear line, exit 1, nothing changed."""
+    code, _, said = await commands.run("rotate-tenant", "tnt_wrong")
+    assert (code, said.count("\n"), "TENANT must be an id" in said) == (1, 1, True)
+    code, _, said = await commands.run("rotate-tenant", tenant_id)
+    assert (code, said.count("\n"), "has no keys here" in said) == (1, 1, True)
+
+    async with fresh_db.tenant(tenant_id) as tx:
+        await Keyring(commands.kms, clock=SystemClock()).provision(tx)
+    lost = await commands.kms.current_key_id()
+    commands.kms._file.rename(commands.kms._file.with_name("elsewhere.json"))
+    code, _, said = await commands.run("rotate-master")
+    assert (code, said.count("\n"), f"needs master key {lost}" in said) == (1, 1, True)
+
+
+async def _somebody_waits(database: TestDatabase) -> bool:
+    async with database.runtime() as connection:
+        return bool(
+            await connection.fetchval(
+                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+            )
+        )

@@ -1,0 +1,106 @@
+"""Addresses, whatever is written."""
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from tidings.kernel.addresses import CHANNELS, NormalisedAddress, Pepper, normalise, redact
+from tidings.kernel.errors import BadValueError
+
+channels = st.sampled_from(CHANNELS)
+labels = st.from_regex(r"[a-zA-Z0-9]([a-zA-Z0-9-]{0,20}[a-zA-Z0-9])?", fullmatch=True)
+mails = st.builds(
+    lambda local, domain, top: f"{local}@{domain}.{top}",
+    st.from_regex(r"[a-zA-Z0-9À-ɏΑ-Ωа-яА-Я!#$%&'*+/=?^_`{|}~-]{1,20}", fullmatch=True),
+    labels,
+    st.from_regex(r"[a-zA-Z]{2,10}", fullmatch=True),
+)
+numbers = st.from_regex(r"\+[1-9][0-9]{6,14}", fullmatch=True)
+anything = st.one_of(
+    st.text(st.characters(), max_size=300), mails, numbers, st.from_regex(r"https?://\S{1,50}")
+)
+
+
+def refused(channel: str, written: str) -> BadValueError | None:
+    try:
+        normalise(channel, written, field="f")
+    except BadValueError as refusal:
+        return refusal
+    return None
+
+
+@given(channel=channels, written=anything)
+@example(channel="email", written="İ@example.org")
+@example(channel="email", written="ΑΣ@example.org")
+@settings(max_examples=400, deadline=None)
+def test_normalising_twice_changes_nothing(channel: str, written: str) -> None:
+    """What was accepted once is accepted again and stays as it is."""
+    try:
+        once = normalise(channel, written)
+    except BadValueError:
+        return
+
+    assert normalise(channel, once) == once
+    assert once == once.strip()
+
+
+@given(channel=channels, written=st.one_of(anything, st.text(min_size=6)))
+@settings(max_examples=400, deadline=None)
+def test_a_refusal_never_quotes(channel: str, written: str) -> None:
+    """Neither the message nor the chain behind it holds what was written."""
+    refusal = refused(channel, written)
+    if refusal is None:
+        return
+
+    words = [word for word in written.split() if len(word) >= 6]
+    assert refusal.field == "f"
+    assert refusal.__cause__ is None
+    assert refusal.__context__ is None
+    assert not any(word in str(refusal) or word in repr(refusal) for word in words)
+
+
+@given(written=mails)
+@settings(deadline=None)
+def test_case_and_space_do_not_make_another_address(written: str) -> None:
+    """A person who writes their address in capitals has unsubscribed all the same."""
+    if not written.isascii():
+        return
+    pepper = Pepper(b"p" * 32)
+    try:
+        plain = normalise("email", written)
+    except BadValueError:
+        return
+
+    assert pepper.hash(normalise("email", f" {written.upper()}\t")) == pepper.hash(plain)
+
+
+@given(address=st.text(st.characters()), pepper=st.binary(min_size=32, max_size=32))
+def test_a_hash_never_holds_the_address(address: str, pepper: bytes) -> None:
+    """It is always 71 characters, whatever went in."""
+    hashed = Pepper(pepper).hash(NormalisedAddress(address))
+
+    assert len(hashed) == 71
+    assert len(address) < 4 or address not in hashed
+
+
+@given(address=st.one_of(mails, numbers))
+@settings(deadline=None)
+def test_a_hint_reveals_too_little_to_write_to(address: str) -> None:
+    """Of a mail address at most two initials and the top domain, of a number two digits."""
+    hint = redact(address)
+
+    assert address not in hint
+    if "@" in address:
+        local, _, domain = address.rpartition("@")
+        assert len(local) < 3 or local not in hint.partition("@")[0]
+        assert domain not in hint
+    else:
+        assert sum(character.isdigit() for character in hint) <= 2
+
+
+@pytest.mark.parametrize("channel", CHANNELS)
+@given(written=st.binary(max_size=100))
+@settings(max_examples=50, deadline=None)
+def test_no_bytes_make_it_stumble(channel: str, written: bytes) -> None:
+    """Every input is an address or a refusal, nothing else."""
+    refused(channel, written.decode("utf-8", "surrogateescape"))

@@ -1,0 +1,94 @@
+"""Where objects lie, and that no name leads elsewhere."""
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tidings.kernel.blob_keys import (
+    attachment_key,
+    checked_key,
+    escape_file_name,
+    owner_of,
+    rendered_key,
+    template_asset_key,
+    webhook_key,
+)
+from tidings.kernel.errors import BadValueError
+from tidings.kernel.ids import (
+    INBOUND_WEBHOOK,
+    NOTIFICATION,
+    TEMPLATE_VERSION,
+    TENANT,
+    NotificationId,
+    TenantId,
+)
+
+DAY = datetime(2026, 3, 9, 23, 59, tzinfo=UTC)
+TENANT_ID, NOTIFICATION_ID = TENANT.new(DAY), NOTIFICATION.new(DAY)
+WEBHOOK_ID, VERSION_ID = INBOUND_WEBHOOK.new(DAY), TEMPLATE_VERSION.new(DAY)
+
+
+def test_the_layout() -> None:
+    """As the data model has it; the day is that of the id."""
+    assert (
+        rendered_key(TENANT_ID, NOTIFICATION_ID, "html")
+        == f"{TENANT_ID}/rendered/2026/03/09/{NOTIFICATION_ID}.html"
+    )
+    assert (
+        attachment_key(TENANT_ID, NOTIFICATION_ID, "invoice.pdf")
+        == f"{TENANT_ID}/attachments/2026/03/09/{NOTIFICATION_ID}/invoice.pdf"
+    )
+    assert webhook_key("ses", WEBHOOK_ID) == f"_platform/webhooks/ses/2026/03/09/{WEBHOOK_ID}.json"
+    assert (
+        webhook_key("ses", WEBHOOK_ID, TENANT_ID) == f"{TENANT_ID}/webhooks/ses/2026/03/09/{WEBHOOK_ID}.json"
+    )
+    assert template_asset_key(VERSION_ID, "logo.png") == f"_platform/template-assets/{VERSION_ID}/logo.png"
+    assert owner_of(rendered_key(TENANT_ID, NOTIFICATION_ID, "txt")) == TENANT_ID
+
+
+@pytest.mark.parametrize(
+    "name", ["..", ".", "../../etc/passwd", "/etc/passwd", "a\\b", "a\x00b", "con\n", ".htaccess"]
+)
+def test_hostile_file_names_become_plain_segments(name: str) -> None:
+    """They are kept apart and lead nowhere."""
+    key = attachment_key(TENANT_ID, NOTIFICATION_ID, name)
+
+    assert key.count("/") == 6
+    assert not key.rpartition("/")[2].startswith(".")
+    assert checked_key(key) == key
+
+
+@given(
+    one=st.text(st.characters(), min_size=1, max_size=300),
+    other=st.text(st.characters(), min_size=1, max_size=300),
+)
+def test_no_two_names_meet(one: str, other: str) -> None:
+    """Different names give different keys, and every key is plain."""
+    assert (escape_file_name(one) == escape_file_name(other)) == (one == other)
+    assert checked_key(attachment_key(TENANT_ID, NOTIFICATION_ID, one))
+
+
+@pytest.mark.parametrize("wrong", ["", "../tnt", "tnt_x", f"{TENANT_ID}/..", NOTIFICATION_ID])
+def test_ids_are_checked(wrong: str) -> None:
+    """A key is never built from something that is no id."""
+    with pytest.raises(BadValueError):
+        rendered_key(TenantId(wrong), NOTIFICATION_ID, "html")
+    with pytest.raises(BadValueError):
+        rendered_key(TENANT_ID, NotificationId(f"x{wrong}"), "html")
+
+
+@pytest.mark.parametrize("vendor", ["", "..", "a/b", "SES", "a b", "x" * 64])
+def test_vendors_are_plain_words(vendor: str) -> None:
+    """A vendor's name comes from a URL."""
+    with pytest.raises(BadValueError):
+        webhook_key(vendor, WEBHOOK_ID)
+
+
+def test_forms_are_known() -> None:
+    """Only the forms of the layout."""
+    with pytest.raises(BadValueError):
+        rendered_key(TENANT_ID, NOTIFICATION_ID, "exe")  # type: ignore[arg-type]
+    with pytest.raises(BadValueError):
+        escape_file_name("")
