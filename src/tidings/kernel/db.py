@@ -17,7 +17,7 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar
 import asyncpg
 
 from tidings.kernel import errors
-from tidings.kernel.driver_errors import translated
+from tidings.kernel.driver_errors import CUT_OFF, translated
 from tidings.kernel.ids import TENANT, TenantId
 from tidings.kernel.pool import Pool, PoolSettings
 from tidings.kernel.sql import LOADED, Query
@@ -166,7 +166,7 @@ async def _roll_back(connection: asyncpg.Connection) -> None:
     # A connection whose rollback fails is cut off, so that nobody inherits its transaction.
     try:
         await asyncio.shield(connection.execute("ROLLBACK"))
-    except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, asyncio.CancelledError):
+    except (asyncpg.PostgresError, *CUT_OFF, asyncio.CancelledError):
         connection.terminate()
 
 

@@ -19,10 +19,12 @@ def translated() -> Iterator[None]:
         yield
     except asyncpg.PostgresError as error:
         raise _ours(error) from _without_values(error)
-    except (asyncpg.InterfaceError, OSError, TimeoutError) as error:
+    except CUT_OFF as error:
         raise errors.DatabaseUnavailableError(f"the database can't be reached: {error}") from error
 
 
+#: What the driver raises, beside the server's own words, when a connection is gone.
+CUT_OFF = (asyncpg.InterfaceError, asyncpg.InternalClientError, OSError, TimeoutError)
 _BUSY = (
     asyncpg.DeadlockDetectedError,
     asyncpg.SerializationError,

@@ -25,23 +25,35 @@ _SECRET_NAMES = re.compile(
 #: Names that hold such a part and are harmless: ids, counts, hashes.
 _HARMLESS_NAMES = re.compile(r"(_id|_hash|_count|_bytes|_ms|_seconds|_version)$", re.IGNORECASE)
 
-_SHAPES = (
+_CREDENTIALS = (
     (re.compile(r"(?i)\b(postgres(?:ql)?|redis|nats|https?|amqp)://[^\s/@:]+:[^\s@]+@"), r"\1://***@"),
     (re.compile(r"\btdk_[0-9A-Za-z]+_[0-9A-Za-z_-]+"), "tdk_***"),
     (re.compile(r"(?i)\bbearer\s+[A-Za-z0-9._~+/=-]{8,}"), "bearer ***"),
     (re.compile(r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*"), "***"),
-    (re.compile(r"[^\s<>\"'(),:;=\[\]]+@[^\s<>\"'(),:;=\[\]@]+\.[^\s<>\"'(),:;=\[\]@.]{2,}"), _HIDDEN),
-    (re.compile(r"(?<![\w.:-])\+?\d[\d ().-]{7,17}\d(?![\w.:-])"), _HIDDEN),
 )
+#: Words by their delimiters, one pass over the text however long a word is.
+_WORD = re.compile(r"[^\s<>\"'(),:;=\[\]]+")
+_PHONE = re.compile(r"(?<![\w.:-])\+?\d[\d ().-]{7,17}\d(?![\w.:-])")
 #: Digits that are no telephone number: dates and times as logs write them, plain decimal numbers.
 _NOT_A_NUMBER = re.compile(r"\d{4}-\d\d-\d\d([ T].*)?|\d+\.\d+|\d{1,9}|\d{1,3}(\.\d{1,3}){3}")
 
 
 def redact_text(text: str) -> str:
     """`text` without anything that looks like an address, a number to call or a credential."""
-    for shape, instead in _SHAPES[:-1]:
+    for shape, instead in _CREDENTIALS:
         text = shape.sub(instead, text)
-    return _SHAPES[-1][0].sub(_hide_phone, text)
+    if "@" in text:
+        text = _WORD.sub(_hide_address, text)
+    return _PHONE.sub(_hide_phone, text)
+
+
+def _hide_address(match: re.Match[str]) -> str:
+    word = match.group(0)
+    if word.startswith("//***@"):  # a URL whose credentials are gone already
+        return word
+    local, at, domain = word.partition("@")
+    # Anything with letters on both sides of the sign is one, a dot or none.
+    return _HIDDEN if at and local and domain.strip(".") else word
 
 
 def _hide_phone(match: re.Match[str]) -> str:

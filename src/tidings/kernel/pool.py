@@ -12,7 +12,7 @@ from datetime import timedelta
 
 import asyncpg
 
-from tidings.kernel.driver_errors import translated
+from tidings.kernel.driver_errors import CUT_OFF, translated
 from tidings.kernel.errors import DatabaseBusyError, DatabaseUnavailableError
 
 
@@ -67,7 +67,7 @@ class Pool:
         for connection in idle:
             try:
                 await connection.close(timeout=2)
-            except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError):
+            except (asyncpg.PostgresError, *CUT_OFF):
                 connection.terminate()
 
     async def acquire(self) -> asyncpg.Connection:

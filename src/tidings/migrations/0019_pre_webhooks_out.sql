@@ -67,6 +67,6 @@ CALL kernel.protect_tenant_table('notification.webhook_deliveries', 'SELECT, INS
 CALL kernel.open_to_worker('notification.webhook_deliveries',
     'SELECT, UPDATE (next_attempt_at, claimed_by, claimed_until, attempts, updated_at)');
 
-INSERT INTO kernel.partitioned_tables (parent, service, unit, months_ahead, time_column, fillfactor) VALUES
+INSERT INTO kernel.partitioned_tables (parent, service, unit, ahead, time_column, fillfactor) VALUES
     ('notification.webhook_deliveries', 'notify', 'month', 14, 'created_at', 80)
 ON CONFLICT (parent) DO NOTHING;

@@ -157,7 +157,7 @@ COMMENT ON COLUMN chan.delivery_attempt_events.late IS 'The step had been given 
 CALL kernel.protect_tenant_table('chan.delivery_attempt_events', 'SELECT, INSERT');
 CALL kernel.make_append_only('chan.delivery_attempt_events');
 
-INSERT INTO kernel.partitioned_tables (parent, service, unit, months_ahead, time_column) VALUES
+INSERT INTO kernel.partitioned_tables (parent, service, unit, ahead, time_column) VALUES
     ('chan.fallback_executions', 'router', 'month', 3, 'started_at'),
     ('chan.delivery_attempts', 'router', 'month', 3, 'started_at'),
     ('chan.delivery_attempt_events', 'router', 'month', 3, 'recorded_at')

@@ -177,6 +177,6 @@ COMMENT ON COLUMN bff_backoffice.offline_action_queue_hints.payload IS 'JSON: ki
 CALL kernel.protect_tenant_table('bff_backoffice.offline_action_queue_hints', 'SELECT, INSERT');
 CALL kernel.open_to_worker('bff_backoffice.offline_action_queue_hints', 'SELECT (tenant_id, id, reported_at), DELETE');
 
-INSERT INTO kernel.partitioned_tables (parent, service, unit, months_ahead, time_column) VALUES
+INSERT INTO kernel.partitioned_tables (parent, service, unit, ahead, time_column) VALUES
     ('bff_backoffice.operator_activity', 'backoffice', 'month', 3, 'occurred_at')
 ON CONFLICT (parent) DO NOTHING;

@@ -5,7 +5,7 @@ CREATE TABLE IF NOT EXISTS kernel.feature_flags (
     key         TEXT COLLATE "C" NOT NULL,
     tenant_id   TEXT COLLATE "C",
     enabled     BOOLEAN NOT NULL,
-    percentage  SMALLINT,
+    percentage  INTEGER,
     reason      TEXT NOT NULL,
     updated_by  TEXT COLLATE "C" NOT NULL,
     updated_at  TIMESTAMPTZ NOT NULL,

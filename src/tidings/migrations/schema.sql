@@ -1141,7 +1141,7 @@ CREATE TABLE kernel.bus_consumers (
     published_at timestamp with time zone NOT NULL,
     owner text COLLATE pg_catalog."C",
     epoch bigint DEFAULT 0 NOT NULL,
-    lease_until timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
+    lease_until timestamp with time zone DEFAULT '1970-01-01 00:00:00+00'::timestamp with time zone NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL
 )
 WITH (fillfactor='50');
@@ -1252,7 +1252,7 @@ CREATE TABLE kernel.feature_flags (
     key text NOT NULL COLLATE pg_catalog."C",
     tenant_id text COLLATE pg_catalog."C",
     enabled boolean NOT NULL,
-    percentage smallint,
+    percentage integer,
     reason text NOT NULL,
     updated_by text NOT NULL COLLATE pg_catalog."C",
     updated_at timestamp with time zone NOT NULL,
@@ -1338,11 +1338,13 @@ CREATE TABLE kernel.partitioned_tables (
     parent text NOT NULL COLLATE pg_catalog."C",
     service text NOT NULL,
     unit text DEFAULT 'month'::text NOT NULL,
-    months_ahead integer NOT NULL,
+    ahead integer NOT NULL,
     time_column text NOT NULL,
     fillfactor integer DEFAULT 100 NOT NULL,
-    CONSTRAINT ck_partitioned_tables_ahead CHECK (((months_ahead >= 1) AND (months_ahead <= 60))),
+    keep integer,
+    CONSTRAINT ck_partitioned_tables_ahead CHECK (((ahead >= 1) AND (ahead <= 60))),
     CONSTRAINT ck_partitioned_tables_fillfactor CHECK (((fillfactor >= 50) AND (fillfactor <= 100))),
+    CONSTRAINT ck_partitioned_tables_keep CHECK ((keep >= 1)),
     CONSTRAINT ck_partitioned_tables_service CHECK ((service = ANY (ARRAY['kernel'::text, 'notify'::text, 'router'::text, 'backoffice'::text]))),
     CONSTRAINT ck_partitioned_tables_unit CHECK ((unit = ANY (ARRAY['month'::text, 'day'::text])))
 );
@@ -1351,7 +1353,11 @@ COMMENT ON TABLE kernel.partitioned_tables IS 'Parents whose time partitions are
 
 COMMENT ON COLUMN kernel.partitioned_tables.parent IS 'The table that is partitioned by range, e.g. notification.notifications_standard.';
 
+COMMENT ON COLUMN kernel.partitioned_tables.ahead IS 'How many units after the present one are made ahead.';
+
 COMMENT ON COLUMN kernel.partitioned_tables.fillfactor IS 'For new partitions: room on the page for rows that are updated. A parent cannot carry it.';
+
+COMMENT ON COLUMN kernel.partitioned_tables.keep IS 'A partition that ended this many units ago is dropped as it is. Null: kept until its rows are archived.';
 
 CREATE TABLE kernel.platform_keys (
     purpose text NOT NULL COLLATE pg_catalog."C",
@@ -2211,22 +2217,6 @@ ALTER TABLE notification.outbox ALTER COLUMN seq ADD GENERATED ALWAYS AS IDENTIT
     CACHE 1
 );
 
-CREATE TABLE notification.rate_limit_counters (
-    tenant_id text NOT NULL COLLATE pg_catalog."C",
-    limit_key text NOT NULL COLLATE pg_catalog."C",
-    window_start timestamp with time zone NOT NULL,
-    window_seconds integer NOT NULL,
-    used bigint DEFAULT 0 NOT NULL,
-    expires_at timestamp with time zone NOT NULL,
-    CONSTRAINT ck_rate_limit_counters_window CHECK ((window_seconds > 0))
-);
-
-ALTER TABLE ONLY notification.rate_limit_counters FORCE ROW LEVEL SECURITY;
-
-COMMENT ON TABLE notification.rate_limit_counters IS 'Sends counted per window, when hot state is in Postgres.';
-
-COMMENT ON COLUMN notification.rate_limit_counters.limit_key IS 'tenant:{channel}, recipient:{id}:{channel}…';
-
 CREATE TABLE notification.recipient_addresses (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
     id text NOT NULL COLLATE pg_catalog."C",
@@ -2818,9 +2808,6 @@ ALTER TABLE ONLY notification.opt_out_tokens
 ALTER TABLE ONLY notification.outbox
     ADD CONSTRAINT pk_outbox PRIMARY KEY (seq);
 
-ALTER TABLE ONLY notification.rate_limit_counters
-    ADD CONSTRAINT pk_rate_limit_counters PRIMARY KEY (tenant_id, limit_key, window_start);
-
 ALTER TABLE ONLY notification.recipient_addresses
     ADD CONSTRAINT pk_recipient_addresses PRIMARY KEY (tenant_id, id);
 
@@ -3038,8 +3025,6 @@ CREATE INDEX ix_notifications_feed ON ONLY notification.notifications USING btre
 CREATE INDEX ix_notifications_unread ON ONLY notification.notifications USING btree (tenant_id, recipient_id, created_at DESC) WHERE ((channel = 'inapp'::text) AND (read_at IS NULL));
 
 CREATE INDEX ix_opt_out_tokens_expiry ON notification.opt_out_tokens USING btree (expires_at);
-
-CREATE INDEX ix_rate_limit_counters_expiry ON notification.rate_limit_counters USING btree (expires_at);
 
 CREATE INDEX ix_recipient_addresses_hash ON notification.recipient_addresses USING btree (tenant_id, channel, address_hash);
 
@@ -3792,8 +3777,6 @@ CREATE POLICY break_glass ON notification.opt_out_tokens FOR SELECT TO tidings_b
 
 CREATE POLICY break_glass ON notification.outbox FOR SELECT TO tidings_breakglass USING (true);
 
-CREATE POLICY break_glass ON notification.rate_limit_counters FOR SELECT TO tidings_breakglass USING (true);
-
 CREATE POLICY break_glass ON notification.recipient_addresses FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON notification.recipients FOR SELECT TO tidings_breakglass USING (true);
@@ -3840,8 +3823,6 @@ CREATE POLICY caller_role_deletes ON notification.opt_out_tokens AS RESTRICTIVE 
 
 CREATE POLICY caller_role_deletes ON notification.outbox AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
-CREATE POLICY caller_role_deletes ON notification.rate_limit_counters AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
-
 CREATE POLICY caller_role_deletes ON notification.recipient_addresses AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON notification.recipients AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
@@ -3887,8 +3868,6 @@ CREATE POLICY caller_role_writes ON notification.notifications AS RESTRICTIVE TO
 CREATE POLICY caller_role_writes ON notification.opt_out_tokens AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON notification.outbox AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
-
-CREATE POLICY caller_role_writes ON notification.rate_limit_counters AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON notification.recipient_addresses AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
@@ -3960,8 +3939,6 @@ CREATE POLICY platform_access ON notification.tenants_local TO tidings_platform 
 
 CREATE POLICY platform_rows_readable ON notification.notification_trigger_map FOR SELECT TO tidings_runtime USING ((tenant_id IS NULL));
 
-ALTER TABLE notification.rate_limit_counters ENABLE ROW LEVEL SECURITY;
-
 ALTER TABLE notification.recipient_addresses ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE notification.recipients ENABLE ROW LEVEL SECURITY;
@@ -4006,8 +3983,6 @@ CREATE POLICY tenant_isolation ON notification.opt_out_tokens TO tidings_runtime
 
 CREATE POLICY tenant_isolation ON notification.outbox TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
-CREATE POLICY tenant_isolation ON notification.rate_limit_counters TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
-
 CREATE POLICY tenant_isolation ON notification.recipient_addresses TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON notification.recipients TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
@@ -4047,8 +4022,6 @@ CREATE POLICY worker_claims ON notification.notification_scheduled TO tidings_wo
 CREATE POLICY worker_claims ON notification.opt_out_tokens TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON notification.outbox TO tidings_worker USING (true) WITH CHECK (true);
-
-CREATE POLICY worker_claims ON notification.rate_limit_counters TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON notification.tenants_local TO tidings_worker USING (true) WITH CHECK (true);
 
@@ -4733,12 +4706,6 @@ GRANT INSERT ON TABLE notification.outbox TO tidings_runtime;
 GRANT INSERT ON TABLE notification.outbox TO tidings_platform;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE notification.outbox TO tidings_worker;
-
-GRANT SELECT ON TABLE notification.rate_limit_counters TO tidings_breakglass;
-
-GRANT SELECT,INSERT,UPDATE ON TABLE notification.rate_limit_counters TO tidings_runtime;
-
-GRANT SELECT,DELETE ON TABLE notification.rate_limit_counters TO tidings_worker;
 
 GRANT SELECT ON TABLE notification.recipient_addresses TO tidings_breakglass;
 

@@ -1,0 +1,37 @@
+"""Options that several commands have in common, said once."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+DataDir = Annotated[
+    Path | None,
+    typer.Option(
+        "--data-dir",
+        envvar="TIDINGS_DATA_DIR",
+        help="Folder of the embedded database, keys and blobs. [default: tidings-data]",
+    ),
+]
+DatabaseUrl = Annotated[
+    str | None,
+    typer.Option(
+        "--database-url", envvar="TIDINGS_DATABASE_URL", help="An outside Postgres, as the runtime role."
+    ),
+]
+OwnerDatabaseUrl = Annotated[
+    str | None,
+    typer.Option(
+        "--owner-database-url",
+        envvar="TIDINGS_OWNER_DATABASE_URL",
+        help="The same database, as the owner role.",
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Port = Annotated[
+    str | None, typer.Option("--port", envvar="TIDINGS_PORT", help="Port to listen on. [default: 8080]")
+]
+Host = Annotated[
+    str | None,
+    typer.Option("--host", envvar="TIDINGS_HOST", help="Address to listen on. [default: 127.0.0.1]"),
+]

@@ -1,0 +1,232 @@
+"""The bus as everybody sees it: what is promised, whichever engine keeps the promise.
+
+*Publishing* is `Outbox.append` in the transaction of the change. A *relay* carries committed events from one
+service's outbox to the bus. A *consumer* reads the bus for one group and hands events to its handler.
+
+Promised by every implementation, and asked of each by `tests/conformance/test_bus.py`:
+
+- Nothing that was committed is left out, whatever order writers commit in, whoever is killed, and however
+  long some other transaction stays open.
+- Events of one lane (tenant and ordering key) reach a group in the order in which they were committed.
+- An event has its effect once in a group: the handler's writes and the note that the event was consumed
+  commit together. Handlers work in sets; one transaction holds one tenant's events.
+- Processes that read for the same group share it without help. When one is killed, another goes on within
+  the lease.
+- An event whose handler fails is set aside and tried again, later and later. The events behind it in its
+  lane wait with it; all other lanes go on. After the last attempt it becomes a dead letter, and its lane
+  goes on without it.
+- The bus keeps 7 days, dead letters 14. A group that has been away longer than that has missed events.
+"""
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Literal, LiteralString, Protocol
+
+from tidings.kernel.db import PlatformTx, TenantTx
+from tidings.kernel.errors import BadValueError, TidingsError
+from tidings.kernel.events import Event
+from tidings.kernel.ids import DeadLetterId
+
+#: Applies one tenant's events, all in `tx`. It raises to have them tried again, one by one.
+TenantHandler = Callable[[TenantTx, Sequence[Event]], Awaitable[None]]
+#: Applies events as the platform, all in `tx`.
+PlatformHandler = Callable[[PlatformTx, Sequence[Event]], Awaitable[None]]
+
+_PATTERN = re.compile(r"(?:[a-z0-9_]+|\*)(?:\.(?:[a-z0-9_]+|\*))*(?:\.>)?|>")
+_GROUP = re.compile(r"[a-z][a-z0-9_.-]{0,99}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetryPolicy:
+    """How often an event that fails is tried, and how long it waits in between."""
+
+    #: Handler calls in all; after the last one the event is a dead letter.
+    max_attempts: int = 10
+    #: The wait after the first failure; it doubles with every further one.
+    first_delay: timedelta = timedelta(seconds=1)
+    #: The longest wait.
+    longest_delay: timedelta = timedelta(minutes=10)
+
+    def delay(self, attempts: int, luck: float) -> timedelta:
+        """The wait after that many failures; `luck` in 0…1 spreads it over the upper half, so that
+        events that failed together don't come back together."""
+        doublings: int = 2 ** min(max(attempts - 1, 0), 20)
+        return min(self.first_delay * doublings, self.longest_delay) * (0.5 + luck / 2)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subscription:
+    """What one consumer group wants, and what it does with it.
+
+    With `on_tenant_events` each tenant's events come in a transaction of that tenant, and events without a
+    tenant go to `on_platform_events`. With `on_platform_events` alone, everything goes there.
+    """
+
+    #: The name under which the group's place on the bus is kept. Changing it starts a new group.
+    group: str
+    #: Which subjects, as NATS writes them: `tenant.*.v1` (one word), `notification.>` (one or more).
+    subjects: tuple[str, ...]
+    #: The schema of the service whose `consumed_events` remembers what was applied.
+    ledger: LiteralString
+    on_tenant_events: TenantHandler | None = None
+    on_platform_events: PlatformHandler | None = None
+    #: Where a group that has never read begins: with the oldest event still kept, or with the next one.
+    start: Literal["beginning", "now"] = "beginning"
+    retry: RetryPolicy = field(default_factory=RetryPolicy)
+
+    def __post_init__(self) -> None:
+        if not _GROUP.fullmatch(self.group):
+            raise BadValueError("group", "must be lower-case letters, digits, dots and dashes, at most 100")
+        if not self.subjects or not all(_PATTERN.fullmatch(pattern) for pattern in self.subjects):
+            raise BadValueError("subjects", "must be dotted words, * for one word, > at the end for the rest")
+        if self.on_tenant_events is None and self.on_platform_events is None:
+            raise BadValueError("on_tenant_events", "or on_platform_events must be given")
+
+    def expression(self) -> str:
+        """The subjects as one regular expression, in the part of the syntax that Python and Postgres share."""
+        return f"^({'|'.join(_expression(pattern) for pattern in self.subjects)})$"
+
+
+def _expression(pattern: str) -> str:
+    words = {"*": "[^.]+", ">": ".+"}
+    return r"\.".join(words.get(word, word) for word in pattern.split("."))
+
+
+class NoHandlerError(TidingsError):
+    """The event has no tenant, and its subscription takes only tenants' events."""
+
+    code = "no_handler"
+
+
+class NoSuchDeadLetterError(TidingsError):
+    """There is no such dead letter; it may have been replayed, discarded or swept."""
+
+    code = "no_such_dead_letter"
+
+
+class NoSuchGroupError(TidingsError):
+    """No consumer group has that name."""
+
+    code = "no_such_group"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeadLetter:
+    """An event that a group has given up on."""
+
+    id: DeadLetterId
+    #: The group whose handler failed; the other groups are not concerned.
+    group: str
+    event: Event
+    #: How often the handler was called.
+    attempts: int
+    #: The code or class of the last error; never its words.
+    error: str
+    died_at: datetime
+    #: After this it is swept.
+    expires_at: datetime
+
+
+class DeadLetters(Protocol):
+    """The events that groups have given up on."""
+
+    async def list(
+        self, *, group: str | None = None, after: DeadLetterId | None = None, limit: int = 100
+    ) -> Sequence[DeadLetter]:
+        """The oldest first; `after` is the last one of the page before."""
+        ...
+
+    async def show(self, letter: DeadLetterId) -> DeadLetter:
+        """One of them, or a `NoSuchDeadLetterError`."""
+        ...
+
+    async def replay(self, letter: DeadLetterId) -> None:
+        """Hand it to its group again, with all its attempts before it."""
+        ...
+
+    async def discard(self, letter: DeadLetterId) -> None:
+        """Forget it."""
+        ...
+
+    async def sweep(self) -> int:
+        """Remove the expired ones; how many that were."""
+        ...
+
+
+class Runner(Protocol):
+    """A relay or a consumer."""
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Work until `stop`; an outage of the database is waited out."""
+        ...
+
+    async def drain(self) -> int:
+        """Do all that is there to be done now, then return; how many events that were."""
+        ...
+
+
+class Bus(Protocol):
+    """Makes the parts; a process runs those that its role needs."""
+
+    def relay(self, schema: LiteralString) -> Runner:
+        """Carries one service's outbox to the bus. Any number of processes may run one."""
+        ...
+
+    def consumer(self, subscription: Subscription) -> Runner:
+        """Reads for a group. Any number of processes may run one."""
+        ...
+
+    @property
+    def dead_letters(self) -> DeadLetters:
+        """The events that groups have given up on."""
+        ...
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """What the bus itself needs while relays and consumers run: its wake-up connection, say."""
+        ...
+
+
+class BusObserver(Protocol):
+    """Is told what happens; metrics are one."""
+
+    def relayed(self, outbox: str, count: int, lag_seconds: float) -> None:
+        """So many events were carried over; the oldest had waited that long since its statement."""
+        ...
+
+    def consumed(self, group: str, count: int) -> None:
+        """So many events had their effect."""
+        ...
+
+    def parked(self, group: str, count: int) -> None:
+        """So many events were set aside, failed or waiting behind one."""
+        ...
+
+    def died(self, group: str, count: int) -> None:
+        """So many events became dead letters."""
+        ...
+
+    def took_over(self, group: str) -> None:
+        """A lease was taken from a process that had let it run out."""
+        ...
+
+
+class Unobserved:
+    """Tells nobody."""
+
+    def relayed(self, outbox: str, count: int, lag_seconds: float) -> None:
+        """Nothing."""
+
+    def consumed(self, group: str, count: int) -> None:
+        """Nothing."""
+
+    def parked(self, group: str, count: int) -> None:
+        """Nothing."""
+
+    def died(self, group: str, count: int) -> None:
+        """Nothing."""
+
+    def took_over(self, group: str) -> None:
+        """Nothing."""

@@ -1,0 +1,44 @@
+"""Writes events in the transaction of the change that they announce.
+
+A crash after the commit loses nothing: the relay finds the rows. A rollback announces nothing.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import LiteralString
+
+from tidings.kernel.db import PlatformTx, TenantTx
+from tidings.kernel.events import Event, envelope_of
+from tidings.kernel.sql import Queries
+
+
+@cache
+def _queries(schema: LiteralString) -> Queries:
+    return Queries.beside(__file__, schema=schema)
+
+
+class Outbox:
+    """The outbox of one service."""
+
+    def __init__(self, schema: LiteralString) -> None:
+        #: The schema it is in; the relay knows it by that name.
+        self.schema = schema
+        self._queries = _queries(schema)
+
+    async def append(self, tx: TenantTx | PlatformTx, events: Sequence[Event]) -> None:
+        """Publish these events with whatever else `tx` commits, in this order.
+
+        Two transactions that write events of one lane and don't wait for each other (by a lock on the row
+        that both change, say) have no order between them, and their events have none either.
+        """
+        if not events:
+            return
+        await tx.execute(
+            self._queries.append_events,
+            ids=[event.id for event in events],
+            tenant_ids=[event.tenant_id for event in events],
+            subjects=[event.subject for event in events],
+            ordering_keys=[event.ordering_key for event in events],
+            payloads=[event.data for event in events],
+            envelopes=[envelope_of(event) for event in events],
+        )

@@ -1,0 +1,225 @@
+"""Reads the stream for one group: claims the lease, takes a set, hands it on, moves the cursor."""
+
+import asyncio
+import contextlib
+import os
+import secrets
+import socket
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import timedelta
+
+from tidings.kernel.bus import BusObserver, Subscription, Unobserved
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import Database, WorkerTx
+from tidings.kernel.errors import DatabaseError, DatabaseUnavailableError
+from tidings.kernel.jobs import wait_for_stop
+from tidings.kernel.logs import get_logger
+from tidings.kernel.postgres_bus import lease as leases
+from tidings.kernel.postgres_bus.delivery import Delivery
+from tidings.kernel.postgres_bus.lease import Cursor, Lease, LeaseLostError
+from tidings.kernel.postgres_bus.parked import ParkedLane, Settlement, due_lanes, settle
+from tidings.kernel.postgres_bus.stream import Batch, read_events
+from tidings.kernel.postgres_bus.wakeups import BUS_CHANNEL, Wakeups
+
+_log = get_logger("bus.consumer")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsumerSettings:
+    """How a consumer paces itself."""
+
+    #: Events looked at in one turn at most.
+    batch: int = 1_000
+    #: Tenants whose sets are applied at the same time; each takes a connection.
+    tenants_at_once: int = 4
+    #: How long a process may be silent before another one takes its group over.
+    lease: timedelta = timedelta(seconds=5)
+    #: Outages in a row after which the events at hand are blamed for them.
+    outages_forgiven: int = 3
+    #: Seconds of the longest pause while the database does not answer.
+    longest_outage_pause: float = 5.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Work:
+    """What one turn has to do."""
+
+    lease: Lease
+    batch: Batch
+    lanes: list[ParkedLane]
+
+    @property
+    def is_nothing(self) -> bool:
+        return self.batch.looked_at == 0 and not self.lanes
+
+
+class Consumer:
+    """The reader of one group in this process."""
+
+    def __init__(
+        self,
+        db: Database,
+        subscription: Subscription,
+        *,
+        wakeups: Wakeups,
+        clock: Clock,
+        observer: BusObserver | None = None,
+        settings: ConsumerSettings | None = None,
+    ) -> None:
+        self._db = db
+        self._subscription = subscription
+        self._group = subscription.group
+        self._subjects = subscription.expression()
+        self._wakeups = wakeups
+        self._clock = clock
+        self._observer = observer or Unobserved()
+        self._settings = settings or ConsumerSettings()
+        self._delivery = Delivery(
+            db, subscription, clock=clock, tenants_at_once=self._settings.tenants_at_once
+        )
+        self._owner = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+        self._wake = wakeups.on(BUS_CHANNEL, "")
+        self._lease_ends = 0.0
+        self._outages = 0
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Consume until `stop`; an outage of the database is waited out."""
+        pause = 0.1
+        while not stop.is_set():
+            try:
+                await self.register()
+                await self._consume(stop)
+                pause = 0.1
+            except Exception as error:  # noqa: BLE001  # a consumer that dies stops its part of the system
+                self._outages += isinstance(error, DatabaseUnavailableError)
+                _log.warning(
+                    "consumer_failed", group=self._group, error=type(error).__name__, retry_seconds=pause
+                )
+                await wait_for_stop(stop, pause)
+                pause = min(pause * 2, self._settings.longest_outage_pause)
+
+    async def register(self) -> None:
+        """Make the group known; from now on it misses nothing."""
+        async with self._db.worker() as tx:
+            await leases.register_group(tx, group=self._group, from_now=self._subscription.start == "now")
+
+    async def drain(self) -> int:
+        """Consume all that is there and due now; how many events had their effect."""
+        await self.register()
+        consumed = 0
+        work, _ = await self._claim()
+        while work is not None:
+            settlement = await self._do(work)
+            consumed += settlement.consumed
+            work = await self._finish(work, settlement, rest=False)
+        return consumed
+
+    async def _consume(self, stop: asyncio.Event) -> None:
+        while not stop.is_set():
+            self._wake.clear()
+            work, pause = await self._claim()
+            if work is None:
+                await self._wake.wait(stop, pause)
+                continue
+            while work is not None:
+                try:
+                    settlement = await self._do(work)
+                    work = await self._finish(work, settlement, rest=stop.is_set())
+                except LeaseLostError:
+                    _log.info("lease_lost", group=self._group)
+                    work = None
+                else:
+                    self._outages = 0
+
+    async def _claim(self) -> tuple[_Work | None, float]:
+        """Work and the lease for it; otherwise how long to wait."""
+        asked_at = self._clock.monotonic()
+        async with self._db.worker() as tx:
+            claim = await leases.claim_lease(
+                tx, group=self._group, owner=self._owner, lease=self._settings.lease, now=self._clock.now()
+            )
+            if claim is None:
+                raise DatabaseError(f"consumer group {self._group} was removed; it is registered again")
+            if claim.granted is not None:
+                held, cursor = claim.granted
+                work = await self._read(tx, held, cursor, asked_at)
+                if claim.from_another:
+                    _log.warning("lease_taken_over", group=self._group)
+                    self._observer.took_over(self._group)
+                return work, 0.0
+        pauses = [self._wakeups.poll_seconds]
+        if claim.held_seconds is not None:
+            pauses.append(max(claim.held_seconds, 0.0) + 0.01)
+        if claim.next_attempt_at is not None:
+            pauses.append(max((claim.next_attempt_at - self._clock.now()).total_seconds(), 0.001))
+        return None, min(pauses)
+
+    async def _read(self, tx: WorkerTx, held: Lease, cursor: Cursor, asked_at: float) -> _Work | None:
+        """The next set under a lease that was just renewed; without one the lease is let go."""
+        lanes = await due_lanes(tx, group=self._group, now=self._clock.now())
+        batch = await read_events(
+            tx, group=self._group, subjects=self._subjects, after=cursor, limit=self._settings.batch
+        )
+        work = _Work(lease=held, batch=batch, lanes=lanes)
+        if work.is_nothing:
+            await leases.release_lease(tx, held)
+            return None
+        self._lease_ends = asked_at + self._settings.lease.total_seconds()
+        return work
+
+    async def _do(self, work: _Work) -> Settlement:
+        async with self._renewing(work.lease):
+            return await self._delivery.deliver(
+                work.batch.arrivals,
+                work.lanes,
+                still_ours=lambda: self._clock.monotonic() < self._lease_ends,
+                blame_outages=self._outages >= self._settings.outages_forgiven,
+            )
+
+    async def _finish(self, work: _Work, settlement: Settlement, *, rest: bool) -> _Work | None:
+        """Write down what became of a set and, unless it is time to `rest`, take the next one."""
+        asked_at = self._clock.monotonic()
+        async with self._db.worker() as tx:
+            await leases.advance_cursor(tx, work.lease, to=work.batch.end, lease=self._settings.lease)
+            await settle(tx, settlement, group=self._group, now=self._clock.now())
+            if rest:
+                await leases.release_lease(tx, work.lease)
+                following = None
+            else:
+                following = await self._read(tx, work.lease, work.batch.end, asked_at)
+        self._tell(settlement)
+        return following
+
+    def _tell(self, settlement: Settlement) -> None:
+        if settlement.consumed:
+            self._observer.consumed(self._group, settlement.consumed)
+        if settlement.parked:
+            self._observer.parked(self._group, len(settlement.parked))
+        if settlement.dead:
+            self._observer.died(self._group, len(settlement.dead))
+
+    @contextlib.asynccontextmanager
+    async def _renewing(self, held: Lease) -> AsyncIterator[None]:
+        """Keep the lease while the handlers work, however long they take."""
+        renewal = asyncio.create_task(self._renew(held))
+        try:
+            yield
+        finally:
+            renewal.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await renewal
+
+    async def _renew(self, held: Lease) -> None:
+        seconds = self._settings.lease.total_seconds()
+        while True:
+            await asyncio.sleep(seconds / 3)
+            asked_at = self._clock.monotonic()
+            try:
+                async with self._db.worker() as tx:
+                    if not await leases.renew_lease(tx, held, lease=self._settings.lease):
+                        self._lease_ends = 0.0
+                        return
+            except DatabaseError:
+                continue  # It runs out by itself, and `still_ours` knows when.
+            self._lease_ends = asked_at + seconds

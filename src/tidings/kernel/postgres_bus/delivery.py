@@ -1,0 +1,198 @@
+"""Hands events to a group's handler: in sets, once in effect, and so that a poisoned one fails alone."""
+
+import asyncio
+import random
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass, field
+
+from tidings.kernel.bus import NoHandlerError, Subscription
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import Database
+from tidings.kernel.deduplicate import ConsumedEvents
+from tidings.kernel.errors import DatabaseUnavailableError, TidingsError
+from tidings.kernel.ids import TenantId
+from tidings.kernel.logs import get_logger
+from tidings.kernel.postgres_bus.lease import LeaseLostError
+from tidings.kernel.postgres_bus.parked import Failure, ParkedLane, Settlement
+from tidings.kernel.postgres_bus.stream import Arrival
+
+_log = get_logger("bus.consumer")
+
+
+@dataclass(slots=True)
+class _Result:
+    """What became of a set."""
+
+    #: Events that the handler saw and that are committed.
+    consumed: int = 0
+    done: list[Arrival] = field(default_factory=list)
+    failed: list[tuple[Arrival, str]] = field(default_factory=list)
+    #: Events behind a failed one.
+    waiting: list[Arrival] = field(default_factory=list)
+
+
+class Delivery:
+    """Calls the handler of one subscription."""
+
+    def __init__(
+        self, db: Database, subscription: Subscription, *, clock: Clock, tenants_at_once: int
+    ) -> None:
+        self._db = db
+        self._subscription = subscription
+        self._clock = clock
+        self._ledger = ConsumedEvents(subscription.ledger)
+        self._turns = asyncio.Semaphore(tenants_at_once)
+
+    async def deliver(
+        self,
+        arrivals: Sequence[Arrival],
+        lanes: Sequence[ParkedLane],
+        *,
+        still_ours: Callable[[], bool],
+        blame_outages: bool,
+    ) -> Settlement:
+        """Apply them all; what is to be written down about it.
+
+        Whatever a handler raises is the event's failure. An unreachable database is not, and is raised
+        here; except with `blame_outages`, because an event may bring the connection down by itself.
+        """
+        settlement = Settlement()
+        ready = [arrival for arrival in arrivals if not arrival.behind_parked]
+        settlement.parked += [_waiting(arrival) for arrival in arrivals if arrival.behind_parked]
+        attempt = _Attempt(self, still_ours=still_ours, blame_outages=blame_outages)
+        await _all(
+            *(self._retry(attempt, lane, settlement) for lane in lanes),
+            *(self._first_try(attempt, members, settlement) for members in self._sets(ready)),
+        )
+        return settlement
+
+    def _sets(self, arrivals: Sequence[Arrival]) -> list[list[Arrival]]:
+        if self._subscription.on_tenant_events is None:
+            return [list(arrivals)] if arrivals else []
+        by_tenant: dict[TenantId | None, list[Arrival]] = {}
+        for arrival in arrivals:
+            by_tenant.setdefault(arrival.event.tenant_id, []).append(arrival)
+        return list(by_tenant.values())
+
+    async def _first_try(
+        self, attempt: "_Attempt", members: Sequence[Arrival], settlement: Settlement
+    ) -> None:
+        result = _Result()
+        async with self._turns:
+            await attempt.apply(members, result)
+        settlement.consumed += result.consumed
+        settlement.parked += [self._failed(arrival, 1, error) for arrival, error in result.failed]
+        settlement.parked += [_waiting(arrival) for arrival in result.waiting]
+        self._bury(settlement, settlement.parked, result)
+
+    async def _retry(self, attempt: "_Attempt", lane: ParkedLane, settlement: Settlement) -> None:
+        result = _Result()
+        arrivals = [arrival for arrival, _ in lane.events]
+        async with self._turns:
+            # The first one alone: it has failed before, and would take the others down with it.
+            await attempt.apply(arrivals[:1], result)
+            if not result.failed:
+                await attempt.apply(arrivals[1:], result)
+        attempts = {arrival.position: count for arrival, count in lane.events}
+        settlement.consumed += result.consumed
+        settlement.unparked += result.done
+        settlement.postponed += [
+            self._failed(arrival, attempts[arrival.position] + 1, error) for arrival, error in result.failed
+        ]
+        self._bury(settlement, settlement.postponed, result)
+
+    def _failed(self, arrival: Arrival, attempts: int, error: str) -> Failure:
+        _log.warning(
+            "event_failed",
+            group=self._subscription.group,
+            event_id=arrival.event.id,
+            tenant_id=arrival.event.tenant_id,
+            type=arrival.event.subject,
+            attempts=attempts,
+            error=error,
+        )
+        delay = self._subscription.retry.delay(attempts, random.random())  # noqa: S311  # spreads load only
+        return Failure(
+            arrival=arrival, attempts=attempts, next_attempt_at=self._clock.now() + delay, error=error
+        )
+
+    def _bury(self, settlement: Settlement, failures: Sequence[Failure], result: _Result) -> None:
+        new = {arrival.position for arrival, _ in result.failed}
+        most = self._subscription.retry.max_attempts
+        settlement.dead += [
+            failure.arrival
+            for failure in failures
+            if failure.arrival.position in new and failure.attempts >= most
+        ]
+
+    async def commit_set(self, arrivals: Sequence[Arrival]) -> int:
+        """Apply these in one transaction; how many of them were new."""
+        subscription = self._subscription
+        events = [arrival.event for arrival in arrivals]
+        tenant_id, now = events[0].tenant_id, self._clock.now()
+        if subscription.on_tenant_events is not None and tenant_id is not None:
+            async with self._db.tenant(tenant_id) as tx:
+                new = await self._ledger.first_times(tx, events, consumer=subscription.group, now=now)
+                if new:
+                    await subscription.on_tenant_events(tx, new)
+        elif subscription.on_platform_events is not None:
+            async with self._db.platform() as platform_tx:
+                new = await self._ledger.first_times(
+                    platform_tx, events, consumer=subscription.group, now=now
+                )
+                if new:
+                    await subscription.on_platform_events(platform_tx, new)
+        else:
+            raise NoHandlerError
+        return len(new)
+
+
+class _Attempt:
+    """One turn's calls: halves a set that fails until the poisoned events stand alone."""
+
+    def __init__(self, delivery: Delivery, *, still_ours: Callable[[], bool], blame_outages: bool) -> None:
+        self._delivery = delivery
+        self._still_ours = still_ours
+        self._blame_outages = blame_outages
+
+    async def apply(self, arrivals: Sequence[Arrival], result: _Result) -> None:
+        """Apply in order; an event whose lane has failed in `result` waits."""
+        blocked = {arrival.event.lane for arrival, _ in result.failed}
+        if blocked:
+            result.waiting += [arrival for arrival in arrivals if arrival.event.lane in blocked]
+            arrivals = [arrival for arrival in arrivals if arrival.event.lane not in blocked]
+        if not arrivals:
+            return
+        if not self._still_ours():
+            raise LeaseLostError
+        try:
+            result.consumed += await self._delivery.commit_set(arrivals)
+        except Exception as error:
+            if isinstance(error, DatabaseUnavailableError) and not self._blame_outages:
+                raise
+            if len(arrivals) == 1:
+                result.failed.append((arrivals[0], _name(error)))
+                return
+        else:
+            result.done += arrivals
+            return
+        middle = len(arrivals) // 2
+        await self.apply(arrivals[:middle], result)
+        await self.apply(arrivals[middle:], result)
+
+
+def _waiting(arrival: Arrival) -> Failure:
+    return Failure(arrival=arrival, attempts=0, next_attempt_at=None, error=None)
+
+
+def _name(error: Exception) -> str:
+    # Its words may quote what was in the event; its class does not.
+    return error.code if isinstance(error, TidingsError) else type(error).__name__
+
+
+async def _all(*parts: Coroutine[None, None, None]) -> None:
+    """Let every part end before the first one's error is raised: none goes on behind our back."""
+    results = await asyncio.gather(*parts, return_exceptions=True)
+    for result in results:
+        if isinstance(result, BaseException):
+            raise result

@@ -1,0 +1,152 @@
+"""Moves one outbox's committed events to the stream, in order, as soon as they are there."""
+
+import asyncio
+from dataclasses import dataclass
+from functools import cache
+from typing import LiteralString
+
+from tidings.kernel.bus import BusObserver, Unobserved
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import Database
+from tidings.kernel.jobs import wait_for_stop
+from tidings.kernel.logs import get_logger
+from tidings.kernel.postgres_bus.settled import SettledMark
+from tidings.kernel.postgres_bus.wakeups import OUTBOX_CHANNEL, Rest, Wakeups
+from tidings.kernel.sql import Queries
+
+_log = get_logger("bus.relay")
+
+
+@cache
+def _queries(schema: LiteralString) -> Queries:
+    return Queries.beside(__file__, schema=schema)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelaySettings:
+    """How a relay paces itself; all in seconds."""
+
+    #: Events moved by one statement at most.
+    batch: int = 2_000
+    #: The pause after a set that was not full: long enough to gather one, too short to be felt.
+    gather: float = 0.002
+    #: The longest pause while a writer has inserted and not yet committed.
+    longest_watch: float = 0.05
+    #: The pause of a relay that finds another one at work.
+    stand_by: float = 0.25
+    #: How often to raise the floor below which nothing is looked for.
+    survey_every: float = 1.0
+    #: The longest pause while the database does not answer.
+    longest_outage_pause: float = 5.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Pass:
+    #: Another relay was at work; we did nothing.
+    busy: bool
+    count: int = 0
+    full: bool = False
+
+
+class Relay:
+    """The relay of one outbox."""
+
+    def __init__(
+        self,
+        db: Database,
+        schema: LiteralString,
+        *,
+        wakeups: Wakeups,
+        clock: Clock,
+        observer: BusObserver | None = None,
+        settings: RelaySettings | None = None,
+    ) -> None:
+        self._db = db
+        self._schema = schema
+        self._wakeups = wakeups
+        self._clock = clock
+        self._observer = observer or Unobserved()
+        self._settings = settings or RelaySettings()
+        self._queries = _queries(schema)
+        self._wake = wakeups.on(OUTBOX_CHANNEL, schema)
+        self._surveyed_at = float("-inf")
+        #: Below this number the outbox is certainly empty.
+        self.settled = SettledMark()
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Move events until `stop`; an outage of the database is waited out."""
+        pause = 0.1
+        while not stop.is_set():
+            try:
+                await self._turn(stop)
+                pause = 0.1
+            except Exception as error:  # noqa: BLE001  # a relay that dies stops the whole installation
+                _log.warning(
+                    "relay_failed", outbox=self._schema, error=type(error).__name__, retry_seconds=pause
+                )
+                # The server that answers next may be a replica that has not heard of our last numbers.
+                self.settled = SettledMark()
+                await wait_for_stop(stop, pause)
+                pause = min(pause * 2, self._settings.longest_outage_pause)
+
+    async def drain(self) -> int:
+        """Move all that is there now; how many events that were."""
+        moved = 0
+        while True:
+            done = await self._move()
+            moved += done.count
+            if done.busy:
+                await self._clock.sleep(self._settings.gather)
+            elif not done.full:
+                return moved
+
+    async def _turn(self, stop: asyncio.Event) -> None:
+        """Move until nothing is left, then rest until something comes."""
+        settings = self._settings
+        watch = settings.gather
+        while not stop.is_set():
+            self._wake.clear()
+            done = await self._move()
+            if done.full:
+                continue
+            if done.busy:
+                await wait_for_stop(stop, settings.stand_by)
+            elif done.count:
+                watch = settings.gather
+                await wait_for_stop(stop, settings.gather)
+            elif (rest := await self._wakeups.rest(self._schema)) is Rest.WRITERS_AT_WORK:
+                # They saw us awake and won't call: look again, less and less often.
+                await wait_for_stop(stop, watch)
+                watch = min(watch * 2, settings.longest_watch)
+            elif rest is Rest.RESTING:
+                await self._rest(stop)
+                watch = settings.gather
+            else:
+                await self._wake.wait(stop, self._wakeups.poll_seconds)
+
+    async def _rest(self, stop: asyncio.Event) -> None:
+        try:
+            # What was committed just before we rested has called nobody.
+            last_look = await self._move()
+            if not (last_look.busy or last_look.count):
+                await self._wake.wait(stop, self._wakeups.poll_seconds)
+        finally:
+            await self._wakeups.rise(self._schema)
+
+    async def _move(self) -> _Pass:
+        limit = self._settings.batch
+        async with self._db.worker() as tx:
+            if not await tx.fetch_value(self._queries.take_turn):
+                return _Pass(busy=True)
+            confirming = None
+            if self._clock.monotonic() - self._surveyed_at >= self._settings.survey_every:
+                writers = await tx.fetch(self._queries.writers)
+                confirming = self.settled.surveyed(frozenset(row["writer"] for row in writers))
+                self._surveyed_at = self._clock.monotonic()
+            row = await tx.fetch_one(self._queries.move_events, settled=self.settled.floor, limit=limit)
+        assert row is not None  # noqa: S101  # an aggregate always has one row
+        full = row["count"] >= limit
+        self.settled.moved(row["last_seq"], full=full, confirming=confirming)
+        if row["count"]:
+            self._observer.relayed(self._schema, row["count"], row["lag_seconds"])
+        return _Pass(busy=False, count=row["count"], full=full)

@@ -1,0 +1,41 @@
+-- name: take_turn
+-- One relay per outbox works, another one that finds it working stands by. All relays take turns on the
+-- stream: the next one gets the lock after the last one's rows are visible (Postgres makes a transaction
+-- visible before it lets go of its locks), so that a reader never sees a position and later a lower one.
+-- It is safe not to wait for the disk: a consumer's effects come later in the same log as this move.
+SELECT CASE
+    WHEN pg_try_advisory_xact_lock(7411002, hashtext('{schema}') & 2147483647) THEN
+        pg_advisory_xact_lock(7411003, 0) IS NOT NULL
+            AND set_config('synchronous_commit', 'off', true) IS NOT NULL
+            AND set_config('plan_cache_mode', 'force_custom_plan', true) IS NOT NULL
+    ELSE false
+END;
+
+-- name: writers
+-- Transactions that may hold a number of this outbox that nobody sees yet: a number is only taken under
+-- this lock. Our own deletes take it as well.
+SELECT virtualtransaction AS writer FROM pg_locks
+WHERE locktype = 'relation' AND relation = '{schema}.outbox'::regclass AND mode = 'RowExclusiveLock'
+  AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+  AND pid IS DISTINCT FROM pg_backend_pid();
+
+-- name: move_events
+-- Moves, and does not mark: the outbox stays small. Order by seq, because a transaction that could see
+-- another one's event took its own number after it. Whatever is below :settled was moved long ago, and its
+-- remains need not be waded through.
+WITH moved AS (
+    DELETE FROM {schema}.outbox
+    WHERE seq IN (SELECT seq FROM {schema}.outbox WHERE seq > :settled ORDER BY seq LIMIT :limit)
+    RETURNING seq, id, tenant_id, subject, ordering_key, payload, envelope, enqueued_at
+),
+placed AS (
+    INSERT INTO kernel.bus_events
+        (position, published_at, id, tenant_id, subject, ordering_key, payload, envelope)
+    SELECT nextval('kernel.bus_positions'), (SELECT clock_timestamp()),
+        id, tenant_id, subject, ordering_key, payload, envelope
+    FROM (SELECT * FROM moved ORDER BY seq) AS in_order
+)
+SELECT count(*) AS count, coalesce(max(seq), 0) AS last_seq,
+    coalesce(extract(epoch FROM clock_timestamp() - min(enqueued_at)), 0)::float8 AS lag_seconds,
+    CASE WHEN count(*) > 0 THEN pg_notify('tidings_bus', '') IS NOT NULL END AS announced
+FROM moved;

@@ -1,0 +1,55 @@
+"""Reads the stream from a cursor on."""
+
+from dataclasses import dataclass
+
+from tidings.kernel.db import WorkerTx
+from tidings.kernel.events import Event, from_stored
+from tidings.kernel.postgres_bus.lease import Cursor
+from tidings.kernel.sql import Queries
+
+_QUERIES = Queries.beside(__file__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arrival:
+    """An event at its place on the stream."""
+
+    position: int
+    event: Event
+    #: An earlier event of its lane is set aside, so this one has to wait behind it.
+    behind_parked: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """A stretch of the stream."""
+
+    #: What the group wants of it.
+    arrivals: tuple[Arrival, ...]
+    #: Where the stretch ends.
+    end: Cursor
+    #: Events looked at, wanted or not.
+    looked_at: int
+
+
+async def read_events(tx: WorkerTx, *, group: str, subjects: str, after: Cursor, limit: int) -> Batch:
+    """The next stretch; it looks at `limit` events at most."""
+    rows = await tx.fetch(
+        _QUERIES.read_events,
+        group=group,
+        subjects=subjects,
+        position=after.position,
+        published_at=after.published_at,
+        limit=limit,
+    )
+    arrivals = tuple(
+        Arrival(
+            position=row["position"],
+            event=from_stored(row["envelope"], row["payload"]),
+            behind_parked=row["behind_parked"],
+        )
+        for row in rows
+        if row["wanted"]
+    )
+    end = Cursor(position=rows[-1]["position"], published_at=rows[-1]["published_at"]) if rows else after
+    return Batch(arrivals=arrivals, end=end, looked_at=len(rows))

@@ -1,0 +1,200 @@
+"""One LISTEN connection per process, and whoever waits for what it hears.
+
+Wake-ups save time and nothing else: everybody who waits also looks by itself every few seconds, so a
+notification that never comes costs a delay. Where notifications don't come through at all (a pooler in
+transaction mode), everybody looks more often instead.
+"""
+
+import asyncio
+import contextlib
+import secrets
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import asyncpg
+
+from tidings.kernel.db import Database, translated
+from tidings.kernel.errors import DatabaseError
+from tidings.kernel.jobs import wait_for_stop
+from tidings.kernel.logs import get_logger
+from tidings.kernel.sql import Queries
+
+OUTBOX_CHANNEL = "tidings_outbox"
+BUS_CHANNEL = "tidings_bus"
+_CHECK_CHANNEL = "tidings_wakeups"
+
+_QUERIES = Queries.beside(__file__)
+_log = get_logger("bus.wakeups")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WakeupSettings:
+    """How often to look, and how to know that the connection is alive."""
+
+    #: Seconds between two looks while notifications arrive: only a lost one waits that long.
+    slow_poll: float = 5.0
+    #: Seconds between two looks while they don't.
+    fast_poll: float = 0.25
+    #: Seconds between two proofs that a notification still comes through.
+    check_every: float = 30.0
+    #: Seconds that such a proof may take.
+    check_timeout: float = 5.0
+
+
+class Rest(StrEnum):
+    """What came of the wish to rest."""
+
+    RESTING = "resting"
+    ANOTHER_RESTS = "another rests"
+    WRITERS_AT_WORK = "writers at work"
+    UNKNOWN = "unknown"
+
+
+class Wake:
+    """Something to wait for; set more than once, it wakes once."""
+
+    def __init__(self) -> None:
+        self._set = asyncio.Event()
+
+    def set(self) -> None:
+        """Wake whoever waits, now or later."""
+        self._set.set()
+
+    def clear(self) -> None:
+        """Forget earlier calls; done before looking, so that none that comes after the look is lost."""
+        self._set.clear()
+
+    async def wait(self, stop: asyncio.Event, seconds: float) -> None:
+        """Until woken, until `stop`, or that long."""
+        waiters = [asyncio.ensure_future(self._set.wait()), asyncio.ensure_future(stop.wait())]
+        try:
+            await asyncio.wait(waiters, timeout=max(seconds, 0), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for waiter in waiters:
+                waiter.cancel()
+
+
+class Wakeups:
+    """Hears notifications and wakes whoever asked for them."""
+
+    def __init__(self, url: str, db: Database, settings: WakeupSettings | None = None) -> None:
+        self._url = url
+        self._db = db
+        self._settings = settings or WakeupSettings()
+        self._wakes: dict[tuple[str, str], list[Wake]] = {}
+        self._connection: asyncpg.Connection | None = None
+        self._busy = asyncio.Lock()
+        self._asked = asyncio.Event()
+        self._pinged = asyncio.Event()
+        self._token = ""
+        #: Set while notifications are known to come through.
+        self.listening = asyncio.Event()
+
+    def on(self, channel: str, payload: str) -> Wake:
+        """What is set for that payload on that channel, and whenever something may have been missed."""
+        wake = Wake()
+        self._wakes.setdefault((channel, payload), []).append(wake)
+        self._asked.set()
+        return wake
+
+    @property
+    def poll_seconds(self) -> float:
+        """How long to sleep at most."""
+        return self._settings.slow_poll if self.listening.is_set() else self._settings.fast_poll
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Keep the connection until `stop`."""
+        pause = 0.1
+        while not stop.is_set():
+            try:
+                await self._listen(stop)
+                pause = 0.1
+            except Exception as error:  # noqa: BLE001  # without it everybody waits for the next look
+                _log.warning("wakeups_lost", error=type(error).__name__, retry_seconds=pause)
+                await wait_for_stop(stop, pause)
+                pause = min(pause * 2, self._settings.check_every)
+
+    async def rest(self, outbox: str) -> Rest:
+        """Ask to be notified of inserts into that outbox; only while RESTING are notifications sure to come."""
+        answer = await self._ask("rest", outbox)
+        return Rest(answer) if answer is not None else Rest.UNKNOWN
+
+    async def rise(self, outbox: str) -> None:
+        """Notifications are not needed for now."""
+        await self._ask("rise", outbox)
+
+    async def _ask(self, question: str, outbox: str) -> Any:
+        connection = self._connection
+        if connection is None:
+            return None
+        try:
+            async with self._busy:
+                with translated():
+                    return await connection.fetchval(getattr(_QUERIES, question).text, outbox, timeout=5)
+        except (DatabaseError, asyncpg.InternalClientError):
+            return None  # The connection is gone, its locks with it; `run` makes another one.
+
+    async def _listen(self, stop: asyncio.Event) -> None:
+        lost = asyncio.Event()
+        with translated():
+            connection = await asyncpg.connect(
+                self._url, timeout=10, server_settings={"application_name": "tidings wakeups"}
+            )
+        try:
+            connection.add_termination_listener(lambda _: lost.set())
+            heard: set[str] = set()
+            while not (stop.is_set() or lost.is_set()):
+                self._asked.clear()
+                async with self._busy:
+                    await self._add_channels(connection, heard)
+                self._connection = connection
+                await self._prove()
+                await _first(stop, lost, self._asked, seconds=self._settings.check_every)
+        finally:
+            self.listening.clear()
+            self._connection = None
+            self._wake_all()
+            with contextlib.suppress(Exception):
+                await asyncio.wait_for(connection.close(), 1)
+        if lost.is_set() and not stop.is_set():
+            raise DatabaseError("the wake-up connection was closed")
+
+    async def _add_channels(self, connection: asyncpg.Connection, heard: set[str]) -> None:
+        for channel in {_CHECK_CHANNEL, *(channel for channel, _ in self._wakes)} - heard:
+            with translated():
+                await connection.add_listener(channel, self._heard)
+            heard.add(channel)
+
+    async def _prove(self) -> None:
+        """Send one through the pool and wait for it; a TimeoutError where it does not come."""
+        self._token = secrets.token_hex(8)
+        self._pinged.clear()
+        async with self._db.worker() as tx:
+            await tx.fetch_value(_QUERIES.ping, token=self._token)
+        await asyncio.wait_for(self._pinged.wait(), self._settings.check_timeout)
+        if not self.listening.is_set():
+            self.listening.set()
+            self._wake_all()  # Something may have happened before we listened.
+
+    def _heard(self, _: Any, __: int, channel: str, payload: str) -> None:
+        if channel == _CHECK_CHANNEL:
+            if payload == self._token:
+                self._pinged.set()
+            return
+        for wake in self._wakes.get((channel, payload), ()):
+            wake.set()
+
+    def _wake_all(self) -> None:
+        for wakes in self._wakes.values():
+            for wake in wakes:
+                wake.set()
+
+
+async def _first(*events: asyncio.Event, seconds: float) -> None:
+    waiters = [asyncio.ensure_future(event.wait()) for event in events]
+    try:
+        await asyncio.wait(waiters, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for waiter in waiters:
+            waiter.cancel()

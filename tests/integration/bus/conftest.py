@@ -1,0 +1,29 @@
+"""A bus on Postgres for each test, in the worker's shared database, emptied first."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from tests.support.bus import BusUnderTest, postgres_bus
+from tests.support.postgres import TestDatabase
+from tidings.kernel.clock import SystemClock
+from tidings.kernel.db import Database
+from tidings.kernel.ids import TENANT, TenantId
+from tidings.kernel.postgres_bus import PostgresBus
+
+
+@pytest.fixture
+async def under_test(worker_database: TestDatabase, db: Database) -> AsyncIterator[BusUnderTest]:
+    async with postgres_bus(worker_database, db, SystemClock()) as made:
+        yield made
+
+
+@pytest.fixture
+def bus(under_test: BusUnderTest) -> PostgresBus:
+    assert isinstance(under_test.bus, PostgresBus)
+    return under_test.bus
+
+
+@pytest.fixture
+def other_tenant() -> TenantId:
+    return TENANT.new(SystemClock().now())
