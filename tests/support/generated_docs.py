@@ -11,7 +11,8 @@ DOCS = Path(__file__).parents[2] / "docs"
 def settings_page() -> str:
     """Every setting, as a table."""
     rows = "\n".join(
-        f"| `{name}` | {f'`{default}`' if default else ''} | {about} |" for name, default, about in settings.describe()
+        f"| `{name}` | {f'`{default}`' if default else ''} | {about} |"
+        for name, default, about in settings.describe()
     )
     return f"""# Settings
 

@@ -107,11 +107,12 @@ class RunningServer:
         )
 
     @classmethod
-    def start(cls) -> Self:
+    def start(cls, *, template: bool = True) -> Self:
         running = cls()
         running._data_dir.open()
         running._postgres.start()
-        asyncio.run(running._make_template())
+        if template:
+            asyncio.run(running._make_template())
         return running
 
     @property

@@ -35,15 +35,13 @@ def clean_environment(**extra: str) -> dict[str, str]:
     return kept | {"PATH": "/usr/bin:/bin", "PYTHONUNBUFFERED": "1"} | extra
 
 
-def run_tidings(
-    *arguments: str, patience: float = PATIENCE, **extra: str
-) -> subprocess.CompletedProcess[str]:
+def run_tidings(*arguments: str, **extra: str) -> subprocess.CompletedProcess[str]:
     """One command, to its end."""
     return subprocess.run(
         [*TIDINGS, *arguments],
         capture_output=True,
         text=True,
-        timeout=patience,
+        timeout=PATIENCE,
         env=clean_environment(**extra),
         check=False,
     )

@@ -6,29 +6,23 @@ from typing import Annotated
 
 import typer
 
+from tidings.cli import options
+
 
 def partitions(
+    *,
     check: Annotated[
         bool, typer.Option("--check", help="Make nothing; exit with 1 when one is missing.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    data_dir: Annotated[
-        Path | None, typer.Option(envvar="TIDINGS_DATA_DIR", help="Folder of the embedded database.")
-    ] = None,
-    owner_database_url: Annotated[
-        str | None,
-        typer.Option(
-            envvar="TIDINGS_OWNER_DATABASE_URL",
-            show_envvar=True,
-            help="An outside database, as the owner role.",
-        ),
-    ] = None,
+    as_json: options.Json = False,
+    data_dir: options.DataDir = None,
+    owner_database_url: options.OwnerDatabaseUrl = None,
 ) -> None:
     """Make partitions ahead of time: 14 months for notify, 3 for the router and the back office."""
-    raise SystemExit(asyncio.run(_run(check, as_json, data_dir, owner_database_url)))
+    raise SystemExit(asyncio.run(_run(data_dir, owner_database_url, check=check, as_json=as_json)))
 
 
-async def _run(check: bool, as_json: bool, data_dir: Path | None, url: str | None) -> int:
+async def _run(data_dir: Path | None, url: str | None, *, check: bool, as_json: bool) -> int:
     import json
 
     import asyncpg
@@ -36,7 +30,7 @@ async def _run(check: bool, as_json: bool, data_dir: Path | None, url: str | Non
     from tidings.cli.connection import owner_url
     from tidings.kernel.clock import SystemClock
     from tidings.kernel.db import translated
-    from tidings.operations.partitions import make_missing
+    from tidings.operations.partitions import drop_old, make_missing
     from tidings.operations.partitions.store import missing_partitions
 
     now = SystemClock().now()
@@ -45,14 +39,22 @@ async def _run(check: bool, as_json: bool, data_dir: Path | None, url: str | Non
             connection = await asyncpg.connect(found, timeout=10)
         try:
             made = [] if check else await make_missing(connection, now)
+            dropped = [] if check else await drop_old(connection, now)
             missing = await missing_partitions(connection, now)
         finally:
             await connection.close()
     if as_json:
-        print(json.dumps({"made": [p.name for p in made], "missing": [p.name for p in missing]}, indent=2))
+        print(
+            json.dumps(
+                {"made": [p.name for p in made], "dropped": dropped, "missing": [p.name for p in missing]},
+                indent=2,
+            )
+        )
     else:
         for partition in made:
             print(f"made     {partition.name}")
+        for name in dropped:
+            print(f"dropped  {name}")
         for partition in missing:
             print(f"missing  {partition.name}")
         if not missing:

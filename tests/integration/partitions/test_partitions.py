@@ -11,7 +11,7 @@ from tests.support.postgres import TestDatabase
 from tests.support.rows import make_row, read_tables
 from tidings.kernel.ids import NOTIFICATION, TenantId, time_of
 from tidings.kernel.metrics import Metrics
-from tidings.operations.partitions import make_missing
+from tidings.operations.partitions import drop_old, make_missing
 from tidings.operations.partitions.job import PartitionJob
 from tidings.operations.partitions.store import missing_partitions, registered_tables
 
@@ -75,6 +75,25 @@ async def test_a_dropped_partition_is_an_alarm_until_it_is_made_again(fresh_data
     )
     assert await making.run_once() == []
     assert b'tidings_partitions_missing{parent="chan.fallback_executions"} 0.0' in metrics.render()
+
+
+async def test_old_days_of_the_bus_are_dropped_and_nothing_else(fresh_database: TestDatabase) -> None:
+    """Also one whose detaching was interrupted; a month of notifications stays, however old."""
+    now = datetime.now(UTC)
+    async with fresh_database.owner() as owner:
+        await make_missing(owner, now - timedelta(days=20))
+        before = await owner.fetchval("SELECT count(*) FROM pg_inherits")
+
+        dropped = await drop_old(owner, now)
+
+        assert dropped
+        assert all(name.startswith("kernel.bus_events_y") for name in dropped)
+        assert await drop_old(owner, now) == []
+        after = await owner.fetchval(
+            "SELECT count(*) FROM pg_inherits WHERE inhparent <> 'kernel.bus_events'::regclass"
+        )
+        assert after < before
+        assert await missing_partitions(owner, now) == []
 
 
 async def test_a_reader_of_the_parent_does_not_stop_it(fresh_database: TestDatabase) -> None:

@@ -27,6 +27,9 @@ RUNTIME: Final = "tidings_runtime"
 _ROLES_SQL = Path(__file__).parent.parent / "migrations" / "roles.sql"
 _PR_SET_PDEATHSIG = 1
 
+#: Reasons not to start that go away: a dead server's last processes are ending, or a port was just taken.
+_PASSING = ("still in use", "lock file", "could not create any TCP/IP sockets", "the database system is")
+
 _SETTINGS = """
 listen_addresses = '127.0.0.1'
 unix_socket_directories = ''
@@ -95,12 +98,17 @@ class EmbeddedPostgres:
             self._initialise()
         self._check_version()
         self._end_leftover()
-        for _ in range(5):
+        deadline = time.monotonic() + 15
+        while True:
             self.port = _free_port(self._preferred_port())
+            said_before = self.log.stat().st_size if self.log.exists() else 0
             if self._launch():
                 (self._data_dir.path / "postgres.port").write_text(str(self.port))
                 return
-        raise EmbeddedPostgresError(f"Postgres did not start; the reason is at the end of {self.log}")
+            reason = self._reason(said_before)
+            if not any(passing in reason for passing in _PASSING) or time.monotonic() > deadline:
+                raise EmbeddedPostgresError(f"Postgres did not start: {reason} (see {self.log})")
+            time.sleep(0.1)
 
     def attach(self) -> None:
         """Find the server that another process of this data dir has started."""
@@ -234,6 +242,14 @@ class EmbeddedPostgres:
             time.sleep(0.01)
         self.stop()
         raise EmbeddedPostgresError(f"Postgres was not ready within two minutes; see {self.log}")
+
+    def _reason(self, said_before: int) -> str:
+        """Why it did not start, in its own words."""
+        with self.log.open("rb") as log:
+            log.seek(said_before)
+            lines = log.read().decode(errors="replace").splitlines()
+        fatal = [line.partition("FATAL:")[2].strip() for line in lines if "FATAL:" in line]
+        return fatal[-1] if fatal else (lines[-1] if lines else "it said nothing")
 
     def _run(self, command: list[str], *, stdin: str = "") -> None:
         program = str(self._programs / "bin" / command[0])

@@ -1,6 +1,7 @@
-"""Partitions made ahead of time, and an alarm where one is missing."""
+"""Partitions made ahead of time, dropped when they are over, and an alarm where one is missing."""
 
+from tidings.operations.partitions.drop import drop_old
 from tidings.operations.partitions.make import make_missing
-from tidings.operations.partitions.plan import Partition, PartitionedTable, due
+from tidings.operations.partitions.plan import Partition, PartitionedTable, due, over
 
-__all__ = ["Partition", "PartitionedTable", "due", "make_missing"]
+__all__ = ["Partition", "PartitionedTable", "drop_old", "due", "make_missing", "over"]

@@ -12,6 +12,7 @@ from tidings.kernel.errors import TidingsError
 from tidings.kernel.jobs import wait_for_stop
 from tidings.kernel.logs import get_logger
 from tidings.kernel.metrics import Metrics
+from tidings.operations.partitions.drop import drop_old
 from tidings.operations.partitions.make import make_missing
 from tidings.operations.partitions.plan import Partition
 from tidings.operations.partitions.store import missing_partitions, registered_tables
@@ -48,6 +49,8 @@ class PartitionJob:
             if self._may_make:
                 for partition in await make_missing(connection, now):
                     _log.info("partition_made", partition=partition.name)
+                for name in await drop_old(connection, now):
+                    _log.info("partition_dropped", partition=name)
             missing = await missing_partitions(connection, now)
             counts = Counter(partition.parent for partition in missing)
             for table in await registered_tables(connection):

@@ -45,10 +45,16 @@ async def _make_patiently(owner: asyncpg.Connection, partition: Partition) -> No
             return
 
 
+def checked_name(name: str) -> str:
+    """The name of a table, safe in a statement; it comes from our own registry, and we look twice."""
+    if not _NAME.fullmatch(name):
+        raise ValueError(f"{name} is not the name of a table")
+    return name
+
+
 def _statement(partition: Partition) -> str:
-    for name in (partition.parent, partition.name):
-        if not _NAME.fullmatch(name):  # they come from our own registry; it is DDL, so look twice
-            raise ValueError(f"{name} is not the name of a table")
+    checked_name(partition.parent)
+    checked_name(partition.name)
     return f"""
         BEGIN;
         SET LOCAL lock_timeout = '2s';

@@ -1,6 +1,7 @@
 """Which partitions there should be: registry and date in, names and bounds out; no I/O."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Literal
@@ -20,6 +21,8 @@ class PartitionedTable:
     ahead: int
     #: How full a page is made at first, in percent; rows that change later want room.
     fillfactor: int = 100
+    #: A partition that ended this many units ago is dropped as it is; None: kept until it is archived.
+    keep: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
@@ -51,6 +54,19 @@ def due(table: PartitionedTable, now: datetime) -> Iterator[Partition]:
             fillfactor=table.fillfactor,
         )
         start = end
+
+
+def over(table: PartitionedTable, names: Iterable[str], now: datetime) -> Iterator[str]:
+    """Those of the table's partitions whose time to be kept is over, the oldest first."""
+    if table.keep is None:
+        return
+    oldest_kept = _floor(now.astimezone(UTC), table.unit)
+    for _ in range(table.keep):
+        oldest_kept = _floor(oldest_kept - timedelta(seconds=1), table.unit)
+    # The suffix sorts as the time does.
+    first_name = f"{table.parent}_{_suffix(oldest_kept, table.unit)}"
+    mine = re.compile(re.escape(table.parent) + r"_y\d{4}m\d{2}(d\d{2})?")
+    yield from sorted(name for name in names if mine.fullmatch(name) and name < first_name)
 
 
 def _floor(moment: datetime, unit: Unit) -> datetime:

@@ -7,7 +7,7 @@ import asyncpg
 
 from tidings.kernel.db import translated
 from tidings.kernel.sql import Queries
-from tidings.operations.partitions.plan import Partition, PartitionedTable, due
+from tidings.operations.partitions.plan import Partition, PartitionedTable, due, over
 
 _QUERIES = Queries.beside(__file__)
 
@@ -22,10 +22,21 @@ async def registered_tables(connection: asyncpg.Connection) -> list[PartitionedT
 async def missing_partitions(connection: asyncpg.Connection, now: datetime) -> list[Partition]:
     """What should exist by now and does not."""
     tables = await registered_tables(connection)
+    attached = await _attached(connection)
+    return [partition for partition in _all_due(tables, now) if partition.name not in attached]
+
+
+async def old_partitions(connection: asyncpg.Connection, now: datetime) -> list[tuple[str, str]]:
+    """What is to be dropped: parent and partition."""
+    tables = await registered_tables(connection)
+    attached = await _attached(connection)
+    return [(table.parent, name) for table in tables for name in over(table, attached, now)]
+
+
+async def _attached(connection: asyncpg.Connection) -> set[str]:
     with translated():
         rows = await connection.fetch(_QUERIES.attached_partitions.text)
-    attached = {row["name"] for row in rows}
-    return [partition for partition in _all_due(tables, now) if partition.name not in attached]
+    return {row["name"] for row in rows}
 
 
 def _all_due(tables: Iterable[PartitionedTable], now: datetime) -> Iterable[Partition]:

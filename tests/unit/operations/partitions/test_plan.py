@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidings.operations.partitions.plan import PartitionedTable, Unit, due
+from tidings.operations.partitions.plan import PartitionedTable, Unit, due, over
 
 
 def test_the_month_before_the_present_and_those_ahead() -> None:
@@ -51,3 +51,26 @@ def test_they_meet_without_gap_or_overlap_and_hold_the_present(now: datetime, un
     assert partitions[1].start <= now < partitions[1].end
     assert partitions[0].start <= now - timedelta(days=1)
     assert len({partition.name for partition in partitions}) == len(partitions)
+
+
+def test_what_is_over_is_named_the_oldest_first() -> None:
+    """Seven days are kept besides today; other tables' partitions and strangers are never named."""
+    table = PartitionedTable(parent="kernel.bus_events", unit="day", ahead=3, keep=7)
+    names = {f"kernel.bus_events_y2026m11d{day:02}" for day in range(1, 16)}
+
+    found = list(
+        over(
+            table,
+            names | {"kernel.bus_events_old", "chan.audit_y2020m01"},
+            datetime(2026, 11, 15, tzinfo=UTC),
+        )
+    )
+
+    assert found == [f"kernel.bus_events_y2026m11d{day:02}" for day in range(1, 8)]
+
+
+def test_a_table_that_does_not_say_how_long_it_keeps_keeps_everything() -> None:
+    """Rows that have to be archived are not dropped by a calendar."""
+    table = PartitionedTable(parent="chan.audit", unit="month", ahead=3)
+
+    assert list(over(table, {"chan.audit_y2001m01"}, datetime(2026, 11, 15, tzinfo=UTC))) == []

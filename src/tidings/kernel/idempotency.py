@@ -1,0 +1,189 @@
+"""Requests that carry an Idempotency-Key are done once, and answered the same way again.
+
+`begin` and `finish` run in the transaction of the work itself: key, work and answer commit together, and a
+crash in between leaves nothing behind. Of two requests with one key at the same moment, one works and the
+other is told so at once; nobody holds a connection waiting. Work that needs several transactions commits
+the key after `begin`; if its process dies, the key is free again when the lock has run out.
+"""
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final, Literal, TypeAlias
+
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import Database, PlatformTx, Row, TenantTx
+from tidings.kernel.errors import BadValueError
+from tidings.kernel.sql import Queries
+
+IdempotencySchema = Literal["notification", "bff_backoffice"]
+_SCHEMAS: Final[tuple[IdempotencySchema, ...]] = ("notification", "bff_backoffice")
+_QUERIES = {schema: Queries.beside(__file__, schema=schema) for schema in _SCHEMAS}
+
+HEADER: Final = "Idempotency-Key"
+_KEY = re.compile(r"[\x21-\x7e]{1,255}")
+_SCOPE = re.compile(r"[\x21-\x7e]{1,200}")
+#: Each key holds a lock until the commit, and the server's lock table is finite.
+MOST_KEYS: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Fresh:
+    """Nobody has done this yet: do it, then `finish`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """It was done: answer this again."""
+
+    status: int
+    response: str
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """The key was used for another request."""
+
+
+@dataclass(frozen=True, slots=True)
+class InProgress:
+    """Somebody is doing it right now: try again in a moment."""
+
+
+Begun: TypeAlias = Fresh | Replay | Conflict | InProgress
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What to replay."""
+
+    #: The status as the edge counts it.
+    status: int
+    #: The body as it was sent.
+    response: str
+
+
+def parse_key(text: str) -> str:
+    """The key as it may be stored; a `BadValueError` naming the header where it is none."""
+    if not _KEY.fullmatch(text):
+        raise BadValueError(HEADER, "must be 1 to 255 visible ASCII characters, without spaces")
+    return text
+
+
+def hash_request(*parts: bytes) -> str:
+    """What tells two requests with one key apart: method and path, body, whatever else matters."""
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(b"%d:" % len(part))
+        digest.update(part)
+    return "sha256:" + digest.hexdigest()
+
+
+class Idempotency:
+    """The keys of one schema."""
+
+    def __init__(
+        self,
+        schema: IdempotencySchema,
+        clock: Clock,
+        *,
+        kept_for: timedelta = timedelta(hours=24),
+        locked_for: timedelta = timedelta(minutes=1),
+    ) -> None:
+        self._queries = _QUERIES[schema]
+        self._clock = clock
+        self._kept_for = kept_for
+        self._locked_for = locked_for
+
+    async def begin(self, tx: TenantTx | PlatformTx, scope: str, key: str, request_hash: str) -> Begun:
+        """Whether to do the work; `scope` is what the key is unique within, such as the route."""
+        return (await self.begin_many(tx, scope, [(key, request_hash)]))[0]
+
+    async def begin_many(
+        self, tx: TenantTx | PlatformTx, scope: str, requests: Sequence[tuple[str, str]]
+    ) -> list[Begun]:
+        """The same for many keys of one tenant and scope; a key named twice is fresh only once."""
+        if len(requests) > MOST_KEYS:
+            raise ValueError(f"at most {MOST_KEYS} keys at once, got {len(requests)}")
+        if not _SCOPE.fullmatch(scope):
+            raise BadValueError("scope", "must be 1 to 200 visible ASCII characters")
+        hashes: dict[str, str] = {}
+        for key, request_hash in requests:
+            hashes.setdefault(parse_key(key), request_hash)
+        known = await self._look_up(tx, scope, hashes)
+        begun: list[Begun] = []
+        taken: set[str] = set()
+        for key, request_hash in requests:
+            if known[key] == _OURS and key not in taken:
+                taken.add(key)
+                begun.append(Fresh())
+            else:
+                begun.append(_outcome(known[key], request_hash, first_hash=hashes[key]))
+        return begun
+
+    async def finish(self, tx: TenantTx | PlatformTx, scope: str, key: str, answer: Answer) -> None:
+        """Keep the answer for the next request with this key."""
+        await self.finish_many(tx, scope, {key: answer})
+
+    async def finish_many(self, tx: TenantTx | PlatformTx, scope: str, answers: Mapping[str, Answer]) -> None:
+        """The same for many."""
+        finished = await tx.execute(
+            self._queries.finish_requests,
+            scope=scope,
+            keys=list(answers),
+            statuses=[answer.status for answer in answers.values()],
+            responses=[answer.response for answer in answers.values()],
+        )
+        if finished != len(answers):
+            raise RuntimeError(f"{len(answers) - finished} of {len(answers)} keys were not begun in {scope}")
+
+    async def sweep(self, db: Database, *, limit: int = 5000) -> int:
+        """Remove about so many expired keys; how many went."""
+        async with db.worker() as tx:
+            return await tx.execute(self._queries.sweep_expired, now=self._clock.now(), limit=limit)
+
+    async def _look_up(
+        self, tx: TenantTx | PlatformTx, scope: str, hashes: Mapping[str, str]
+    ) -> "dict[str, _Known]":
+        if not hashes:
+            return {}
+        now = self._clock.now()
+        rows = await tx.fetch(
+            self._queries.begin_requests,
+            tenant_id=_tenant_of(tx),
+            scope=scope,
+            keys=list(hashes),
+            request_hashes=list(hashes.values()),
+            now=now,
+            locked_until=now + self._locked_for,
+            expires_at=now + self._kept_for,
+        )
+        known: dict[str, _Known] = {row["key"]: _OURS if row["fresh"] else _THEIRS for row in rows}
+        settled = [row["key"] for row in rows if row["locked"] and not row["fresh"]]
+        if settled:
+            found = await tx.fetch(self._queries.read_answers, scope=scope, keys=settled)
+            known |= {row["key"]: row for row in found}
+        return known
+
+
+_OURS: Final = "ours"
+_THEIRS: Final = "theirs"
+#: Begun by this call, being worked on by another transaction, or the row that was found.
+_Known: TypeAlias = Literal["ours", "theirs"] | Row
+
+
+def _outcome(known: _Known, request_hash: str, *, first_hash: str) -> Begun:
+    if known == _THEIRS:
+        return InProgress()
+    if known == _OURS:
+        # An earlier request of the same call has the work.
+        return InProgress() if request_hash == first_hash else Conflict()
+    if known["request_hash"] != request_hash:
+        return Conflict()
+    return Replay(known["status"], known["response"]) if known["state"] == "done" else InProgress()
+
+
+def _tenant_of(tx: TenantTx | PlatformTx) -> str | None:
+    return tx.tenant_id if isinstance(tx, TenantTx) else None

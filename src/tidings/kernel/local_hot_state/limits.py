@@ -1,0 +1,97 @@
+"""Limits in Postgres: rows are locked in one order, decided on in Python, written back as a set.
+
+Two statements in one transaction, however many keys. Exact because a key's row is locked from the reading
+to the commit; the arithmetic is `kernel.limit_windows`.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import Database
+from tidings.kernel.errors import BadValueError
+from tidings.kernel.hot_state import Take, Taken
+from tidings.kernel.ids import TenantId
+from tidings.kernel.limit_windows import State, Verdict, from_micros, to_micros
+from tidings.kernel.local_hot_state.scope import checked_key, scope_of
+from tidings.kernel.sql import Queries
+
+_QUERIES = Queries.beside(__file__)
+
+
+class PostgresLimits:
+    """Counts exactly, across processes."""
+
+    def __init__(self, db: Database, clock: Clock) -> None:
+        self._db = db
+        self._clock = clock
+
+    async def take(self, tenant_id: TenantId | None, groups: Sequence[Sequence[Take]]) -> list[Taken]:
+        """Decide group by group in the order given, as one step that others see whole."""
+        keys = sorted({_stored_key(take) for group in groups for take in group})
+        if not keys:
+            return [Taken(granted=True) for _ in groups]
+        async with scope_of(self._db, tenant_id) as tx:
+            now = self._clock.now()
+            rows = await tx.fetch(_QUERIES.lock_limits, tenant_id=tenant_id, keys=keys, now=now)
+            states = {row["key"]: State(tuple(row["moments"]), tuple(row["amounts"])) for row in rows}
+            taken, changed = decide(groups, states, to_micros(now))
+            if changed:
+                await tx.execute(
+                    _QUERIES.put_limits,
+                    tenant_id=tenant_id,
+                    keys=list(changed),
+                    moments=[_list(verdict.state.moments) for verdict in changed.values()],
+                    amounts=[_list(verdict.state.amounts) for verdict in changed.values()],
+                    expires_at=[from_micros(verdict.expires_at) for verdict in changed.values()],
+                )
+        return taken
+
+
+def decide(
+    groups: Sequence[Sequence[Take]], states: dict[str, State], now: int
+) -> tuple[list[Taken], dict[str, Verdict]]:
+    """What each group gets, and the last verdict on every key that changed; `states` is used up."""
+    taken: list[Taken] = []
+    changed: dict[str, Verdict] = {}
+    for group in groups:
+        verdicts: dict[str, Verdict] = {}
+        refused: list[tuple[str, int | None]] = []
+        for take in group:
+            key = _stored_key(take)
+            state = verdicts[key].state if key in verdicts else states[key]
+            verdict = take.limit.ask(state, take.amount, now)
+            if verdict.granted:
+                verdicts[key] = verdict
+            else:
+                refused.append((take.key, verdict.retry_at))
+        if refused:
+            taken.append(
+                Taken(
+                    granted=False,
+                    refused_by=tuple(dict.fromkeys(key for key, _ in refused)),
+                    retry_at=_latest([retry_at for _, retry_at in refused]),
+                )
+            )
+            continue
+        for key, verdict in verdicts.items():
+            states[key] = verdict.state
+            changed[key] = verdict
+        taken.append(Taken(granted=True))
+    return taken, changed
+
+
+def _latest(moments: list[int | None]) -> datetime | None:
+    known = [moment for moment in moments if moment is not None]
+    return from_micros(max(known)) if len(known) == len(moments) else None
+
+
+def _stored_key(take: Take) -> str:
+    # The kind is part of the key: a limit whose window was changed starts anew instead of misreading.
+    if take.amount < 0:
+        raise BadValueError("amount", "must not be negative")
+    return f"{take.limit.kind}:{checked_key(take.key)}"
+
+
+def _list(numbers: tuple[int, ...]) -> str:
+    return "{" + ",".join(map(str, numbers)) + "}"

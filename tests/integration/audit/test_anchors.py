@@ -1,0 +1,243 @@
+"""Signed anchors: months are closed, archived months do not alarm, and anchors can't be tampered with either."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import pytest
+
+from tests.support.clock import ManualClock
+from tests.support.postgres import TestDatabase
+from tests.support.signers import FakeSigner
+from tests.support.tampering import tampering
+from tidings.kernel.audit import AuditLog, Entry
+from tidings.kernel.audit_anchor import AnchorKeeper, AuditBrokenError
+from tidings.kernel.audit_chain import Finding
+from tidings.kernel.audit_verify import AuditVerifier
+from tidings.kernel.db import Database
+from tidings.kernel.ids import TenantId
+
+SIGNER = FakeSigner()
+
+
+def partition_of(moment: datetime) -> str:
+    return f"notification.audit_y{moment:%Y}m{moment:%m}"
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A log of its own and everything around it."""
+
+    database: TestDatabase
+    db: Database
+    log: AuditLog
+    clock: ManualClock
+    keeper: AnchorKeeper
+    tenant_id: TenantId
+
+    async def append(self, count: int = 2) -> None:
+        entry = Entry(entity_type="template", entity_id="tpl_1", action="changed", actor="key_1")
+        async with self.db.tenant(self.tenant_id) as tx:
+            await self.log.append(tx, [entry] * count)
+
+    async def faults(self, signer: FakeSigner | None = SIGNER) -> list[Finding]:
+        verifier = AuditVerifier(self.db, "notification", signer, page_size=3)
+        return [finding async for finding in verifier.findings()]
+
+    async def next_month(self) -> datetime:
+        """Move to noon of the 2nd of the next month; its first moment."""
+        now = self.clock.now()
+        first = (now.replace(day=1) + timedelta(days=32)).replace(day=1, hour=0, minute=0)
+        await self.clock.advance(first + timedelta(days=1, hours=12) - now)
+        return first
+
+
+@pytest.fixture
+def scene(
+    fresh_database: TestDatabase, fresh_db: Database, log: AuditLog, clock: ManualClock, tenant_id: TenantId
+) -> Scene:
+    return Scene(
+        database=fresh_database,
+        db=fresh_db,
+        log=log,
+        clock=clock,
+        keeper=AnchorKeeper(fresh_db, log, SIGNER, clock),
+        tenant_id=tenant_id,
+    )
+
+
+async def test_a_finished_month_is_closed_once(scene: Scene) -> None:
+    """The anchor covers its rows; a second look makes no second one."""
+    await scene.append()
+    assert await scene.keeper.close_finished_months() == []
+    end = await scene.next_month()
+
+    (anchor,) = await scene.keeper.close_finished_months()
+
+    assert (anchor.kind, anchor.covers_until, anchor.stream_count, anchor.row_count) == ("month", end, 1, 2)
+    assert anchor.key_id == "test-1"
+    assert await scene.keeper.close_finished_months() == []
+    assert await scene.faults() == []
+
+
+async def test_every_month_missed_gets_an_anchor_of_its_own(scene: Scene) -> None:
+    """So that each can be archived by itself."""
+    await scene.append()
+    await scene.next_month()
+    await scene.keeper.close_finished_months()
+    for _ in range(2):
+        await scene.append()
+        await scene.next_month()
+
+    made = await scene.keeper.close_finished_months()
+
+    assert [anchor.number for anchor in made] == [2, 3]
+    assert [anchor.row_count for anchor in made] == [
+        3,
+        2,
+    ]  # the first anchor's own row came with the second month
+    assert await scene.faults() == []
+
+
+async def test_a_month_is_not_closed_before_its_last_transactions_are_through(scene: Scene) -> None:
+    """An hour of grace; an anchor on demand stops short of the month's end meanwhile."""
+    await scene.append()
+    end = await scene.next_month()
+    early = ManualClock(end + timedelta(minutes=5))
+    hasty = AnchorKeeper(scene.db, AuditLog("notification", early), SIGNER, early)
+
+    assert await hasty.close_finished_months() == []
+    demanded = await hasty.take()
+
+    assert demanded is not None
+    assert demanded.covers_until < end
+    assert [anchor.covers_until for anchor in await scene.keeper.close_finished_months()] == [end]
+    assert await scene.faults() == []
+
+
+async def test_archived_months_do_not_alarm(scene: Scene) -> None:
+    """A dropped partition is vouched for by its anchor, also for a stream that ended in it."""
+    first = scene.clock.now()
+    await scene.append(3)
+    async with scene.db.tenant(scene.tenant_id) as tx:
+        ended = Entry(entity_type="channel", entity_id="ch_1", action="removed", actor="key_1")
+        await scene.log.append(tx, [ended])
+    await scene.next_month()
+    (anchor,) = await scene.keeper.close_finished_months()
+    await scene.append()
+    async with scene.database.owner() as owner:
+        await owner.execute(f"DROP TABLE {partition_of(first)}")
+    verifier = AuditVerifier(scene.db, "notification", SIGNER)
+
+    found = [finding async for finding in verifier.findings()]
+
+    assert found == []
+    assert verifier.progress.archived_rows == 4
+    assert verifier.progress.archived_under == {anchor.id}
+    await scene.append()
+    await scene.next_month()
+    assert len(await scene.keeper.close_finished_months()) == 1
+
+
+async def test_a_month_dropped_without_an_anchor_is_named(scene: Scene) -> None:
+    """Nobody vouches for it."""
+    first = scene.clock.now()
+    await scene.append()
+    await scene.next_month()
+    await scene.append()
+
+    async with scene.database.owner() as owner:
+        await owner.execute(f"DROP TABLE {partition_of(first)}")
+
+    assert [(finding.fault, finding.seq) for finding in await scene.faults()] == [("missing", 1)]
+
+
+async def test_rows_deleted_from_an_anchored_month_are_named(scene: Scene) -> None:
+    """The partition is still there, so this is no archive: neither with nor without the head."""
+    await scene.append()
+    await scene.next_month()
+    await scene.keeper.close_finished_months()
+
+    async with tampering(scene.database) as owner:
+        await owner.execute("DELETE FROM notification.audit WHERE tenant_id = $1", scene.tenant_id)
+    assert [finding.fault for finding in await scene.faults()] == ["vanished"]
+    async with tampering(scene.database) as owner:
+        await owner.execute("DELETE FROM notification.audit_heads WHERE tenant_id = $1", scene.tenant_id)
+    assert [finding.fault for finding in await scene.faults()] == ["vanished"]
+
+
+async def test_a_tampered_log_is_not_signed_over(scene: Scene) -> None:
+    """The anchor is refused, and the error names the row."""
+    await scene.append()
+    async with tampering(scene.database) as owner:
+        row_id = await owner.fetchval("UPDATE notification.audit SET actor = 'x' WHERE seq = 1 RETURNING id")
+    await scene.next_month()
+
+    with pytest.raises(AuditBrokenError) as refused:
+        await scene.keeper.close_finished_months()
+
+    assert row_id in str(refused.value)
+    async with scene.database.owner() as owner:
+        assert await owner.fetchval("SELECT count(*) FROM kernel.audit_anchors") == 0
+
+
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        ("UPDATE kernel.audit_anchors SET row_count = row_count + 1 WHERE number = 1", "digest"),
+        ("UPDATE kernel.audit_anchors SET signature = 'test-1.forged' WHERE number = 1", "signature"),
+        ("UPDATE kernel.audit_anchors SET key_id = 'other' WHERE number = 2", "another key"),
+        ("DELETE FROM kernel.audit_anchors WHERE number = 1", "missing"),
+        ("DELETE FROM kernel.audit_anchors WHERE number = 2", "gone"),
+        ("UPDATE kernel.audit_anchor_lines SET record_hash = 'x' WHERE anchor_number = 1", "lines"),
+        ("DELETE FROM kernel.audit_anchor_lines WHERE anchor_number = 1", "lines"),
+    ],
+)
+async def test_tampered_anchors_are_named(scene: Scene, statement: str, words: str) -> None:
+    """Changed, unsigned, removed in the middle or at the end, with other lines."""
+    for _ in range(2):
+        await scene.append()
+        await scene.next_month()
+        await scene.keeper.close_finished_months()
+    assert await scene.faults() == []
+
+    async with tampering(scene.database) as owner:
+        await owner.execute(statement)
+    found = await scene.faults()
+
+    assert any(finding.fault == "anchor" and words in finding.detail for finding in found), found
+
+
+async def test_signatures_of_a_stranger_are_not_ours(scene: Scene) -> None:
+    """Whoever signed this did not have our key."""
+    await scene.append()
+    anchor = await scene.keeper.take()
+    assert anchor is not None
+
+    found = await scene.faults(FakeSigner(secret=b"another"))
+
+    assert [(finding.fault, finding.id) for finding in found] == [("anchor", anchor.id)]
+
+
+async def test_an_anchor_on_demand_protects_the_present_month(scene: Scene) -> None:
+    """A stream cut off together with its head is missed."""
+    await scene.append(4)
+    anchor = await scene.keeper.take()
+    assert anchor is not None
+    assert anchor.row_count == 4
+
+    async with tampering(scene.database) as owner:
+        await owner.execute(
+            "DELETE FROM notification.audit WHERE tenant_id = $1 AND seq > 2", scene.tenant_id
+        )
+        await owner.execute(
+            "UPDATE notification.audit_heads AS head SET seq = 2, record_hash = last.record_hash "
+            "FROM notification.audit AS last WHERE last.seq = 2 AND last.tenant_id = $1 AND head.tenant_id = $1",
+            scene.tenant_id,
+        )
+
+    assert [finding.fault for finding in await scene.faults()] == ["truncated"]
+
+
+async def test_nothing_is_anchored_where_nothing_was_written(scene: Scene) -> None:
+    """A new installation has nothing to sign."""
+    assert await scene.keeper.take() is None
