@@ -9,8 +9,8 @@ import pytest
 from obstore.store import LocalStore, MemoryStore
 
 from tests.support.clock import ManualClock
-from tidings.kernel.blob_keys import BlobKey, attachment_key, rendered_key
-from tidings.kernel.blobs import (
+from tidings.kernel.blobs.keys import BlobKey, attachment_key, rendered_key
+from tidings.kernel.blobs.store import (
     BlobDamagedError,
     BlobError,
     BlobNotFoundError,

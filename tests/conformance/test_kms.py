@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from tests.support.kms import MemoryKms
-from tidings.kernel.ciphers import UnreadableError
-from tidings.kernel.key_file import LocalKeyFileKms
-from tidings.kernel.kms import MAX_WRAPPED_BYTES, Kms, KmsError, UnknownMasterKeyError
+from tidings.kernel.keys.ciphers import UnreadableError
+from tidings.kernel.keys.key_file import LocalKeyFileKms
+from tidings.kernel.keys.kms import MAX_WRAPPED_BYTES, Kms, KmsError, UnknownMasterKeyError
 
 MAKERS: dict[str, Callable[[Path], Kms]] = {
     "key file": lambda folder: LocalKeyFileKms(folder / "keys" / "master.json"),

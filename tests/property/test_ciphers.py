@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidings.kernel.ciphers import OVERHEAD, Key, UnreadableError, associate, seal, unseal
+from tidings.kernel.keys.ciphers import OVERHEAD, Key, UnreadableError, associate, seal, unseal
 
 KEY = Key.new(7)
 parts = st.tuples(st.text(), st.text(), st.text())

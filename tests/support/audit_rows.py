@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from tidings.kernel.audit_record import AUDIT_IDS, AuditRow, hash_of
+from tidings.kernel.audit.record import AUDIT_IDS, AuditRow, hash_of
 from tidings.kernel.ids import TENANT, time_of
 
 STREAM_START = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)

@@ -1,5 +1,6 @@
 """The HTTP application over a test's database, and clients that call it as somebody."""
 
+import tempfile
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -9,58 +10,47 @@ import httpx
 from litestar import Router
 from litestar.handlers import HTTPRouteHandler
 
-from tidings.kernel.audit import AuditLog
-from tidings.kernel.clock import Clock, SystemClock
+from tidings import settings
+from tidings.bootstrap import System
+from tidings.kernel.clock import Clock
 from tidings.kernel.db import CallerRole, Database
-from tidings.kernel.http.app import HttpApp, build_app
+from tidings.kernel.http.app import HttpApp
 from tidings.kernel.http.asgi import App
 from tidings.kernel.http.bodies import DEFAULT_LIMIT
 from tidings.kernel.http.callers import Authenticator, Door
 from tidings.kernel.http.health import Check
 from tidings.kernel.http.request_ids import Answered
-from tidings.kernel.http.tenant_gate import TenantGate
-from tidings.kernel.idempotency import Idempotency
 from tidings.kernel.ids import TenantId
-from tidings.kernel.metrics import Metrics
-from tidings.kernel.outbox import Outbox
-from tidings.notify.access import deps as access_deps
-from tidings.notify.access import routes as access_routes
-from tidings.notify.access.authenticate import AnyAuthenticator, KeyAuthenticator
 from tidings.notify.access.create import create_key
-from tidings.notify.access.last_used import LastUsed
-from tidings.notify.access.ledger import KeyLedger
 from tidings.notify.access.model import ApiKey, KeyWish, credential
-from tidings.notify.access.witness import AuditingWitness
-from tidings.notify.tenants import deps as tenants_deps
-from tidings.notify.tenants import routes as tenants_routes
-from tidings.notify.tenants.change import TenantChanger
 from tidings.notify.tenants.model import Tenant
-from tidings.notify.tenants.states import ProjectedStates
 from tidings.notify.tenants.wire import CreateTenant
+
+_FOLDER = tempfile.TemporaryDirectory(prefix="tidings-http-", ignore_cleanup_errors=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpWorld:
-    """The application and the parts that tests look at."""
+    """The application and the system behind it."""
 
     app: HttpApp
-    db: Database
-    clock: Clock
-    audit: AuditLog
-    outbox: Outbox
-    ledger: KeyLedger
-    last_used: LastUsed
-    gate: TenantGate
-    keys: KeyAuthenticator
+    system: System
     answered: list[Answered]
+
+    @property
+    def db(self) -> Database:
+        return self.system.db
+
+    @property
+    def clock(self) -> Clock:
+        return self.system.clock
 
     async def tenant(self, slug: str | None = None, **facts: Any) -> Tenant:
         """A new tenant."""
         wanted = CreateTenant(name=facts.pop("name", "Acme"), slug=slug or "pending", **facts)
 
-        changer = TenantChanger(outbox=self.outbox, audit=self.audit, clock=self.clock)
         async with self.db.platform() as tx:
-            return await changer.create(
+            return await self.system.tenants.create(
                 tx,
                 lambda tenant_id: (
                     wanted
@@ -96,7 +86,12 @@ class HttpWorld:
         side = self.db.platform() if tenant_id is None else self.db.tenant(tenant_id)
         async with side as tx:
             key, secret = await create_key(
-                tx, wanted, grantor=None, actor="test", ledger=self.ledger, clock=clock or self.clock
+                tx,
+                wanted,
+                grantor=None,
+                actor="test",
+                ledger=self.system.key_ledger,
+                clock=clock or self.clock,
             )
         return key, credential(key.id, secret)
 
@@ -133,50 +128,14 @@ def http_world(
     body_limit: int = DEFAULT_LIMIT,
 ) -> HttpWorld:
     """The application as `bootstrap` builds it, over the test's database."""
-    clock = clock or SystemClock()
-    outbox = Outbox("notification")
-    audit = AuditLog("notification", clock)
-    idempotency = Idempotency("notification", clock)
-    last_used = LastUsed(db)
-    keys = KeyAuthenticator(db, clock=clock, last_used=last_used)
-    gate = TenantGate(ProjectedStates(db), clock=clock)
-    ledger = KeyLedger(outbox=outbox, audit=audit, clock=clock)
-    door = Door(
-        authenticator=AnyAuthenticator(keys=keys, tokens=tokens),
-        gate=gate,
-        witness=AuditingWitness(db, audit=audit, clock=clock),
-    )
+    chosen = settings.load({"TIDINGS_DATA_DIR": _FOLDER.name, "TIDINGS_MAX_BODY_BYTES": str(body_limit)})
+    system = System(chosen, runtime_url="", clock=clock, db=db)
     answered: list[Answered] = []
-    app = build_app(
-        routers=[
-            *access_routes.routers(
-                access_deps.Deps(db=db, clock=clock, ledger=ledger, keys=keys, idempotency=idempotency)
-            ),
-            *tenants_routes.routers(
-                tenants_deps.Deps(
-                    db=db, clock=clock, outbox=outbox, audit=audit, idempotency=idempotency, gate=gate
-                )
-            ),
-            *more_routers,
-        ],
-        door=door,
-        clock=clock,
-        version="0.0.0",
-        checks=checks if checks is not None else {"database": db.ping},
-        render_metrics=Metrics().render,
-        raw_routes=raw_routes(door) if raw_routes else None,
-        body_limit=body_limit,
+    app = system.build_app(
+        more_routers=more_routers,
+        raw_routes=raw_routes,
+        tokens=tokens,
+        checks=checks,
         on_answer=answered.append,
     )
-    return HttpWorld(
-        app=app,
-        db=db,
-        clock=clock,
-        audit=audit,
-        outbox=outbox,
-        ledger=ledger,
-        last_used=last_used,
-        gate=gate,
-        keys=keys,
-        answered=answered,
-    )
+    return HttpWorld(app=app, system=system, answered=answered)

@@ -6,8 +6,8 @@ import os
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from tidings.kernel.ciphers import KEY_BYTES, Key, UnreadableError, seal, unseal
-from tidings.kernel.kms import MAX_WRAPPED_BYTES, KmsError, UnknownMasterKeyError
+from tidings.kernel.keys.ciphers import KEY_BYTES, Key, UnreadableError, seal, unseal
+from tidings.kernel.keys.kms import MAX_WRAPPED_BYTES, KmsError, UnknownMasterKeyError
 
 _serials = itertools.count(1)
 

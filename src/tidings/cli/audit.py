@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from tidings.kernel.audit_chain import Finding
-    from tidings.kernel.audit_record import AuditRow, AuditSchema
-    from tidings.kernel.audit_verify import AuditVerifier
+    from tidings.kernel.audit.chain import Finding
+    from tidings.kernel.audit.record import AuditRow, AuditSchema
+    from tidings.kernel.audit.verify import AuditVerifier
     from tidings.kernel.db import Database
-    from tidings.kernel.kms import Kms
+    from tidings.kernel.keys.kms import Kms
 
 app = typer.Typer(help="Verify, anchor and read the audit.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -94,7 +94,7 @@ def tail(
 
 def _logs(name: str | None) -> "tuple[AuditSchema, ...]":
     from tidings.cli.failures import CommandError
-    from tidings.kernel.audit_record import AUDIT_SCHEMAS
+    from tidings.kernel.audit.record import AUDIT_SCHEMAS
 
     chosen = tuple(schema for schema in AUDIT_SCHEMAS if name in (None, schema))
     if not chosen:
@@ -107,7 +107,7 @@ async def _opened(data_dir: Path | None, url: str | None) -> "AsyncIterator[tupl
     from tidings import settings
     from tidings.cli.connection import runtime_url
     from tidings.kernel.db import Database
-    from tidings.kernel.kms import open_kms
+    from tidings.kernel.keys.kms import open_kms
 
     kms = open_kms(settings.load(TIDINGS_DATA_DIR=data_dir).kms_url())
     async with runtime_url(data_dir, url) as found:
@@ -127,7 +127,7 @@ async def _verify(
 
     from rich.console import Console
 
-    from tidings.kernel.audit_verify import AuditVerifier
+    from tidings.kernel.audit.verify import AuditVerifier
 
     console = Console(stderr=True)
     faults = 0
@@ -176,8 +176,8 @@ async def _anchor(
 ) -> None:
     import json
 
-    from tidings.kernel.audit import AuditLog
-    from tidings.kernel.audit_anchor import AnchorKeeper
+    from tidings.kernel.audit.anchor import AnchorKeeper
+    from tidings.kernel.audit.log import AuditLog
     from tidings.kernel.clock import SystemClock
 
     clock = SystemClock()
@@ -206,7 +206,7 @@ async def _tail(
     data_dir: Path | None,
     url: str | None,
 ) -> None:
-    from tidings.kernel.audit import AuditLog
+    from tidings.kernel.audit.log import AuditLog
     from tidings.kernel.clock import SystemClock
     from tidings.kernel.ids import TENANT
 

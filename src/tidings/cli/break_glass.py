@@ -51,7 +51,7 @@ async def _run(
     from datetime import timedelta
 
     from tidings.cli.connection import owner_url, runtime_url
-    from tidings.kernel.audit import AuditLog
+    from tidings.kernel.audit.log import AuditLog
     from tidings.kernel.clock import SystemClock
     from tidings.kernel.db import Database
     from tidings.operations.break_glass import break_glass as read

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from tidings.kernel.flags import Flags
+    from tidings.kernel.flags.flags import Flags
     from tidings.kernel.ids import TenantId
 
     Work = Callable[[Flags, TenantId | None], Awaitable[str]]
@@ -112,10 +112,10 @@ def _actor(given: str | None) -> str:
 @asynccontextmanager
 async def _flags(data_dir: Path | None, url: str | None) -> "AsyncIterator[Flags]":
     from tidings.cli.connection import runtime_url
-    from tidings.kernel.audit import AuditLog
+    from tidings.kernel.audit.log import AuditLog
     from tidings.kernel.clock import SystemClock
     from tidings.kernel.db import Database
-    from tidings.kernel.flags import Flags
+    from tidings.kernel.flags.flags import Flags
 
     clock = SystemClock()
     async with runtime_url(data_dir, url) as found:
@@ -141,7 +141,7 @@ async def _list(as_json: bool, data_dir: Path | None, url: str | None) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from tidings.kernel.flag_registry import FLAGS
+    from tidings.kernel.flags.registry import FLAGS
 
     async with _flags(data_dir, url) as flags:
         switches = await flags.switches()

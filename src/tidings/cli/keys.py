@@ -11,8 +11,8 @@ import typer
 
 if TYPE_CHECKING:
     from tidings.kernel.db import Database
-    from tidings.kernel.key_rotation import OnProgress
-    from tidings.kernel.kms import Kms
+    from tidings.kernel.keys.kms import Kms
+    from tidings.kernel.keys.rotation import OnProgress
 
 app = typer.Typer(
     help="See which keys are in use, and rotate them.", no_args_is_help=True, rich_markup_mode=None
@@ -46,7 +46,7 @@ def status(
     """Which master key wraps now, what is still under older ones, and which rotations are unfinished."""
 
     async def work(db: "Database", kms: "Kms") -> None:
-        from tidings.kernel.key_status import key_status
+        from tidings.kernel.keys.status import key_status
 
         found = await key_status(db, kms)
         if as_json:
@@ -91,8 +91,8 @@ def rotate_master(
     """Make a new master key and wrap every tenant and platform key with it. Keep the old one for backups."""
 
     async def work(db: "Database", kms: "Kms") -> None:
-        from tidings.kernel import key_rotation
-        from tidings.kernel.key_status import check_master_keys, key_status
+        from tidings.kernel.keys import rotation as key_rotation
+        from tidings.kernel.keys.status import check_master_keys, key_status
 
         if dry_run:
             await check_master_keys(db, kms)
@@ -122,10 +122,10 @@ def rotate_tenant(
     """Give a tenant a new key and wrap its recipients' keys with it; finishes a run that was cut off."""
 
     async def work(db: "Database", kms: "Kms") -> None:
-        from tidings.kernel import key_rotation
         from tidings.kernel.clock import SystemClock
         from tidings.kernel.ids import TENANT
-        from tidings.kernel.keyring import Keyring
+        from tidings.kernel.keys import rotation as key_rotation
+        from tidings.kernel.keys.keyring import Keyring
 
         tenant_id = TENANT.parse(tenant, field="TENANT")
         if dry_run:
@@ -155,7 +155,7 @@ def _run(
         from tidings import settings
         from tidings.cli.connection import runtime_url
         from tidings.kernel.db import Database, PoolSettings
-        from tidings.kernel.kms import open_kms
+        from tidings.kernel.keys.kms import open_kms
 
         kms = open_kms(settings.load(TIDINGS_DATA_DIR=data_dir).kms_url())
         async with runtime_url(data_dir, database_url) as url:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import asyncpg
 
-from tidings.kernel.audit import AuditLog, Entry
+from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database, translated
 from tidings.kernel.errors import BadValueError, TidingsError

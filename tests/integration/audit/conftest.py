@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.clock import ManualClock
-from tidings.kernel.audit import AuditLog
+from tidings.kernel.audit.log import AuditLog
 from tidings.kernel.clock import SystemClock
 
 

@@ -9,10 +9,10 @@ from tests.support.clock import ManualClock
 from tests.support.postgres import TestDatabase
 from tests.support.signers import FakeSigner
 from tests.support.tampering import tampering
-from tidings.kernel.audit import AuditLog, Entry
-from tidings.kernel.audit_anchor import AnchorKeeper, AuditBrokenError
-from tidings.kernel.audit_chain import Finding
-from tidings.kernel.audit_verify import AuditVerifier
+from tidings.kernel.audit.anchor import AnchorKeeper, AuditBrokenError
+from tidings.kernel.audit.chain import Finding
+from tidings.kernel.audit.log import AuditLog, Entry
+from tidings.kernel.audit.verify import AuditVerifier
 from tidings.kernel.db import Database
 from tidings.kernel.ids import TenantId
 

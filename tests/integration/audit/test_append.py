@@ -8,8 +8,8 @@ import pytest
 
 from tests.support.clock import ManualClock
 from tests.support.postgres import TestDatabase
-from tidings.kernel.audit import AuditLog, Entry
-from tidings.kernel.audit_record import AuditSchema, hash_of
+from tidings.kernel.audit.log import AuditLog, Entry
+from tidings.kernel.audit.record import AuditSchema, hash_of
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database
 from tidings.kernel.errors import BadValueError, NotPermittedError

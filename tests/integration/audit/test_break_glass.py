@@ -7,8 +7,8 @@ import pytest
 
 from tests.support.clock import ManualClock
 from tests.support.postgres import TestDatabase
-from tidings.kernel.audit import AuditLog, Entry
-from tidings.kernel.audit_record import AuditRow
+from tidings.kernel.audit.log import AuditLog, Entry
+from tidings.kernel.audit.record import AuditRow
 from tidings.kernel.db import Database
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.ids import TenantId

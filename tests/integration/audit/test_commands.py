@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 from tests.support.postgres import TestDatabase
 from tests.support.tampering import tampering
 from tidings.cli import audit, break_glass, flags
-from tidings.kernel.audit import AuditLog, Entry
+from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database
 from tidings.kernel.ids import TenantId

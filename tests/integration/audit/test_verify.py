@@ -10,10 +10,10 @@ from tests.support.audit_rows import sealed
 from tests.support.clock import ManualClock
 from tests.support.postgres import TestDatabase
 from tests.support.tampering import tampering
-from tidings.kernel.audit import AuditLog, Entry
-from tidings.kernel.audit_chain import Finding
-from tidings.kernel.audit_record import COLUMNS, AuditRow
-from tidings.kernel.audit_verify import AuditVerifier
+from tidings.kernel.audit.chain import Finding
+from tidings.kernel.audit.log import AuditLog, Entry
+from tidings.kernel.audit.record import COLUMNS, AuditRow
+from tidings.kernel.audit.verify import AuditVerifier
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database
 from tidings.kernel.ids import AUDIT, TENANT, AuditId, TenantId

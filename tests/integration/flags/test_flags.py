@@ -9,12 +9,12 @@ import pytest
 
 from tests.support.clock import ManualClock
 from tests.support.postgres import TestDatabase
-from tidings.kernel.audit import AuditLog
+from tidings.kernel.audit.log import AuditLog
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database
 from tidings.kernel.errors import BadValueError
-from tidings.kernel.flag_registry import Flag
-from tidings.kernel.flags import FLAGS_CHANNEL, FLAGS_PAYLOAD, Flags, FlagsJob
+from tidings.kernel.flags.flags import FLAGS_CHANNEL, FLAGS_PAYLOAD, Flags, FlagsJob
+from tidings.kernel.flags.registry import Flag
 from tidings.kernel.ids import TENANT, TenantId
 
 OFF = Flag(key="test.off", description="Off unless it is set.", default=False)

@@ -7,8 +7,8 @@ import pytest
 from tests.support.kms import MemoryKms
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.ids import RECIPIENT
-from tidings.kernel.key_file import LocalKeyFileKms
-from tidings.kernel.keyring import Keyring
+from tidings.kernel.keys.key_file import LocalKeyFileKms
+from tidings.kernel.keys.keyring import Keyring
 
 
 @pytest.fixture

@@ -14,9 +14,9 @@ from tests.support.postgres import TestDatabase
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database
 from tidings.kernel.ids import TenantId
-from tidings.kernel.key_file import LocalKeyFileKms
-from tidings.kernel.key_status import key_status
-from tidings.kernel.keyring import Keyring
+from tidings.kernel.keys.key_file import LocalKeyFileKms
+from tidings.kernel.keys.keyring import Keyring
+from tidings.kernel.keys.status import key_status
 
 _COMMAND = "from tidings.cli.failures import clear_failures\nfrom tidings.cli.keys import app\nwith clear_failures(): app()"
 

@@ -9,13 +9,13 @@ from tests.integration.keys.conftest import recipients
 from tests.support.clock import ManualClock
 from tests.support.kms import MemoryKms
 from tests.support.postgres import TestDatabase
-from tidings.kernel.ciphers import UnreadableError
 from tidings.kernel.clock import SystemClock
-from tidings.kernel.data_key import DestroyedKeyError
 from tidings.kernel.db import Database
 from tidings.kernel.errors import DatabaseError, NotPermittedError
 from tidings.kernel.ids import TENANT, TenantId
-from tidings.kernel.keyring import QUERIES, Keyring
+from tidings.kernel.keys.ciphers import UnreadableError
+from tidings.kernel.keys.data_key import DestroyedKeyError
+from tidings.kernel.keys.keyring import QUERIES, Keyring
 
 
 async def test_what_is_sealed_is_read_by_another_process(

@@ -9,16 +9,16 @@ import pytest
 from tests.integration.keys.conftest import recipients
 from tests.support.kms import MemoryKms
 from tests.support.postgres import TestDatabase
-from tidings.kernel.ciphers import UnreadableError
 from tidings.kernel.clock import SystemClock
-from tidings.kernel.data_key import DataKey, DestroyedKeyError
 from tidings.kernel.db import Database
 from tidings.kernel.ids import TENANT, TenantId
-from tidings.kernel.key_file import LocalKeyFileKms
-from tidings.kernel.key_rotation import has_keys, plan_tenant_rotation, rotate_master, rotate_tenant
-from tidings.kernel.key_status import check_master_keys, key_status
-from tidings.kernel.keyring import Keyring
-from tidings.kernel.kms import Kms, UnknownMasterKeyError
+from tidings.kernel.keys.ciphers import UnreadableError
+from tidings.kernel.keys.data_key import DataKey, DestroyedKeyError
+from tidings.kernel.keys.key_file import LocalKeyFileKms
+from tidings.kernel.keys.keyring import Keyring
+from tidings.kernel.keys.kms import Kms, UnknownMasterKeyError
+from tidings.kernel.keys.rotation import has_keys, plan_tenant_rotation, rotate_master, rotate_tenant
+from tidings.kernel.keys.status import check_master_keys, key_status
 
 
 class KilledError(Exception):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidings.kernel.blob_keys import (
+from tidings.kernel.blobs.keys import (
     attachment_key,
     checked_key,
     escape_file_name,
@@ -26,8 +26,11 @@ from tidings.kernel.ids import (
 )
 
 DAY = datetime(2026, 3, 9, 23, 59, tzinfo=UTC)
-TENANT_ID, NOTIFICATION_ID = TENANT.new(DAY), NOTIFICATION.new(DAY)
-WEBHOOK_ID, VERSION_ID = INBOUND_WEBHOOK.new(DAY), TEMPLATE_VERSION.new(DAY)
+# Made on that day, and the same in every process: they are part of the tests' names.
+TENANT_ID = TENANT.parse("tnt_01KKAGMBD01VSE7KB9RVDNHC55")
+NOTIFICATION_ID = NOTIFICATION.parse("ntf_01KKAGMBD0HWNT3B64HHAZN27Y")
+WEBHOOK_ID = INBOUND_WEBHOOK.parse("whi_01KKAGMBD0ZD265HDXPCF7RDFR")
+VERSION_ID = TEMPLATE_VERSION.parse("tpv_01KKAGMBD0S511NMSX3S0MF1MV")
 
 
 def test_the_layout() -> None:

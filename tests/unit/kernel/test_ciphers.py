@@ -5,8 +5,16 @@ import pickle
 
 import pytest
 
-from tidings.kernel.ciphers import OVERHEAD, Key, UnreadableError, associate, key_version_of, seal, unseal
-from tidings.kernel.data_key import DataKey, DestroyedKeyError
+from tidings.kernel.keys.ciphers import (
+    OVERHEAD,
+    Key,
+    UnreadableError,
+    associate,
+    key_version_of,
+    seal,
+    unseal,
+)
+from tidings.kernel.keys.data_key import DataKey, DestroyedKeyError
 
 
 @pytest.mark.parametrize(

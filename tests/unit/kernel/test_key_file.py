@@ -10,8 +10,8 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from tidings.kernel.errors import NotConfiguredError
-from tidings.kernel.key_file import LocalKeyFileKms
-from tidings.kernel.kms import KmsError, open_kms
+from tidings.kernel.keys.key_file import LocalKeyFileKms
+from tidings.kernel.keys.kms import KmsError, open_kms
 
 
 @pytest.fixture
@@ -113,7 +113,7 @@ def test_processes_that_start_together_agree(file: Path) -> None:
     """Several first uses at once make one key, and several rotations at once lose none."""
     script = (
         "import asyncio, pathlib, sys\n"
-        "from tidings.kernel.key_file import LocalKeyFileKms\n"
+        "from tidings.kernel.keys.key_file import LocalKeyFileKms\n"
         "kms = LocalKeyFileKms(pathlib.Path(sys.argv[1]))\n"
         "asyncio.run(kms.wrap(b'x', b''))\n"
         "asyncio.run(kms.rotate())\n"

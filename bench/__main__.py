@@ -1,0 +1,58 @@
+"""`make bench`: a real Postgres in a temporary data dir, every measurement, a table and `bench/results.json`."""
+
+import asyncio
+import json
+import platform
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
+
+import asyncpg
+
+from bench import relay, transactions
+from tidings.kernel.clock import SystemClock
+from tidings.operations.embedded import DataDir, EmbeddedPostgres
+from tidings.operations.migrations.runner import migrate_up
+from tidings.operations.partitions import make_missing
+
+RESULTS = Path(__file__).parent / "results.json"
+
+
+async def _measure(runtime_url: str, owner_url: str) -> dict[str, float]:
+    await migrate_up(owner_url)
+    owner = await asyncpg.connect(owner_url)
+    await make_missing(owner, SystemClock().now())
+    await owner.close()
+    figures: dict[str, float] = {}
+    figures |= await transactions.measure(runtime_url)
+    figures |= await relay.measure(runtime_url)
+    return figures
+
+
+def main() -> None:
+    """Measure, show, keep."""
+    with tempfile.TemporaryDirectory(prefix="tidings-bench-", ignore_cleanup_errors=True) as folder:
+        Path(folder).chmod(0o711)
+        data_dir = DataDir(Path(folder) / "data")
+        data_dir.open()
+        postgres = EmbeddedPostgres(data_dir)  # as `tidings up` runs it: fsync on
+        postgres.start()
+        try:
+            figures = asyncio.run(_measure(postgres.url("tidings_runtime"), postgres.url("tidings_owner")))
+        finally:
+            postgres.stop()
+            data_dir.close()
+    for name, value in figures.items():
+        print(f"{name:44} {value:>12,.3f}" if value < 100 else f"{name:44} {value:>12,.0f}")
+    RESULTS.write_text(
+        json.dumps(
+            {"measured_on": datetime.now(UTC).date().isoformat(), "python": platform.python_version()}
+            | {name: round(value, 4) for name, value in figures.items()},
+            indent=2,
+        )
+        + "\n"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,262 @@
+"""The only file that names concrete classes: read it and you know everything that Tidings touches.
+
+A role is a choice: `app` is what the API serves, `jobs()` is what a worker runs, and `tidings up` does both.
+Tests build the same `System` over their own database.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from types import TracebackType
+from typing import Self
+
+from litestar import Router
+from litestar.handlers import HTTPRouteHandler
+
+from tidings import __version__
+from tidings.kernel.audit.anchor import AnchorJob, AnchorKeeper
+from tidings.kernel.audit.log import AuditLog
+from tidings.kernel.blobs.store import open_blobs
+from tidings.kernel.bus import Subscription
+from tidings.kernel.clock import Clock, SystemClock
+from tidings.kernel.db import Database, PoolSettings
+from tidings.kernel.deduplicate import ConsumedEvents
+from tidings.kernel.flags.flags import FLAGS_CHANNEL, FLAGS_PAYLOAD, Flags, FlagsJob
+from tidings.kernel.http.app import HttpApp, build_app
+from tidings.kernel.http.asgi import App
+from tidings.kernel.http.callers import Authenticator, Door
+from tidings.kernel.http.health import Check
+from tidings.kernel.http.request_ids import Answered
+from tidings.kernel.http.tenant_gate import TenantGate
+from tidings.kernel.idempotency import Idempotency
+from tidings.kernel.jobs import Job
+from tidings.kernel.keys.keyring import Keyring
+from tidings.kernel.keys.kms import open_kms
+from tidings.kernel.keys.status import check_master_keys
+from tidings.kernel.local_hot_state import LocalHotState
+from tidings.kernel.metrics import Metrics
+from tidings.kernel.outbox import Outbox
+from tidings.kernel.postgres_bus import PostgresBus
+from tidings.kernel.sweepers import SweepJob
+from tidings.kernel.tracing import tracer
+from tidings.notify.access import deps as access_deps
+from tidings.notify.access import routes as access_routes
+from tidings.notify.access.authenticate import AnyAuthenticator, KeyAuthenticator
+from tidings.notify.access.jwks import Jwks
+from tidings.notify.access.jwt import JwtAuthenticator, JwtSettings
+from tidings.notify.access.last_used import LastUsed
+from tidings.notify.access.ledger import KeyLedger
+from tidings.notify.access.witness import AuditingWitness
+from tidings.notify.tenants import consumer as tenants_consumer
+from tidings.notify.tenants import deps as tenants_deps
+from tidings.notify.tenants import provision as tenants_provision
+from tidings.notify.tenants import routes as tenants_routes
+from tidings.notify.tenants.change import TenantChanger
+from tidings.notify.tenants.states import ProjectedStates
+from tidings.operations.partitions.job import PartitionJob
+from tidings.settings import AuthSettings, Settings
+
+_SERVICES = ("notification", "chan", "bff_backoffice")
+#: The services that note which events they have applied.
+_LEDGERS = ("notification", "chan")
+
+
+class System:
+    """One process' Tidings, put together; open it before use."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        runtime_url: str,
+        owner_url: str | None = None,
+        clock: Clock | None = None,
+        db: Database | None = None,
+    ) -> None:
+        self.settings = settings
+        self.clock = clock or SystemClock()
+        self.metrics = Metrics()
+        self._runtime_url = runtime_url
+        self._owner_url = owner_url
+
+        database = settings.database
+        self.db = db or Database(
+            runtime_url,
+            PoolSettings(
+                min_size=database.pool_min,
+                max_size=database.pool_max,
+                statement_timeout=database.statement_timeout,
+                lock_timeout=database.lock_timeout,
+            ),
+        )
+        self.kms = open_kms(settings.kms_url())
+        self.keyring = Keyring(self.kms, clock=self.clock)
+        self.blobs = open_blobs(settings.blobs_url())
+        self.hot_state = LocalHotState(self.db, self.clock)
+
+        self.outbox = Outbox("notification")
+        self.audit = AuditLog("notification", self.clock)
+        self.router_audit = AuditLog("chan", self.clock)
+        self.idempotency = Idempotency("notification", self.clock)
+        self.flags = Flags(self.db, self.audit, self.clock)
+        self.bus = PostgresBus(runtime_url, self.db, clock=self.clock, observer=_BusMetrics(self.metrics))
+
+        self.gate = TenantGate(ProjectedStates(self.db), clock=self.clock)
+        self.tenants = TenantChanger(outbox=self.outbox, audit=self.audit, clock=self.clock)
+        self.last_used = LastUsed(self.db)
+        self.keys = KeyAuthenticator(self.db, clock=self.clock, last_used=self.last_used)
+        self.key_ledger = KeyLedger(outbox=self.outbox, audit=self.audit, clock=self.clock)
+        self.app = self.build_app()
+
+    async def __aenter__(self) -> Self:
+        await self.db.open()
+        try:
+            # A key file that is not the one the data was sealed with: better now than at the first person.
+            await check_master_keys(self.db, self.kms)
+        except BaseException:
+            await self.db.close()
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.db.close()
+
+    def jobs(self) -> Mapping[str, Job]:
+        """What runs beside the API; any number of processes may run them at once."""
+        bus = self.bus
+        return {
+            "bus": bus,
+            **{f"relay_{schema}": bus.relay(schema) for schema in _SERVICES},
+            "tenants": bus.consumer(
+                Subscription(
+                    group=tenants_consumer.GROUP,
+                    subjects=tenants_consumer.SUBJECTS,
+                    ledger="notification",
+                    on_platform_events=tenants_consumer.handle,
+                )
+            ),
+            "tenant_keys": bus.consumer(
+                Subscription(
+                    group=tenants_provision.GROUP,
+                    subjects=tenants_provision.SUBJECTS,
+                    ledger="notification",
+                    on_tenant_events=tenants_provision.handler(self.keyring),
+                )
+            ),
+            "partitions": PartitionJob(
+                url=self._owner_url or self._runtime_url,
+                may_make=self._owner_url is not None,
+                every=self.settings.jobs.partitions_every,
+                clock=self.clock,
+                metrics=self.metrics,
+            ),
+            "audit_anchors": AnchorJob(
+                [AnchorKeeper(self.db, log, self.kms, self.clock) for log in (self.audit, self.router_audit)]
+            ),
+            "flags": FlagsJob(self.flags, bus.wakeups.on(FLAGS_CHANNEL, FLAGS_PAYLOAD)),
+            "last_used": self.last_used,
+            "sweepers": SweepJob(
+                {
+                    "idempotency_keys": lambda most: self.idempotency.sweep(self.db, limit=most),
+                    "dead_letters": lambda _: bus.dead_letters.sweep(),
+                    "hot_state": self._sweep_hot_state,
+                    "consumed_events": self._sweep_consumed,
+                },
+                every=self.settings.jobs.sweep_every,
+                metrics=self.metrics,
+            ),
+        }
+
+    async def _sweep_hot_state(self, most: int) -> int:
+        return max((await self.hot_state.sweep(limit=most)).values())
+
+    async def _sweep_consumed(self, _: int) -> int:
+        return sum([await ConsumedEvents(schema).sweep(self.db, self.clock) for schema in _LEDGERS])
+
+    def build_app(
+        self,
+        *,
+        more_routers: Sequence[Router | HTTPRouteHandler] = (),
+        raw_routes: Callable[[Door], Mapping[tuple[str, str], App]] | None = None,
+        tokens: Authenticator | None = None,
+        checks: Mapping[str, Check] | None = None,
+        on_answer: Callable[[Answered], None] | None = None,
+    ) -> HttpApp:
+        """The application; a test adds routes of its own and listens in."""
+        door = Door(
+            authenticator=AnyAuthenticator(
+                keys=self.keys, tokens=tokens or _tokens(self.settings.auth, self.clock)
+            ),
+            gate=self.gate,
+            witness=AuditingWitness(self.db, audit=self.audit, clock=self.clock),
+        )
+        return build_app(
+            routers=[
+                *access_routes.routers(
+                    access_deps.Deps(
+                        db=self.db,
+                        clock=self.clock,
+                        ledger=self.key_ledger,
+                        keys=self.keys,
+                        idempotency=self.idempotency,
+                    )
+                ),
+                *tenants_routes.routers(
+                    tenants_deps.Deps(
+                        db=self.db,
+                        clock=self.clock,
+                        outbox=self.outbox,
+                        audit=self.audit,
+                        idempotency=self.idempotency,
+                        gate=self.gate,
+                    )
+                ),
+                *more_routers,
+            ],
+            door=door,
+            clock=self.clock,
+            version=__version__,
+            checks=checks if checks is not None else {"database": self.db.ping},
+            raw_routes=raw_routes(door) if raw_routes else None,
+            render_metrics=self.metrics.render,
+            body_limit=self.settings.http.max_body_bytes,
+            tracer=tracer("http"),
+            on_answer=on_answer or self._count,
+        )
+
+    def _count(self, answered: Answered) -> None:
+        self.metrics.requests.labels(answered.method, answered.route, str(answered.status)).inc()
+        self.metrics.request_seconds.labels(answered.method, answered.route).observe(answered.seconds)
+
+
+def _tokens(auth: AuthSettings, clock: Clock) -> Authenticator | None:
+    if auth.jwks_url is None or auth.issuer is None or auth.audience is None:
+        return None
+    return JwtAuthenticator(
+        Jwks(auth.jwks_url, clock=clock),
+        settings=JwtSettings(issuer=auth.issuer, audience=auth.audience),
+        clock=clock,
+    )
+
+
+class _BusMetrics:
+    """Counts what happens on the bus."""
+
+    def __init__(self, metrics: Metrics) -> None:
+        self._metrics = metrics
+
+    def relayed(self, outbox: str, count: int, lag_seconds: float) -> None:
+        self._metrics.relayed.labels(outbox).inc(count)
+        self._metrics.relay_lag.observe(lag_seconds)
+
+    def consumed(self, group: str, count: int) -> None:
+        self._metrics.consumed.labels(group).inc(count)
+
+    def parked(self, group: str, count: int) -> None:
+        self._metrics.parked.labels(group).inc(count)
+
+    def died(self, group: str, count: int) -> None:
+        self._metrics.dead_letters.labels(group).inc(count)
+
+    def took_over(self, group: str) -> None:
+        self._metrics.takeovers.labels(group).inc()

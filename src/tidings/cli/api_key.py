@@ -1,0 +1,132 @@
+"""`tidings api-key`: keys for callers, the first platform key above all."""
+
+import json
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tidings.cli.options import DatabaseUrl, DataDir, Json
+from tidings.cli.system import operator, run_with_system
+
+if TYPE_CHECKING:
+    from tidings.bootstrap import System
+    from tidings.kernel.ids import TenantId
+
+app = typer.Typer(help="Create, list and revoke API keys.", no_args_is_help=True, rich_markup_mode=None)
+
+Tenant = Annotated[str | None, typer.Option("--tenant", help="Whose key: the tenant's id, tnt_…")]
+Platform = Annotated[bool, typer.Option("--platform", help="A key of the platform itself.")]
+
+
+@app.command("create")
+def create(
+    name: Annotated[str, typer.Argument(help="What it is for, for people who read the list.")],
+    *,
+    tenant: Tenant = None,
+    platform: Platform = False,
+    role: Annotated[
+        str | None, typer.Option(help="[default: tenant.admin, or platform.channel.admin with --platform]")
+    ] = None,
+    as_json: Json = False,
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> None:
+    """Create a key and print it; it is shown this once and never again."""
+
+    async def work(system: "System") -> dict[str, str]:
+        from tidings.kernel.db import CALLER_ROLES
+        from tidings.kernel.errors import BadValueError
+        from tidings.notify.access.create import create_key
+        from tidings.notify.access.model import KeyWish, credential
+
+        chosen = role or ("platform.channel.admin" if platform else "tenant.admin")
+        if chosen not in CALLER_ROLES:
+            raise BadValueError("--role", f"must be one of {', '.join(CALLER_ROLES)}")
+        async with _side(system, tenant, platform=platform) as tx:
+            key, secret = await create_key(
+                tx,
+                KeyWish(name=name, role=chosen),
+                grantor=None,
+                actor=operator(),
+                ledger=system.key_ledger,
+                clock=system.clock,
+            )
+        return {"id": key.id, "key": credential(key.id, secret), "role": key.role}
+
+    made = run_with_system(work, data_dir, database_url)
+    print(json.dumps(made, indent=2) if as_json else f"{made['id']}  {made['role']}\n{made['key']}")
+
+
+@app.command("list")
+def list_(
+    *,
+    tenant: Tenant = None,
+    platform: Platform = False,
+    as_json: Json = False,
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> None:
+    """List a tenant's keys, or the platform's, the newest first."""
+
+    async def work(system: "System") -> list[dict[str, Any]]:
+        from tidings.notify.access import store
+
+        now = system.clock.now()
+        found: list[dict[str, Any]] = []
+        async with _side(system, tenant, platform=platform) as tx:
+            while page := await store.list_keys(tx, after_id=found[-1]["id"] if found else None, limit=200):
+                found += [
+                    {
+                        "id": key.id,
+                        "name": key.name,
+                        "role": key.role,
+                        "state": key.state(now).value,
+                        "last_used_at": key.last_used_at.isoformat() if key.last_used_at else None,
+                    }
+                    for key in page
+                ]
+        return found
+
+    found = run_with_system(work, data_dir, database_url)
+    if as_json:
+        print(json.dumps(found, indent=2, ensure_ascii=False))
+        return
+    for key in found:
+        print(
+            f"{key['id']}  {key['state']:8}  {key['role']:22}  last used {key['last_used_at'] or 'never'}  {key['name']}"
+        )
+
+
+@app.command("revoke")
+def revoke(
+    key_id: Annotated[str, typer.Argument(metavar="KEY", help="The key's id, key_…")],
+    *,
+    tenant: Tenant = None,
+    platform: Platform = False,
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> None:
+    """Revoke a key; requests that carry it are refused within a second."""
+
+    async def work(system: "System") -> str:
+        from tidings.kernel.ids import API_KEY
+        from tidings.notify.access.revoke import revoke_key
+
+        wanted = API_KEY.parse(key_id, field="KEY")
+        async with _side(system, tenant, platform=platform) as tx:
+            key = await revoke_key(tx, wanted, actor=operator(), ledger=system.key_ledger, clock=system.clock)
+        return key.id
+
+    print(f"{run_with_system(work, data_dir, database_url)} is revoked")
+
+
+def _side(system: "System", tenant: str | None, *, platform: bool) -> Any:
+    from tidings.cli.failures import CommandError
+    from tidings.kernel.ids import TENANT
+
+    if (tenant is None) == (not platform):
+        raise CommandError("say whose key: --tenant tnt_…, or --platform")
+    if platform:
+        return system.db.platform()
+    whose: TenantId = TENANT.parse(str(tenant), field="--tenant")
+    return system.db.tenant(whose)

@@ -1,0 +1,69 @@
+"""`tidings`: the commands and where each lives. Nothing heavy is imported before a command runs."""
+
+from typing import Annotated
+
+import typer
+
+from tidings import __version__
+from tidings.cli import (
+    api_key,
+    audit,
+    break_glass,
+    dead_letters,
+    flags,
+    keys,
+    migrate,
+    partitions,
+    serve,
+    settings,
+    tenant,
+    up,
+)
+
+app = typer.Typer(
+    name="tidings",
+    help="Tidings: notifications that are sent exactly once, and that can explain themselves.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        print(f"tidings {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def tidings(
+    version: Annotated[  # the callback has done the work
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit."),
+    ] = False,
+) -> None:
+    """Tidings: notifications that are sent exactly once, and that can explain themselves."""
+
+
+app.command("up")(up.up)
+app.command("serve")(serve.serve)
+app.command("work")(serve.work)
+app.add_typer(migrate.app, name="migrate")
+app.command("partitions")(partitions.partitions)
+app.add_typer(tenant.app, name="tenant")
+app.add_typer(api_key.app, name="api-key")
+app.add_typer(keys.app, name="keys")
+app.add_typer(audit.app, name="audit")
+app.add_typer(flags.app, name="flags")
+app.add_typer(dead_letters.app, name="dead-letters")
+app.command("break-glass")(break_glass.break_glass)
+app.command("settings")(settings.settings)
+
+
+def main() -> None:
+    """The console script."""
+    from tidings.cli.failures import clear_failures
+
+    with clear_failures():
+        app()

@@ -1,0 +1,40 @@
+"""`tidings serve` and `tidings work`: one role each, for installations of several processes."""
+
+from tidings.cli.options import DatabaseUrl, DataDir, Host, OwnerDatabaseUrl, Port
+
+
+def serve(
+    *,
+    port: Port = None,
+    host: Host = None,
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> None:
+    """Serve the API, and nothing else; the database is migrated beforehand with `tidings migrate up`."""
+    from tidings.cli.serving import run_role
+
+    run_role(
+        "api",
+        overrides={
+            "TIDINGS_PORT": port,
+            "TIDINGS_HOST": host,
+            "TIDINGS_DATA_DIR": data_dir,
+            "TIDINGS_DATABASE_URL": database_url,
+        },
+    )
+
+
+def work(
+    *, data_dir: DataDir = None, database_url: DatabaseUrl = None, owner_database_url: OwnerDatabaseUrl = None
+) -> None:
+    """Run the jobs: relay, consumers, partitions, sweepers; any number of processes may."""
+    from tidings.cli.serving import run_role
+
+    run_role(
+        "jobs",
+        overrides={
+            "TIDINGS_DATA_DIR": data_dir,
+            "TIDINGS_DATABASE_URL": database_url,
+            "TIDINGS_OWNER_DATABASE_URL": owner_database_url,
+        },
+    )

@@ -1,0 +1,129 @@
+"""What `up`, `serve` and `work` share: a schema that fits, and a process that runs until it is told to stop."""
+
+import asyncio
+import signal
+import socket
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal
+
+from tidings.kernel.jobs import run_jobs
+
+if TYPE_CHECKING:
+    from tidings.bootstrap import System
+    from tidings.settings import Settings
+
+
+def run_role(role: Literal["api", "jobs"], *, overrides: dict[str, Any]) -> None:
+    """Run one role over a database that is there and migrated, until told to stop."""
+    import uvloop
+
+    from tidings import settings
+    from tidings.kernel import logs
+
+    chosen = settings.load(**overrides)
+    logs.configure(level=chosen.observability.log_level, style=chosen.observability.log_format)
+    for warning in settings.warnings(chosen):
+        print(f"tidings: warning: {warning}", file=sys.stderr)
+    listener = None
+    if role == "api":
+        from tidings.kernel.http.serve import listen
+
+        listener = listen(chosen.http.host, chosen.http.port)
+    uvloop.run(_run_role(role, chosen, listener))
+
+
+async def _run_role(role: str, chosen: "Settings", listener: socket.socket | None) -> None:
+    from tidings.bootstrap import System
+    from tidings.cli.connection import runtime_url
+    from tidings.kernel.http.serve import address_of
+
+    owner = chosen.database.owner_url.reveal() if chosen.database.owner_url else None
+    given = chosen.database.url.reveal() if chosen.database.url else None
+    async with runtime_url(chosen.data_dir, given) as url:
+        await check_schema(url)
+        async with System(chosen, runtime_url=url, owner_url=owner) as system:
+            where = f" on {address_of(listener)}" if listener else ""
+            await serve_until_stopped(
+                system,
+                listener,
+                roles={role},
+                ready=lambda: print(f"tidings: {role} ready{where}", flush=True),
+            )
+
+
+async def prepare_schema(runtime_url: str, owner_url: str | None) -> None:
+    """Migrate and make partitions where we have the owner's URL; refuse a schema that we can't serve."""
+    import asyncpg
+
+    from tidings.kernel.clock import SystemClock
+    from tidings.kernel.db import translated
+    from tidings.operations.migrations.runner import migrate_up
+    from tidings.operations.partitions import make_missing
+
+    if owner_url is not None:
+        await migrate_up(owner_url)
+        with translated():
+            owner = await asyncpg.connect(owner_url, timeout=10)
+        try:
+            await make_missing(owner, SystemClock().now())
+        finally:
+            await owner.close()
+    await check_schema(runtime_url)
+
+
+async def check_schema(runtime_url: str) -> None:
+    """Refuse a schema that this code can't serve."""
+    import asyncpg
+
+    from tidings.kernel.db import translated
+    from tidings.operations.migrations.compatibility import check_servable
+
+    with translated():
+        runtime = await asyncpg.connect(runtime_url, timeout=10)
+    try:
+        await check_servable(runtime)
+    finally:
+        await runtime.close()
+
+
+async def serve_until_stopped(
+    system: "System",
+    listener: socket.socket | None,
+    *,
+    roles: set[str],
+    ready: Callable[[], None] | None = None,
+) -> None:
+    """Run the chosen roles until SIGINT or SIGTERM, then let requests and jobs finish."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for name in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(name, stop.set)
+    tasks: list[asyncio.Task[None]] = []
+    if "jobs" in roles:
+        tasks.append(asyncio.create_task(run_jobs(system.jobs(), stop, system.metrics)))
+    if "api" in roles and listener is not None:
+        tasks.append(asyncio.create_task(_serve_http(system, listener, stop, ready)))
+    elif ready is not None:
+        ready()
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        stop.set()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _serve_http(
+    system: "System", listener: socket.socket, stop: asyncio.Event, ready: Callable[[], None] | None
+) -> None:
+    from tidings.kernel.http.serve import HttpServer
+
+    server = HttpServer(system.app, listener=listener)
+    await server.start()
+    if ready is not None:
+        ready()
+    stopped, ended = asyncio.create_task(stop.wait()), asyncio.create_task(server.wait())
+    await asyncio.wait({stopped, ended}, return_when=asyncio.FIRST_COMPLETED)
+    stop.set()
+    await server.stop()
+    await asyncio.gather(stopped, ended)

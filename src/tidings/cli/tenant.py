@@ -1,0 +1,160 @@
+"""`tidings tenant`: the tenants of this installation, changed as the platform's API changes them."""
+
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tidings.cli.options import DatabaseUrl, DataDir, Json
+from tidings.cli.system import operator, run_with_system
+
+if TYPE_CHECKING:
+    from tidings.bootstrap import System
+    from tidings.contracts.tenants import TenantEvent
+    from tidings.notify.tenants.model import Tenant
+
+app = typer.Typer(
+    help="Create tenants, see them, freeze and suspend them.", no_args_is_help=True, rich_markup_mode=None
+)
+
+TenantArgument = Annotated[str, typer.Argument(metavar="TENANT", help="The tenant's id, tnt_…, or its slug.")]
+Reason = Annotated[str | None, typer.Option(help="Why; it is kept in the audit.")]
+
+
+@app.command("create")
+def create(
+    slug: Annotated[str, typer.Argument(help="A short name for machines: letters, digits and dashes.")],
+    *,
+    name: Annotated[str | None, typer.Option(help="A name for people. [default: the slug]")] = None,
+    region: Annotated[str, typer.Option(help="Where its data lives.")] = "local",
+    locale: Annotated[str, typer.Option(help="Language of people who have not said theirs.")] = "en-US",
+    timezone: Annotated[str, typer.Option(help="Time zone of people who have not said theirs.")] = "UTC",
+    as_json: Json = False,
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> None:
+    """Create a tenant and print its id; `tidings api-key create --tenant` gives it a key."""
+
+    async def work(system: "System") -> "Tenant":
+        import msgspec
+
+        from tidings.notify.tenants.wire import CreateTenant
+
+        wanted = msgspec.convert(
+            {
+                "slug": slug,
+                "name": name or slug,
+                "region": region,
+                "default_locale": locale,
+                "default_timezone": timezone,
+            },
+            CreateTenant,
+        )
+        wanted.check()
+        async with system.db.platform() as tx:
+            return await system.tenants.create(tx, wanted.event, actor=operator())
+
+    _show([run_with_system(work, data_dir, database_url)], as_json=as_json)
+
+
+@app.command("list")
+def list_(*, as_json: Json = False, data_dir: DataDir = None, database_url: DatabaseUrl = None) -> None:
+    """List all tenants, the newest first."""
+
+    async def work(system: "System") -> "list[Tenant]":
+        from tidings.notify.tenants import store
+
+        found: list[Tenant] = []
+        async with system.db.platform() as tx:
+            while page := await store.list_tenants(
+                tx, after_id=found[-1].id if found else None, status=None, limit=200
+            ):
+                found += page
+        return found
+
+    _show(run_with_system(work, data_dir, database_url), as_json=as_json)
+
+
+@app.command("show")
+def show(
+    tenant: TenantArgument,
+    *,
+    as_json: Json = False,
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> None:
+    """Show one tenant."""
+
+    async def work(system: "System") -> "Tenant":
+        return await _find(system, tenant)
+
+    _show([run_with_system(work, data_dir, database_url)], as_json=as_json)
+
+
+def _status_command(verb: str, about: str) -> None:
+    def command(
+        tenant: TenantArgument,
+        *,
+        reason: Reason = None,
+        as_json: Json = False,
+        data_dir: DataDir = None,
+        database_url: DatabaseUrl = None,
+    ) -> None:
+        async def work(system: "System") -> "Tenant":
+            from tidings.notify.tenants import change
+
+            make: Callable[[Tenant], TenantEvent | None] = getattr(change, verb)(reason)
+            known = await _find(system, tenant)
+            async with system.db.platform() as tx:
+                return await system.tenants.change(tx, known.id, make, actor=operator())
+
+        _show([run_with_system(work, data_dir, database_url)], as_json=as_json)
+
+    command.__doc__ = about
+    app.command(verb)(command)
+
+
+_status_command("freeze", "Take no new writes (423) while what was accepted is sent; undo with unfreeze.")
+_status_command("unfreeze", "Take writes again.")
+_status_command("suspend", "Close the tenant's API (403) and hold its sending; undo with resume.")
+_status_command("resume", "Open a suspended tenant again.")
+
+
+async def _find(system: "System", tenant: str) -> "Tenant":
+    from tidings.cli.failures import CommandError
+    from tidings.kernel.ids import TenantId
+    from tidings.notify.tenants import store
+
+    async with system.db.platform() as tx:
+        if tenant.startswith("tnt_"):
+            found = await store.find_tenant(tx, tenant_id=TenantId(tenant))
+        else:
+            found = await store.find_tenant_by_slug(tx, slug=tenant)
+    if found is None:
+        raise CommandError(f"no tenant has the id or slug {tenant}; `tidings tenant list` shows them")
+    return found
+
+
+def _show(tenants: "list[Tenant]", *, as_json: bool) -> None:
+    facts = [
+        {
+            "id": tenant.id,
+            "slug": tenant.slug,
+            "name": tenant.name,
+            "status": tenant.status.value,
+            "frozen": tenant.frozen_at is not None,
+            "region": tenant.region,
+            "default_locale": tenant.default_locale,
+            "default_timezone": tenant.default_timezone,
+        }
+        for tenant in tenants
+    ]
+    if as_json:
+        print(json.dumps(facts, indent=2, ensure_ascii=False))
+        return
+    for fact in facts:
+        frozen = ", frozen" if fact["frozen"] else ""
+        print(f"{fact['id']}  {fact['slug']:20}  {fact['status']}{frozen}  {fact['name']}")
+    if not facts:
+        print("there are no tenants yet; `tidings tenant create` makes one")

@@ -1,0 +1,137 @@
+"""`tidings up`: everything in one process, for a laptop and for a small house."""
+
+import json
+import os
+import socket
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from tidings.cli import options
+
+if TYPE_CHECKING:
+    from tidings.operations.embedded import DataDir
+    from tidings.settings import Settings
+
+
+def up(
+    *,
+    data_dir: options.DataDir = None,
+    port: options.Port = None,
+    host: options.Host = None,
+    database_url: options.DatabaseUrl = None,
+    owner_database_url: options.OwnerDatabaseUrl = None,
+) -> None:
+    """Start Tidings with its own Postgres, a demo tenant and a first key; Ctrl-C stops everything."""
+    from tidings import settings
+    from tidings.cli.failures import CommandError
+    from tidings.kernel import logs
+    from tidings.kernel.http.serve import listen
+    from tidings.operations.embedded import DataDir, EmbeddedPostgres
+
+    chosen = settings.load(
+        TIDINGS_DATA_DIR=data_dir,
+        TIDINGS_PORT=port,
+        TIDINGS_HOST=host,
+        TIDINGS_DATABASE_URL=database_url,
+        TIDINGS_OWNER_DATABASE_URL=owner_database_url,
+    )
+    if chosen.database.owner_url is not None and chosen.database.url is None:
+        raise CommandError(
+            "TIDINGS_OWNER_DATABASE_URL needs TIDINGS_DATABASE_URL, the same database as the runtime role"
+        )
+    logs.configure(level=chosen.observability.log_level, style=chosen.observability.log_format)
+    for warning in settings.warnings(chosen):
+        typer.echo(f"tidings: warning: {warning}", err=True)
+    listener = listen(chosen.http.host, chosen.http.port)
+    folder = DataDir(chosen.data_dir)
+    folder.open()
+    try:
+        if chosen.database.url is not None:
+            runtime = chosen.database.url.reveal()
+            owner = chosen.database.owner_url.reveal() if chosen.database.owner_url else None
+            _run(chosen, folder, listener, runtime, owner)
+            return
+        postgres = EmbeddedPostgres(folder)
+        # In the main thread, because the server is told to end when the thread that started it ends.
+        postgres.start()
+        try:
+            _run(chosen, folder, listener, postgres.url("tidings_runtime"), postgres.url("tidings_owner"))
+        finally:
+            postgres.stop()
+    finally:
+        folder.close()
+        listener.close()
+
+
+def _run(
+    chosen: "Settings", folder: "DataDir", listener: socket.socket, runtime: str, owner: str | None
+) -> None:
+    import uvloop
+
+    uvloop.run(_serve(chosen, folder, listener, runtime, owner))
+
+
+async def _serve(
+    chosen: "Settings", folder: "DataDir", listener: socket.socket, runtime: str, owner: str | None
+) -> None:
+    from tidings.bootstrap import System
+    from tidings.cli.serving import prepare_schema, serve_until_stopped
+    from tidings.kernel.http.serve import address_of
+    from tidings.operations.demo import DemoMaker
+
+    await prepare_schema(runtime, owner)
+    base_url = chosen.http.public_url or address_of(listener)
+    system = System(chosen, runtime_url=runtime, owner_url=owner)
+    async with system:
+        maker = DemoMaker(
+            db=system.db,
+            tenants=system.tenants,
+            keys=system.keys,
+            ledger=system.key_ledger,
+            clock=system.clock,
+        )
+        demo = await maker.ensure(_read(folder.demo))
+        facts = {
+            "base_url": base_url,
+            "tenant_id": demo.tenant_id,
+            "api_key": demo.api_key,
+            "platform_key": demo.platform_key,
+            "database_url": runtime,
+            "pid": os.getpid(),
+        }
+        folder.write_private(folder.demo, facts)
+        await serve_until_stopped(
+            system, listener, roles={"api", "jobs"}, ready=lambda: _greet(facts, folder.path)
+        )
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(file.read_text())
+    except (FileNotFoundError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _greet(facts: dict[str, Any], data_dir: Path) -> None:
+    base, key = facts["base_url"], facts["api_key"]
+    print(
+        f"""
+Tidings is running.
+
+  API        {base}
+  Reference  {base}/docs
+  Tenant     {facts["tenant_id"]}
+  API key    {key}
+  Data dir   {data_dir}  (all of this is in demo.json)
+
+Try it in another terminal:
+
+  curl -H 'Authorization: Bearer {key}' {base}/api/v1/tenant
+
+Ctrl-C stops everything.
+""",
+        flush=True,
+    )

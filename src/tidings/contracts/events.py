@@ -1,0 +1,16 @@
+"""Every event that crosses a border, by its subject, with the form of its payload.
+
+`vN` grows only by addition: a new field has a default. What would break a reader is `vN+1`.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from tidings.contracts.api_keys import API_KEY_EVENTS
+from tidings.contracts.tenants import TENANT_EVENTS
+
+#: Subject → payload type.
+EVENTS: Final[Mapping[str, type[Any]]] = {**TENANT_EVENTS, **API_KEY_EVENTS}
+
+#: Where notify's own events come from.
+NOTIFY_SOURCE: Final = "/tidings/notify"

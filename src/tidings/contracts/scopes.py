@@ -1,0 +1,55 @@
+"""What a key or token may do, by resource and verb, and which of it each role can hold.
+
+A caller's scopes are those it was given, as far as its role allows them. A role narrows and never widens.
+"""
+
+from typing import Final
+
+from tidings.kernel.db import CALLER_ROLES, CallerRole
+
+#: Resource → what reading it shows, what writing it changes. An empty sentence: there is no such verb.
+_RESOURCES: Final[dict[str, tuple[str, str]]] = {
+    "notifications": ("See notifications, their attempts and why they were or were not sent.", "Send and cancel notifications."),
+    "templates": ("See templates and their versions.", "Draft, publish, roll back and import templates."),
+    "recipients": ("See recipients, their addresses and preferences.", "Change and erase recipients and their preferences."),
+    "suppressions": ("See who is suppressed, and why.", "Suppress, release and import."),
+    "channels": ("See channels, senders and their health.", "Change channels, senders and credentials."),
+    "batches": ("See batches and their progress.", "Start, pause, resume and cancel batches."),
+    "triggers": ("See which events send what.", "Change which events send what."),
+    "events": ("See which events arrived.", "Send events that triggers listen to."),
+    "webhooks": ("See webhook subscriptions and deliveries.", "Change subscriptions, rotate secrets, deliver again."),
+    "inbox": ("Read a recipient's in-app feed.", "Mark, archive and snooze in a recipient's feed."),
+    "router": ("See policies, executions, circuits and conversations.", "Change policies, adapters, circuits and routes."),
+    "audit": ("Read the audit.", ""),
+    "api_keys": ("See API keys; never their secrets.", "Create, rotate and revoke API keys."),
+    "tenants": ("See all tenants.", "Create, change, freeze and suspend tenants."),
+}  # fmt: skip
+
+#: Every scope and what it allows.
+SCOPES: Final[dict[str, str]] = {
+    f"{resource}:{verb}": sentence
+    for resource, sentences in _RESOURCES.items()
+    for verb, sentence in zip(("read", "write"), sentences, strict=True)
+    if sentence
+}
+
+_READS: Final = frozenset(scope for scope in SCOPES if scope.endswith(":read"))
+_PLATFORM_ONLY: Final = frozenset({"tenants:read", "tenants:write"})
+
+#: What each role can hold at most.
+ROLE_SCOPES: Final[dict[CallerRole, frozenset[str]]] = {
+    "platform.channel.admin": frozenset(SCOPES),
+    "platform.support": _READS,
+    "tenant.admin": frozenset(SCOPES) - _PLATFORM_ONLY,
+    "tenant.support": (_READS - _PLATFORM_ONLY - {"api_keys:read"})
+    | {"notifications:write", "recipients:write", "suppressions:write", "inbox:write"},
+    "tenant.viewer": _READS - _PLATFORM_ONLY - {"api_keys:read", "audit:read"},
+}
+
+if set(ROLE_SCOPES) != set(CALLER_ROLES):
+    raise AssertionError("every role has its line in ROLE_SCOPES")
+
+
+def is_platform_role(role: CallerRole) -> bool:
+    """Whether callers of this role belong to the platform and to no tenant."""
+    return role.startswith("platform.")

@@ -1,0 +1,185 @@
+"""Tenants as events tell of them; frozen, and grown only by addition.
+
+Every event carries the tenant's version after it. Events of one tenant arrive in order, and one that is not
+newer than what is known changes nothing.
+"""
+
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+Channel = Literal["email", "sms", "whatsapp", "telegram", "viber", "voice", "push", "inapp", "webhook"]
+
+Slug = Annotated[
+    str,
+    Meta(
+        min_length=2,
+        max_length=63,
+        pattern=r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$",
+        description="must be lower-case letters, digits and single hyphens, beginning with a letter",
+    ),
+]
+Name = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=200,
+        pattern=r"^[^\x00-\x1f\x7f]+$",
+        description="must be one line of text without control characters",
+    ),
+]
+Region = Annotated[
+    str,
+    Meta(
+        max_length=63,
+        pattern=r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$",
+        description="must be a region's name such as eu-west-1",
+    ),
+]
+Locale = Annotated[
+    str,
+    Meta(
+        max_length=35,
+        pattern=r"^[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?(-([A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))*$",
+        description="must be a language tag such as en-US, fa-AF or zh-Hant-TW",
+    ),
+]
+TimeZone = Annotated[
+    str, Meta(min_length=1, max_length=64, description="An IANA time zone such as Europe/Berlin.")
+]
+TimeOfDay = Annotated[
+    str,
+    Meta(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$", description="must be a time of day such as 22:00"),
+]
+Domain = Annotated[
+    str,
+    Meta(
+        max_length=253,
+        pattern=r"^(\*\.)?([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$",
+        description="must be a lower-case domain such as example.com or *.example.com",
+    ),
+]
+Count = Annotated[int, Meta(ge=1, le=1_000_000_000)]
+Days = Annotated[int, Meta(ge=1, le=3650)]
+Weight = Annotated[int, Meta(ge=1, le=1000)]
+ThemeEtag = Annotated[str, Meta(max_length=200)]
+
+
+class QuietHours(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """When people are left in peace; may reach across midnight."""
+
+    days: Annotated[tuple[Day, ...], Meta(min_length=1, max_length=7)]
+    start: TimeOfDay
+    end: TimeOfDay
+    #: The recipient's own zone where this is left out.
+    timezone: TimeZone | None = None
+
+
+class SendingLimits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """How much is sent at most; what is over a limit waits for the next window."""
+
+    per_second: Count | None = None
+    per_day: Count | None = None
+    per_recipient_per_hour: Count | None = None
+    per_recipient_per_day: Count | None = None
+    per_channel_per_second: dict[Channel, Count] = {}
+
+
+class Retention(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """For how many days notifications are kept, by retention class; the platform's own periods otherwise."""
+
+    regulated_days: Days | None = None
+    standard_days: Days | None = None
+    marketing_days: Days | None = None
+
+
+class NotificationPolicy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A tenant's defaults for everything it sends."""
+
+    quiet_hours: Annotated[tuple[QuietHours, ...], Meta(max_length=20)] = ()
+    limits: SendingLimits | None = None
+    #: Links in messages may lead there only; empty: anywhere.
+    allowed_link_domains: Annotated[tuple[Domain, ...], Meta(max_length=200)] = ()
+    #: Mail may come from there only; empty: wherever a channel's sender says.
+    allowed_sender_domains: Annotated[tuple[Domain, ...], Meta(max_length=200)] = ()
+    retention: Retention | None = None
+
+
+class _TenantEvent(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    tenant_id: str
+    #: The tenant's version after this event; grows by at least one.
+    version: int
+
+
+class TenantCreated(_TenantEvent, frozen=True, kw_only=True):
+    """A tenant came to be."""
+
+    name: Name
+    region: Region
+    slug: Slug | None = None
+    default_locale: Locale = "en-US"
+    default_timezone: TimeZone = "UTC"
+    notification_policy: NotificationPolicy = NotificationPolicy()
+    theme_etag: ThemeEtag = ""
+    weight: Weight = 1
+
+
+class TenantUpdated(_TenantEvent, frozen=True, kw_only=True):
+    """Some facts about a tenant changed; those not named stay."""
+
+    name: Name | UnsetType = UNSET
+    region: Region | UnsetType = UNSET
+    slug: Slug | UnsetType | None = UNSET
+    default_locale: Locale | UnsetType = UNSET
+    default_timezone: TimeZone | UnsetType = UNSET
+    notification_policy: NotificationPolicy | UnsetType = UNSET
+    theme_etag: ThemeEtag | UnsetType = UNSET
+    weight: Weight | UnsetType = UNSET
+
+
+class _TenantStatusEvent(_TenantEvent, frozen=True, kw_only=True, omit_defaults=True):
+    #: Why, for people.
+    reason: Annotated[str, Meta(max_length=500)] | None = None
+
+
+class TenantSuspended(_TenantStatusEvent, frozen=True, kw_only=True):
+    """Its API is closed and its sending is held."""
+
+
+class TenantActivated(_TenantStatusEvent, frozen=True, kw_only=True):
+    """It is no longer suspended."""
+
+
+class TenantFrozen(_TenantStatusEvent, frozen=True, kw_only=True):
+    """It takes no new API writes; what was accepted drains."""
+
+
+class TenantUnfrozen(_TenantStatusEvent, frozen=True, kw_only=True):
+    """It takes writes again."""
+
+
+class TenantDeleting(_TenantStatusEvent, frozen=True, kw_only=True):
+    """It is on its way out; there is no way back."""
+
+
+TenantEvent = (
+    TenantCreated
+    | TenantUpdated
+    | TenantSuspended
+    | TenantActivated
+    | TenantFrozen
+    | TenantUnfrozen
+    | TenantDeleting
+)
+
+#: What happened → the form of its payload.
+TENANT_EVENTS: dict[str, type[TenantEvent]] = {
+    "tenant.created.v1": TenantCreated,
+    "tenant.updated.v1": TenantUpdated,
+    "tenant.suspended.v1": TenantSuspended,
+    "tenant.activated.v1": TenantActivated,
+    "tenant.frozen.v1": TenantFrozen,
+    "tenant.unfrozen.v1": TenantUnfrozen,
+    "tenant.deleting.v1": TenantDeleting,
+}

@@ -1,0 +1,1 @@
+"""Who changed what, in chains that can't be altered unseen."""

@@ -1,0 +1,227 @@
+"""Closes each finished month of an audit log with a signed anchor.
+
+Before it signs, it walks every stream from where the last anchor left it: what was tampered with is named
+and not signed over. A month is closed a little after its end, so that transactions that began in it are
+through. After that its partition may be archived and dropped, and verification still passes.
+"""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+
+from tidings.kernel.audit.anchor_record import Anchor, AnchorKind, AnchorLine, AnchorSigner, Root
+from tidings.kernel.audit.anchor_verify import AnchorCheck
+from tidings.kernel.audit.chain import Finding
+from tidings.kernel.audit.log import AuditLog, Entry
+from tidings.kernel.audit.verify import ANCHOR_STREAM, AuditVerifier
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import Database
+from tidings.kernel.errors import AlreadyExistsError, BadValueError, TidingsError
+from tidings.kernel.ids import ANCHOR, TENANT, TenantId
+from tidings.kernel.jobs import wait_for_stop
+from tidings.kernel.logs import get_logger
+from tidings.kernel.sql import Queries
+
+_QUERIES = Queries.beside(__file__)
+_CHUNK = 5000
+#: How many faults an error carries; `tidings audit verify` tells them all.
+_SHOWN = 20
+_log = get_logger("audit")
+
+
+class AuditBrokenError(TidingsError):
+    """The audit is not as it was written; it is not signed over."""
+
+    code = "audit_broken"
+
+    def __init__(self, findings: Sequence[Finding]) -> None:
+        first = findings[0]
+        super().__init__(
+            f"the audit of {first.log} is not as it was written: row {first.id} {first.detail}; "
+            "see `tidings audit verify`"
+        )
+        #: The first faults that were found.
+        self.findings = tuple(findings)
+
+
+class AnchorKeeper:
+    """Makes the anchors of one log."""
+
+    def __init__(
+        self,
+        db: Database,
+        log: AuditLog,
+        signer: AnchorSigner,
+        clock: Clock,
+        *,
+        grace: timedelta = timedelta(hours=1),
+    ) -> None:
+        self._db = db
+        self._log = log
+        self._signer = signer
+        self._clock = clock
+        self._grace = grace
+
+    async def close_finished_months(self) -> list[Anchor]:
+        """Anchor every month that is over and has none; the anchors made."""
+        now = self._clock.now()
+        last = await self._last()
+        made: list[Anchor] = []
+        for end in _month_ends(last.covers_until if last else None, now - self._grace):
+            anchor = await self._take("month", end, last)
+            if anchor is None:
+                break
+            made.append(anchor)
+            last = anchor
+        return made
+
+    async def take(self) -> Anchor | None:
+        """Anchor what there is now, after any finished month; None where the log was never written to."""
+        made = await self.close_finished_months()
+        now = self._clock.now()
+        # While the last month is not closed yet, an anchor may not reach past its end: each month needs a
+        # line of its own, or it could not be archived by itself.
+        month = _month_start(now)
+        open_month = month if month > now - self._grace else _next_month(month)
+        until = min(now + timedelta(milliseconds=1), open_month - timedelta(microseconds=1))
+        last = made[-1] if made else await self._last()
+        if last is not None and until <= last.covers_until:
+            return last
+        return await self._take("demand", until, last)
+
+    async def _last(self) -> Anchor | None:
+        return await AnchorCheck(self._db, self._log.schema, None).last()
+
+    async def _take(self, kind: AnchorKind, until: datetime, last: Anchor | None) -> Anchor | None:
+        lines, row_count = await self._walk(until)
+        if last is None and not lines:
+            return None
+        now = self._clock.now()
+        root = Root.of(lines)
+        unsigned = Anchor(
+            log=self._log.schema,
+            number=last.number + 1 if last else 1,
+            id=ANCHOR.new(now),
+            kind=kind,
+            covers_from=last.covers_until if last else None,
+            covers_until=until,
+            taken_at=now,
+            stream_count=root.count,
+            row_count=row_count,
+            root=root.value,
+            prev_digest=last.digest if last else None,
+            key_id="",
+            signature=b"",
+        )
+        signature = await self._signer.sign(unsigned.signed_bytes())
+        key_id = self._signer.key_id_of(signature)
+        fields = {name: getattr(unsigned, name) for name in Anchor.__dataclass_fields__}
+        anchor = Anchor(**{**fields, "key_id": key_id, "signature": signature})
+        await self._write(anchor, lines)
+        return anchor
+
+    async def _walk(self, until: datetime) -> tuple[list[AnchorLine], int]:
+        verifier = AuditVerifier(self._db, self._log.schema, None)
+        owners = [_known(tenant, verifier) async for tenant in verifier.tenants()]
+        lines: list[AnchorLine] = []
+        row_count = 0
+        for tenant_id in [*owners, None]:
+            for entity_type in await verifier.entity_types(tenant_id):
+                check = await verifier.begin(tenant_id, entity_type, from_last_line=True, cutoff=until)
+                start = check.seq
+                findings = [finding async for finding in verifier.walk(tenant_id, entity_type, check)]
+                if findings:
+                    raise AuditBrokenError(findings[:_SHOWN])
+                row = check.last_before_cutoff
+                if row is not None:
+                    row_count += row.seq - start
+                    lines.append(
+                        AnchorLine(
+                            tenant_id=tenant_id,
+                            entity_type=entity_type,
+                            seq=row.seq,
+                            record_hash=row.record_hash,
+                            last_at=row.occurred_at,
+                        )
+                    )
+        return lines, row_count
+
+    async def _write(self, anchor: Anchor, lines: list[AnchorLine]) -> None:
+        fields = {name: getattr(anchor, name) for name in Anchor.__dataclass_fields__}
+        async with self._db.platform() as tx:
+            await tx.execute(_QUERIES.insert_anchor, **fields, digest=anchor.digest)
+            for chunk in _chunks(lines):
+                await tx.execute(
+                    _QUERIES.insert_lines,
+                    log=anchor.log,
+                    number=anchor.number,
+                    tenant_ids=[line.tenant_id for line in chunk],
+                    entity_types=[line.entity_type for line in chunk],
+                    seqs=[line.seq for line in chunk],
+                    record_hashes=[line.record_hash for line in chunk],
+                    last_ats=[line.last_at for line in chunk],
+                )
+            # The log tells of its own anchors, so that a vanished last one is missed.
+            entry = Entry(
+                entity_type=ANCHOR_STREAM,
+                entity_id=anchor.id,
+                action="anchored",
+                actor="system",
+                after={"number": anchor.number, "digest": anchor.digest, "covers_until": anchor.covers_until},
+            )
+            await self._log.append(tx, [entry])
+
+
+class AnchorJob:
+    """Looks every hour whether a month has ended."""
+
+    def __init__(self, keepers: Sequence[AnchorKeeper], *, every: timedelta = timedelta(hours=1)) -> None:
+        self._keepers = keepers
+        self._every = every
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Work until told to stop."""
+        while not stop.is_set():
+            for keeper in self._keepers:
+                await _close(keeper)
+            await wait_for_stop(stop, self._every.total_seconds())
+
+
+async def _close(keeper: AnchorKeeper) -> None:
+    try:
+        for anchor in await keeper.close_finished_months():
+            _log.info("audit_anchored", log=anchor.log, anchor_id=anchor.id, streams=anchor.stream_count)
+    except AuditBrokenError as broken:
+        # A person has to look; trying again sooner would not help.
+        _log.error("audit_broken", log=broken.findings[0].log, findings=len(broken.findings))
+    except AlreadyExistsError:
+        _log.info("audit_anchored_elsewhere")
+
+
+def _known(tenant: str, verifier: AuditVerifier) -> TenantId | None:
+    try:
+        return TENANT.parse(tenant)
+    except BadValueError:
+        raise AuditBrokenError([verifier.finding_of_stranger(tenant)]) from None
+
+
+def _month_start(moment: datetime) -> datetime:
+    return moment.astimezone(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+
+
+def _next_month(start: datetime) -> datetime:
+    return _month_start(start + timedelta(days=32))
+
+
+def _month_ends(covered: datetime | None, now: datetime) -> Iterator[datetime]:
+    """The ends of months after `covered` and not after `now`; without a beginning, only the last one."""
+    current = _month_start(now)
+    end = current if covered is None else _next_month(_month_start(covered))
+    while end <= current:
+        yield end
+        end = _next_month(end)
+
+
+def _chunks(lines: list[AnchorLine]) -> Iterator[list[AnchorLine]]:
+    for start in range(0, len(lines), _CHUNK):
+        yield lines[start : start + _CHUNK]

@@ -1,0 +1,197 @@
+"""What is too large for a row: a folder, S3, GCS or Azure behind one port.
+
+Every object comes in an envelope that says whose it is and carries a checksum. Somebody who can write to the
+store can also make a new checksum: rows that matter keep the one that `put` returned and hand it to `get`, and
+personal content is sealed with its recipient's key before it comes here.
+"""
+
+from collections.abc import AsyncIterable, AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+from urllib.parse import unquote, urlsplit
+
+from tidings.kernel.blobs.envelope import (
+    BlobDamagedError,
+    BlobError,
+    BlobNotFoundError,
+    BlobRef,
+    BlobTooLargeError,
+    EnvelopeReader,
+    EnvelopeWriter,
+)
+from tidings.kernel.blobs.keys import BlobKey, checked_key, shown
+from tidings.kernel.errors import NotConfiguredError
+
+__all__ = [
+    "Blob",
+    "BlobDamagedError",
+    "BlobError",
+    "BlobNotFoundError",
+    "BlobRef",
+    "BlobStore",
+    "BlobTooLargeError",
+    "ObjectBlobs",
+    "open_blobs",
+]
+
+MAX_BLOB_BYTES = 64 * 1024 * 1024
+_CHUNK = 1024 * 1024
+_SCHEMES = ("file", "s3", "gs", "az", "memory")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blob:
+    """An object that was read whole, and found whole."""
+
+    #: What was put there.
+    content: bytes
+    #: The id of the row it belongs to.
+    owner_id: str
+    #: The same reference that `put` gave.
+    ref: BlobRef
+
+
+class BlobStore(Protocol):
+    """Keeps objects by key."""
+
+    async def put(self, key: BlobKey, content: bytes, *, owner_id: str) -> BlobRef:
+        """Store an object whole, or not at all; one that is there is replaced."""
+        ...
+
+    async def put_stream(self, key: BlobKey, chunks: AsyncIterable[bytes], *, owner_id: str) -> BlobRef:
+        """Store an object that need not fit into memory."""
+        ...
+
+    async def get(self, key: BlobKey, *, checksum: str | None = None) -> Blob:
+        """The object; a `BlobDamagedError` where it, or the checksum that the row kept, does not fit."""
+        ...
+
+    def get_stream(self, key: BlobKey, *, checksum: str | None = None) -> AsyncIterator[bytes]:
+        """The content in pieces; damage is known at the end, so act on it only when all have come."""
+        ...
+
+    async def delete(self, key: BlobKey) -> None:
+        """Remove it; no complaint if it is not there."""
+        ...
+
+    def list(self, prefix: str) -> AsyncIterator[BlobKey]:
+        """The keys below a folder, in no particular order."""
+        ...
+
+
+def open_blobs(url: str, *, max_bytes: int = MAX_BLOB_BYTES) -> BlobStore:
+    """The store behind `file:///folder`, `s3://…`, `gs://…` or `az://…`."""
+    from obstore.exceptions import BaseError
+    from obstore.store import LocalStore, from_url
+
+    scheme = urlsplit(url).scheme
+    if scheme not in _SCHEMES:
+        raise NotConfiguredError(
+            "the blobs URL names a store that is not supported; supported: file:///folder, s3://, gs://, az://"
+        )
+    store: Any = None
+    reason = ""
+    try:
+        if scheme == "file":
+            folder = Path(unquote(urlsplit(url).path))
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            store = LocalStore(folder, automatic_cleanup=True)
+        else:
+            store = from_url(url)
+    except OSError as error:
+        reason = f": {error.strerror}"
+    except (BaseError, ValueError):
+        reason = ""
+    if store is None:
+        raise NotConfiguredError(f"the blobs URL can't be opened{reason}")
+    return ObjectBlobs(store, max_bytes=max_bytes)
+
+
+class ObjectBlobs:
+    """Objects in any store that obstore speaks to."""
+
+    def __init__(self, store: Any, *, max_bytes: int = MAX_BLOB_BYTES) -> None:
+        self._store = store
+        self._max_bytes = max_bytes
+
+    async def put(self, key: BlobKey, content: bytes, *, owner_id: str) -> BlobRef:
+        """Store an object whole, or not at all."""
+        envelope = EnvelopeWriter(checked_key(key), owner_id, self._max_bytes)
+        pieces = [envelope.head(), envelope.add(content), envelope.tail()]
+        await self._ask(key, self._store.put_async(key, b"".join(pieces)))
+        return envelope.ref()
+
+    async def put_stream(self, key: BlobKey, chunks: AsyncIterable[bytes], *, owner_id: str) -> BlobRef:
+        """Store an object that need not fit into memory."""
+        envelope = EnvelopeWriter(checked_key(key), owner_id, self._max_bytes)
+
+        async def pieces() -> AsyncIterator[bytes]:
+            yield envelope.head()
+            async for chunk in chunks:
+                yield envelope.add(chunk)
+            yield envelope.tail()
+
+        await self._ask(key, self._store.put_async(key, pieces()))
+        return envelope.ref()
+
+    async def get(self, key: BlobKey, *, checksum: str | None = None) -> Blob:
+        """The object, checked."""
+        reader = EnvelopeReader(checked_key(key), self._max_bytes)
+        found = await self._ask(key, self._store.get_async(key))
+        reader.expect(found.meta["size"])
+        whole = bytes(await self._ask(key, found.bytes_async()))
+        content = b"".join((reader.add(whole), reader.finish(checksum)))
+        return Blob(content=content, owner_id=reader.owner_id, ref=reader.ref())
+
+    async def get_stream(self, key: BlobKey, *, checksum: str | None = None) -> AsyncIterator[bytes]:
+        """The content in pieces."""
+        reader = EnvelopeReader(checked_key(key), self._max_bytes)
+        found = await self._ask(key, self._store.get_async(key))
+        reader.expect(found.meta["size"])
+        stream = found.stream(min_chunk_size=_CHUNK).__aiter__()
+        while True:
+            piece = await self._ask(key, _next(stream))
+            if piece is None:
+                break
+            if ready := reader.add(bytes(piece)):
+                yield ready
+        if rest := reader.finish(checksum):
+            yield rest
+
+    async def delete(self, key: BlobKey) -> None:
+        """Remove it; no complaint if it is not there."""
+        try:
+            await self._ask(checked_key(key), self._store.delete_async(key))
+        except BlobNotFoundError:
+            return
+
+    async def list(self, prefix: str) -> AsyncIterator[BlobKey]:
+        """The keys below a folder."""
+        folder = checked_key(prefix.removesuffix("/"))
+        stream = self._store.list(prefix=folder).__aiter__()
+        while True:
+            chunk = await self._ask(folder, _next(stream))
+            if chunk is None:
+                return
+            for entry in chunk:
+                yield BlobKey(entry["path"])
+
+    async def _ask(self, key: BlobKey, answer: Any) -> Any:
+        """Await the store, and say what went wrong in our words: its own quote paths and URLs."""
+        from obstore.exceptions import BaseError
+
+        try:
+            return await answer
+        except FileNotFoundError:
+            problem: BlobError = BlobNotFoundError(f"there is no object at {shown(key)}")
+        except (BaseError, OSError, ValueError) as error:
+            problem = BlobError(f"the blob store failed at {shown(key)} ({type(error).__name__})")
+        raise problem
+
+
+async def _next(stream: Any) -> Any:
+    try:
+        return await stream.__anext__()
+    except StopAsyncIteration:
+        return None

@@ -1,0 +1,1 @@
+"""Switches for cut-overs, by tenant and by share."""

@@ -1,0 +1,163 @@
+"""Builds the application: layers from the outside in, problems for everything that goes wrong.
+
+Request ids → body limit → raw routes or the framework → guards → handler. All layers are plain ASGI. The
+hottest routes go in front of the framework as raw handlers; they pass the same door and answer the same
+problems.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from litestar import Litestar, Request, Response, Router, get
+from litestar.datastructures import State
+from litestar.exceptions import MethodNotAllowedException
+from litestar.handlers import HTTPRouteHandler
+from opentelemetry import trace
+
+from tidings.kernel.clock import Clock
+from tidings.kernel.http.asgi import App, ClientGoneError, Message, Receive, Scope, Send, respond
+from tidings.kernel.http.bodies import DEFAULT_LIMIT, BodyLimit
+from tidings.kernel.http.callers import Door
+from tidings.kernel.http.docs_page import docs_routes
+from tidings.kernel.http.errors import WrongMethodError
+from tidings.kernel.http.health import Check, health_routes
+from tidings.kernel.http.openapi import Route, document, routes_of
+from tidings.kernel.http.operations import operation
+from tidings.kernel.http.problems import MEDIA_TYPE, answer
+from tidings.kernel.http.request_ids import Answered, RequestIds, request_id_of
+
+TITLE = "Tidings"
+
+
+class HttpApp:
+    """The application, ready for a server."""
+
+    def __init__(
+        self, *, framework: Litestar, layers: App, openapi: dict[str, Any], routes: Sequence[Route]
+    ) -> None:
+        self._layers = layers
+        #: The framework inside, for tests that look at its routes.
+        self.framework = framework
+        #: The document that `/openapi.json` serves.
+        self.openapi = openapi
+        #: Every declared route.
+        self.routes = tuple(routes)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._layers(scope, receive, send)
+
+
+def build_app(
+    *,
+    routers: Sequence[Router | HTTPRouteHandler],
+    door: Door,
+    clock: Clock,
+    version: str,
+    checks: Mapping[str, Check],
+    render_metrics: Callable[[], bytes],
+    description: str = "",
+    body_limit: int = DEFAULT_LIMIT,
+    body_limits: Mapping[str, int] | None = None,
+    raw_routes: Mapping[tuple[str, str], App] | None = None,
+    tracer: trace.Tracer | None = None,
+    on_answer: Callable[[Answered], None] | None = None,
+    ready_timeout: float = 2.0,
+) -> HttpApp:
+    """The application over these routers; `body_limits` are by path, `raw_routes` by method and path."""
+    openapi: dict[str, Any] = {}
+    framework = Litestar(
+        route_handlers=[
+            # In the order in which the docs show them.
+            *routers,
+            *health_routes(checks=checks, render_metrics=render_metrics, timeout=ready_timeout),
+            *docs_routes(),
+            _openapi_route(openapi),
+        ],
+        exception_handlers={Exception: _problem},
+        openapi_config=None,
+        logging_config=None,
+        request_max_body_size=None,
+        state=State({"door": door}, deep_copy=False),
+        debug=False,
+    )
+    routes = list(routes_of(framework))
+    openapi.update(document(routes, title=TITLE, version=version, description=description))
+    inner: App = framework  # type: ignore[assignment]  # the framework's own names for the same ASGI types
+    layers = RequestIds(
+        BodyLimit(_Front(inner, raw_routes or {}), limit=body_limit, by_path=body_limits),
+        clock=clock,
+        tracer=tracer,
+        on_answer=on_answer,
+    )
+    return HttpApp(framework=framework, layers=layers, openapi=openapi, routes=routes)
+
+
+async def send_problem(error: Exception, scope: Scope, send: Send) -> None:
+    """Answer with the problem document for `error`."""
+    problem = answer(error, path=scope["path"], request_id=request_id_of(scope))
+    await respond(send, problem.status, problem.body, media_type=MEDIA_TYPE, extra=problem.headers)
+
+
+class _Front:
+    """Gives the hottest routes to their raw handlers and all else to the framework."""
+
+    def __init__(self, framework: App, raw_routes: Mapping[tuple[str, str], App]) -> None:
+        self._framework = framework
+        self._raw = dict(raw_routes)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._framework(scope, receive, send)
+            return
+        raw = self._raw.get((scope["method"], scope["path"]))
+        started = False
+
+        async def noting_start(message: Message) -> None:
+            nonlocal started
+            started = True
+            await send(message)
+
+        try:
+            if raw is None:
+                await self._framework(scope, receive, noting_start)
+            else:
+                scope["path_template"] = scope["path"]
+                await raw(scope, receive, noting_start)
+        except ClientGoneError:
+            return
+        except Exception as error:
+            # Half an answer can't be taken back; the server closes the connection.
+            if started:
+                raise
+            await send_problem(error, scope, send)
+
+
+def _problem(request: "Request[Any, Any, Any]", error: Exception) -> Response[bytes]:
+    if isinstance(error, ClientGoneError):
+        raise error
+    if isinstance(error, MethodNotAllowedException):
+        error = WrongMethodError(_methods_at(request.app, request.scope["path"]))
+    scope: Scope = request.scope  # type: ignore[assignment]
+    problem = answer(error, path=scope["path"], request_id=request_id_of(scope))
+    return Response(
+        problem.body, status_code=problem.status, media_type=MEDIA_TYPE, headers=dict(problem.headers)
+    )
+
+
+def _methods_at(app: Litestar, path: str) -> list[str]:
+    path = path.rstrip("/") or "/"
+    for route in app.routes:
+        pattern = re.sub(r"\\\{[^}]*\\\}", "[^/]+", re.escape(route.path))
+        if re.fullmatch(pattern, path):
+            return sorted(getattr(route, "methods", ()))
+    return []
+
+
+def _openapi_route(openapi: dict[str, Any]) -> HTTPRouteHandler:
+    @get("/openapi.json", **operation(public=True, tag="docs", summary="The API, as OpenAPI 3.1."))
+    async def openapi_json() -> Response[bytes]:
+        return Response(msgspec.json.encode(openapi), media_type="application/json")
+
+    return openapi_json

@@ -1,0 +1,191 @@
+"""Who is calling, for which tenant, and whether they may: the one door in front of every resource.
+
+`Door.admit` works on the bare ASGI scope, so that a raw handler and a framework's guard pass the same door.
+"""
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any, Literal, Protocol
+
+from litestar import Request
+from litestar.connection import ASGIConnection
+from litestar.handlers import BaseRouteHandler
+from litestar.types import Guard
+from structlog.contextvars import bind_contextvars
+
+from tidings.kernel.db import CallerRole
+from tidings.kernel.errors import BadValueError
+from tidings.kernel.http.asgi import SeenScope, headers
+from tidings.kernel.http.tenant_gate import TenantGate
+from tidings.kernel.ids import TENANT, TenantId
+from tidings.kernel.refusals import MissingScopeError, NotAllowedError, UnauthenticatedError, WrongTenantError
+
+TENANT_HEADER = "X-Tenant-Id"
+#: Instead of a scope: anybody who proved who they are.
+ANY_CALLER = "any"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """Somebody who proved who they are."""
+
+    kind: Literal["key", "jwt"]
+    #: `key_…`, or the subject of the token.
+    id: str
+    #: Whose key or token it is; None for the platform's own.
+    home: TenantId | None
+    role: CallerRole
+    #: What it may do: its own scopes, as far as its role allows them.
+    scopes: frozenset[str]
+    #: Test callers never reach a vendor.
+    environment: Literal["live", "test"]
+    #: The tenant a platform caller acts for, by `X-Tenant-Id`.
+    acting_for: TenantId | None = None
+
+    @property
+    def tenant_id(self) -> TenantId | None:
+        """The tenant this request is about."""
+        return self.home or self.acting_for
+
+    @property
+    def actor(self) -> str:
+        """How audit rows and `created_by` columns name this caller."""
+        return self.id if self.kind == "key" else f"jwt:{self.id}"
+
+
+class Authenticator(Protocol):
+    """Knows callers by what they carry."""
+
+    async def authenticate(self, credential: str) -> Caller:
+        """The caller with this key or token; an `UnauthenticatedError` where there is none."""
+        ...
+
+
+class Witness(Protocol):
+    """Writes down that the platform acts for a tenant."""
+
+    async def acting(self, caller: Caller, operation: str) -> None:
+        """Called before the act; when it fails, the act does not happen."""
+        ...
+
+
+class TenantNeed(StrEnum):
+    """What a route has to do with tenants."""
+
+    #: It works on one tenant's things: the caller's own, or the one a platform caller names.
+    REQUIRED = "required"
+    #: It does, or on the platform's when a platform caller names none.
+    OPTIONAL = "optional"
+    #: It is the platform's.
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Need:
+    """What a route asks of its caller."""
+
+    scope: str
+    tenant: TenantNeed = TenantNeed.REQUIRED
+    #: Whether it is refused while the tenant is frozen.
+    writes: bool
+    #: How the audit names it: `POST /api/v1/api-keys`.
+    operation: str = ""
+
+
+class Door:
+    """Lets callers in, or says why not."""
+
+    def __init__(self, *, authenticator: Authenticator, gate: TenantGate, witness: Witness) -> None:
+        self._authenticator = authenticator
+        self._gate = gate
+        self._witness = witness
+
+    async def admit(self, scope: SeenScope, need: Need) -> Caller:
+        """The caller, known, allowed and with its tenant in order; binds both to the logs."""
+        caller = await self._authenticator.authenticate(_credential(scope))
+        if need.scope != ANY_CALLER and need.scope not in caller.scopes:
+            raise MissingScopeError(need.scope)
+        caller = _for_tenant(caller, _named_tenant(scope), need)
+        tenant_id = caller.tenant_id
+        bind_contextvars(caller_id=caller.actor, tenant_id=tenant_id)
+        if tenant_id is not None:
+            await self._gate.check(
+                tenant_id, writes=need.writes, named_by_header=caller.acting_for is not None
+            )
+        if caller.acting_for is not None:
+            await self._witness.acting(caller, need.operation)
+        return caller
+
+
+def requires(
+    scope: str, *, tenant: TenantNeed = TenantNeed.REQUIRED, writes: bool | None = None, operation: str = ""
+) -> Guard:
+    """A guard that lets in callers with this scope; `writes` is by the method unless told."""
+
+    async def guard(connection: "ASGIConnection[Any, Any, Any, Any]", _: BaseRouteHandler) -> None:
+        method = connection.scope.get("method", "GET")
+        need = Need(
+            scope=scope,
+            tenant=tenant,
+            writes=method not in ("GET", "HEAD", "OPTIONS") if writes is None else writes,
+            operation=operation or f"{method} {connection.scope.get('path_template', '')}",
+        )
+        door: Door = connection.app.state.door
+        connection.scope["state"]["caller"] = await door.admit(connection.scope, need)
+
+    return guard
+
+
+def caller_of(request: "Request[Any, Any, Any]") -> Caller:
+    """Who was let in."""
+    caller: Caller = request.scope["state"]["caller"]
+    return caller
+
+
+def tenant_of(request: "Request[Any, Any, Any]") -> TenantId:
+    """The tenant this request is about, on routes that need one."""
+    tenant_id = caller_of(request).tenant_id
+    assert tenant_id is not None, "only for routes that require a tenant"  # noqa: S101
+    return tenant_id
+
+
+def _credential(scope: SeenScope) -> str:
+    given = headers(scope, b"authorization")
+    if not given:
+        raise UnauthenticatedError
+    if len(given) > 1:
+        raise UnauthenticatedError("send one Authorization header, not several")
+    kind, _, credential = given[0].partition(" ")
+    credential = credential.strip()
+    if kind.lower() != "bearer" or not credential:
+        raise UnauthenticatedError("the Authorization header must be: Bearer, a space, then the key or token")
+    return credential
+
+
+def _named_tenant(scope: SeenScope) -> TenantId | None:
+    given = headers(scope, b"x-tenant-id")
+    if not given:
+        return None
+    if len(given) > 1:
+        raise BadValueError(TENANT_HEADER, "is given more than once; a request is about one tenant")
+    return TENANT.parse(given[0].strip(), field=TENANT_HEADER)
+
+
+def _for_tenant(caller: Caller, named: TenantId | None, need: Need) -> Caller:
+    if caller.home is not None:
+        if need.tenant is TenantNeed.NONE:
+            raise NotAllowedError("this is the platform's; a tenant's key or token can't do it")
+        if named is not None and named != caller.home:
+            raise WrongTenantError(
+                f"{TENANT_HEADER} names another tenant than the one this key or token belongs to"
+            )
+        return caller
+    if need.tenant is TenantNeed.NONE:
+        if named is not None:
+            raise BadValueError(TENANT_HEADER, "is not used here; leave it out")
+        return caller
+    if named is None:
+        if need.tenant is TenantNeed.REQUIRED:
+            raise BadValueError(TENANT_HEADER, "is required with a platform key: name the tenant to act for")
+        return caller
+    return replace(caller, acting_for=named)

@@ -1,0 +1,73 @@
+"""The pages under `/docs`: made of one file each, with nothing loaded from anywhere else."""
+
+import base64
+import hashlib
+import html
+import re
+from pathlib import Path
+from string import Template
+
+from litestar import Response, get
+from litestar.handlers import HTTPRouteHandler
+
+from tidings.kernel.http.operations import operation
+from tidings.kernel.http.problems import catalogue
+
+_PAGE = Path(__file__).with_name("docs_page.html")
+_STYLE = re.compile(r"<style>(.*?)</style>", re.DOTALL)
+_INLINE = re.compile(r"<(script|style)>(.*?)</\1>", re.DOTALL)
+_PROBLEMS = Template(
+    """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Problems · Tidings</title>
+<style>$style</style>
+</head>
+<body>
+<header><h1>Problems</h1><p>What the API answers when it declines, as RFC 9457 has it.
+Programs go by <code>code</code>, people by <code>detail</code>. <a href="/docs">Back to the API</a></p></header>
+<main>$rows</main>
+</body>
+</html>
+"""
+)
+
+
+def docs_routes() -> list[HTTPRouteHandler]:
+    """`/docs` and `/docs/problems`."""
+    page = _PAGE.read_text(encoding="utf-8")
+    style = _STYLE.search(page)
+    rows = "".join(
+        f'<section id="{html.escape(code)}"><h2><code>{html.escape(code)}</code> <small>{status}</small></h2>'
+        f"<p><b>{html.escape(title)}.</b> {html.escape(text)}</p></section>"
+        for code, (status, title, text) in catalogue().items()
+    )
+    problems = _PROBLEMS.substitute(style=style[1] if style else "", rows=rows)
+
+    @get("/docs", **operation(public=True, tag="docs", summary="The API, as a page."))
+    async def docs() -> Response[str]:
+        return _html(page)
+
+    @get("/docs/problems", **operation(public=True, tag="docs", summary="Every problem code, as a page."))
+    async def docs_problems() -> Response[str]:
+        return _html(problems)
+
+    return [docs, docs_problems]
+
+
+def _html(page: str) -> Response[str]:
+    headers = {"content-security-policy": _policy(page), "referrer-policy": "no-referrer"}
+    return Response(page, media_type="text/html", headers=headers)
+
+
+def _policy(page: str) -> str:
+    """Allow the page's own inline script and style by their hashes, and its own server; nothing else."""
+    allowed: dict[str, list[str]] = {"script": [], "style": []}
+    for kind, text in _INLINE.findall(page):
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        allowed[kind].append(f"'sha256-{digest}'")
+    parts = ["default-src 'none'", "connect-src 'self'", "base-uri 'none'", "frame-ancestors 'none'"]
+    parts += [f"{kind}-src {' '.join(hashes)}" for kind, hashes in allowed.items() if hashes]
+    return "; ".join(parts)

@@ -1,0 +1,81 @@
+"""What goes wrong only because the request came over HTTP.
+
+TidingsError
+└── BadRequestError              the request itself is not in order
+    ├── MalformedBodyError          the body is not JSON
+    ├── WrongContentTypeError       the body is of a kind that is not read here
+    ├── BodyTooLargeError           the body is longer than allowed
+    ├── NoRouteError                nothing lives at this address
+    ├── WrongMethodError            something does, and it does not take this method
+    ├── PreconditionRequiredError   a change without the version it was made from
+    ├── KeyReusedError              an Idempotency-Key that was used for another request
+    └── StillInProgressError        the first request with this Idempotency-Key is not answered yet
+"""
+
+from collections.abc import Sequence
+
+from tidings.kernel.errors import TidingsError
+
+
+class BadRequestError(TidingsError):
+    """The request is not in order."""
+
+    code = "bad_request"
+
+
+class MalformedBodyError(BadRequestError):
+    """The body is not valid JSON."""
+
+    code = "malformed_body"
+
+
+class WrongContentTypeError(BadRequestError):
+    """The body has to be JSON: send `Content-Type: application/json`."""
+
+    code = "wrong_content_type"
+
+
+class BodyTooLargeError(BadRequestError):
+    """The body is too large."""
+
+    code = "body_too_large"
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"the body is longer than the {limit} bytes that are taken here; send less at once")
+        #: How many bytes are taken.
+        self.limit = limit
+
+
+class NoRouteError(BadRequestError):
+    """Nothing lives at this address; /docs lists what there is."""
+
+    code = "no_route"
+
+
+class WrongMethodError(BadRequestError):
+    """This address does not take that method."""
+
+    code = "wrong_method"
+
+    def __init__(self, allowed: Sequence[str]) -> None:
+        super().__init__(f"this address takes {', '.join(allowed) or 'another method'}")
+        #: The methods that it takes.
+        self.allowed = tuple(allowed)
+
+
+class PreconditionRequiredError(BadRequestError):
+    """Send `If-Match` with the ETag that you read, so that nobody's change is overwritten unseen."""
+
+    code = "precondition_required"
+
+
+class KeyReusedError(BadRequestError):
+    """This Idempotency-Key was used for another request; send a new key with a new request."""
+
+    code = "idempotency_key_reused"
+
+
+class StillInProgressError(BadRequestError):
+    """The first request with this Idempotency-Key is still under way; try again in a moment."""
+
+    code = "idempotency_in_progress"

@@ -1,0 +1,40 @@
+"""Strong ETags made of versions, and the precondition that a change is made from the version it names."""
+
+import re
+
+from tidings.kernel.errors import BadValueError
+from tidings.kernel.http.asgi import SeenScope, headers
+from tidings.kernel.http.errors import PreconditionRequiredError
+from tidings.kernel.refusals import StaleVersionError
+
+_TAG = re.compile(r'\s*(W/)?"([\x21\x23-\x7e\x80-\xff]*)"\s*')
+
+
+def etag(version: int) -> str:
+    """The ETag of a version: `"v3"`."""
+    return f'"v{version}"'
+
+
+def expect_version(scope: SeenScope, current: int, *, required: bool = True) -> None:
+    """Refuse a change whose `If-Match` does not name the current version, or that has none where it must."""
+    given = ",".join(headers(scope, b"if-match")).strip()
+    if not given:
+        if required:
+            raise PreconditionRequiredError
+        return
+    if given == "*":
+        return
+    # A weak tag never matches here (RFC 9110 §13.1.1): a change needs the exact version.
+    if f"v{current}" not in _strong_tags(given):
+        raise StaleVersionError
+
+
+def _strong_tags(given: str) -> list[str]:
+    tags: list[str] = []
+    for part in given.split(","):
+        match = _TAG.fullmatch(part)
+        if match is None:
+            raise BadValueError("If-Match", 'must be an ETag in double quotes, such as "v3"')
+        if match[1] is None:
+            tags.append(match[2])
+    return tags

@@ -1,0 +1,89 @@
+"""Says that the process lives, that its parts are ready, and what it measures."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+from litestar import Response, get
+from litestar.handlers import HTTPRouteHandler
+
+from tidings.kernel.errors import DatabaseUnavailableError, TidingsError
+from tidings.kernel.http.operations import operation
+
+#: A check returns when its part is ready, and raises where it is not.
+Check: TypeAlias = Callable[[], Awaitable[None]]
+#: The framework adds the charset.
+PROMETHEUS = "text/plain; version=0.0.4"
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One part, and how it is."""
+
+    ok: bool
+    #: Why not, in a word.
+    detail: str | None = None
+
+
+class Readiness(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether requests should be sent here."""
+
+    status: Literal["ready", "not_ready"]
+    parts: dict[str, Part]
+
+
+class Liveness(msgspec.Struct, frozen=True, kw_only=True):
+    """The process is running."""
+
+    status: Literal["ok"] = "ok"
+
+
+async def ask_all(checks: Mapping[str, Check], *, timeout: float) -> Readiness:
+    """Ask every part at once; none is waited for longer than `timeout` seconds."""
+    parts = await asyncio.gather(*(_ask(check, timeout) for check in checks.values()))
+    return Readiness(
+        status="ready" if all(part.ok for part in parts) else "not_ready",
+        parts=dict(zip(checks, parts, strict=True)),
+    )
+
+
+async def _ask(check: Check, timeout: float) -> Part:
+    try:
+        await asyncio.wait_for(check(), timeout)
+    except TimeoutError:
+        return Part(ok=False, detail="does not answer")
+    except DatabaseUnavailableError:
+        return Part(ok=False, detail="can't be reached")
+    except TidingsError as error:
+        return Part(ok=False, detail=error.code)
+    except Exception as error:  # noqa: BLE001  # a check may fail in any way; its words may hold secrets
+        return Part(ok=False, detail=f"fails ({type(error).__name__})")
+    return Part(ok=True)
+
+
+def health_routes(
+    *, checks: Mapping[str, Check], render_metrics: Callable[[], bytes], timeout: float = 2.0
+) -> list[HTTPRouteHandler]:
+    """`/healthz`, `/readyz` and `/metrics`."""
+
+    @get(
+        "/healthz", **operation(public=True, tag="health", summary="Is the process running?", answer=Liveness)
+    )
+    async def healthz() -> Liveness:
+        return Liveness()
+
+    @get(
+        "/readyz",
+        **operation(
+            public=True, tag="health", summary="Are all its parts ready? Says which is not.", answer=Readiness
+        ),
+    )
+    async def readyz() -> Response[Any]:
+        readiness = await ask_all(checks, timeout=timeout)
+        return Response(readiness, status_code=200 if readiness.status == "ready" else 503)
+
+    @get("/metrics", **operation(public=True, tag="health", summary="Metrics, as Prometheus reads them."))
+    async def metrics() -> Response[bytes]:
+        return Response(render_metrics(), media_type=PROMETHEUS)
+
+    return [healthz, readyz, metrics]

@@ -1,0 +1,139 @@
+"""Gives every request an id and a place in a trace, and puts both into the answer and the logs.
+
+A caller's own `X-Request-Id` is kept when it is sane, so that a call can be followed through several
+systems. `traceparent` is continued when it is valid; the answer names our own span of that trace.
+"""
+
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NewType
+
+from opentelemetry import context, trace
+from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags
+from structlog.contextvars import bound_contextvars
+
+from tidings.kernel.clock import Clock
+from tidings.kernel.http.asgi import App, Message, Receive, Scope, Send, header
+from tidings.kernel.ids import IdKind
+
+RequestId = NewType("RequestId", str)
+REQUEST = IdKind("req", RequestId)
+
+_SANE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}")
+_TRACEPARENT = re.compile(r"00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})")
+_NO_TRACE = "0" * 32
+_NO_SPAN = "0" * 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """What is measured of every answer."""
+
+    method: str
+    #: The route's template, never the path: a path holds ids. `unmatched` where nothing lives.
+    route: str
+    status: int
+    seconds: float
+
+
+class RequestIds:
+    """The outermost layer: ids in, ids out, and a note of how it went."""
+
+    def __init__(
+        self,
+        app: App,
+        *,
+        clock: Clock,
+        tracer: trace.Tracer | None = None,
+        on_answer: Callable[[Answered], None] | None = None,
+    ) -> None:
+        self._app = app
+        self._clock = clock
+        self._tracer = tracer
+        self._on_answer = on_answer
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request_id = self._request_id(scope)
+        span = self._span(scope)
+        place = span.get_span_context()
+        trace_id = trace.format_trace_id(place.trace_id)
+        traceparent = f"00-{trace_id}-{trace.format_span_id(place.span_id)}-{place.trace_flags:02x}"
+        added = [
+            (b"x-request-id", request_id.encode()),
+            (b"traceparent", traceparent.encode()),
+            (b"x-content-type-options", b"nosniff"),
+        ]
+        scope["tidings.request_id"] = request_id
+        status = 499
+
+        async def send_with_ids(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"] = [*message.get("headers", ()), *added]
+            await send(message)
+
+        started = self._clock.monotonic()
+        token = context.attach(trace.set_span_in_context(span))
+        try:
+            with bound_contextvars(request_id=request_id, trace_id=trace_id):
+                await self._app(scope, receive, send_with_ids)
+        finally:
+            context.detach(token)
+            route = scope.get("path_template") or "unmatched"
+            if span.is_recording():
+                span.set_attribute("http.route", route)
+                span.set_attribute("http.response.status_code", status)
+                span.end()
+            if self._on_answer is not None:
+                seconds = self._clock.monotonic() - started
+                self._on_answer(Answered(method=_method(scope), route=route, status=status, seconds=seconds))
+
+    def _request_id(self, scope: Scope) -> str:
+        given = header(scope, b"x-request-id")
+        if given is not None and _SANE.fullmatch(given):
+            return given
+        return REQUEST.new(self._clock.now())
+
+    def _span(self, scope: Scope) -> trace.Span:
+        trace_id, parent, flags = _parse(header(scope, b"traceparent"))
+        if self._tracer is not None:
+            above = NonRecordingSpan(_place(trace_id, parent, flags)) if parent else None
+            parents = trace.set_span_in_context(above) if above else context.Context()
+            span = self._tracer.start_span(
+                f"HTTP {_method(scope)}", context=parents, kind=trace.SpanKind.SERVER
+            )
+            # Without a collector the tracer gives back no span, or the caller's own.
+            ours = span.get_span_context()
+            if ours.is_valid and trace.format_span_id(ours.span_id) != parent:
+                return span
+        return NonRecordingSpan(_place(trace_id or os.urandom(16).hex(), os.urandom(8).hex(), flags))
+
+
+def request_id_of(scope: Scope) -> str:
+    """The id that this request was given; empty outside of `RequestIds`."""
+    return str(scope.get("tidings.request_id", ""))
+
+
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
+
+def _method(scope: Scope) -> str:
+    # A label must come from a closed set: anybody can send any word as a method.
+    return scope["method"] if scope["method"] in _METHODS else "OTHER"
+
+
+def _parse(traceparent: str | None) -> tuple[str, str, int]:
+    match = _TRACEPARENT.fullmatch(traceparent or "")
+    if match is None or match[1] == _NO_TRACE or match[2] == _NO_SPAN:
+        return "", "", 0
+    return match[1], match[2], int(match[3], 16)
+
+
+def _place(trace_id: str, span_id: str, flags: int) -> SpanContext:
+    return SpanContext(int(trace_id, 16), int(span_id, 16), is_remote=True, trace_flags=TraceFlags(flags & 1))

@@ -1,0 +1,91 @@
+"""Serves an application from inside this process, and stops when told; signals are the caller's business."""
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import Iterator
+
+import uvicorn
+
+from tidings.kernel.errors import NotConfiguredError
+from tidings.kernel.http.asgi import App
+
+_BACKLOG = 2048
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Take the port, 0 for any free one; a `NotConfiguredError` that says what to do where it is taken."""
+    listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+        listener.listen(_BACKLOG)
+    except OSError as error:
+        listener.close()
+        raise NotConfiguredError(
+            f"can't listen on {host}:{port} ({error.strerror or error}); "
+            "stop what uses it, or choose another with --port"
+        ) from error
+    return listener
+
+
+def address_of(listener: socket.socket) -> str:
+    """The URL under which this machine reaches it."""
+    host, port = listener.getsockname()[:2]
+    if host in {"0.0.0.0", "::"}:  # noqa: S104  # a link has to name one address
+        host = "127.0.0.1"
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+class _Server(uvicorn.Server):
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+class HttpServer:
+    """One listening socket and the loop that serves it."""
+
+    def __init__(
+        self,
+        app: App,
+        *,
+        listener: socket.socket,
+        drain_seconds: int = 10,
+    ) -> None:
+        self._listener = listener
+        self._task: asyncio.Task[None] | None = None
+        self._server = _Server(
+            uvicorn.Config(
+                app,
+                http="httptools",
+                ws="none",
+                lifespan="off",
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                proxy_headers=False,
+                backlog=_BACKLOG,
+                timeout_graceful_shutdown=drain_seconds,
+            )
+        )
+
+    async def start(self) -> None:
+        """Serve; returns when the first request can be taken."""
+        self._task = asyncio.create_task(self._server.serve(sockets=[self._listener]))
+        while not self._server.started and not self._task.done():
+            await asyncio.sleep(0.005)
+        if self._task.done():
+            await self._task
+
+    async def stop(self) -> None:
+        """Answer what is under way, take nothing new, close."""
+        self._server.should_exit = True
+        if self._task is not None:
+            await self._task
+        self._listener.close()
+
+    async def wait(self) -> None:
+        """Until it has ended by itself."""
+        if self._task is not None:
+            await asyncio.shield(self._task)

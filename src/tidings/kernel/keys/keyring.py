@@ -1,0 +1,288 @@
+"""Keys of tenants and their recipients: master wraps tenant, tenant wraps recipient, recipient seals content.
+
+Everything takes the caller's transaction, so a new recipient and its key are committed together, and an erasure
+destroys the key in the transaction that says so. Rotation is in `key_rotation.py`.
+"""
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import timedelta
+
+from tidings.kernel.addresses import Pepper
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import PlatformTx, Row, TenantTx
+from tidings.kernel.errors import DatabaseBusyError
+from tidings.kernel.ids import TenantId
+from tidings.kernel.keys.ciphers import KEY_BYTES, Key, UnreadableError, associate, seal, unseal
+from tidings.kernel.keys.data_key import DataKey, DestroyedKeyError
+from tidings.kernel.keys.kms import Kms
+from tidings.kernel.keys.remembered import Remembered
+from tidings.kernel.sql import Queries
+
+QUERIES = Queries.beside(__file__)
+
+#: The platform key that seals callbacks until somebody knows whose they are.
+CALLBACKS = "callbacks"
+_ABOVE_ALL = 2**31 - 1
+_ATTEMPTS = 5
+_TOO_OFTEN = "the tenant's key is being rotated too often to make new keys; try again"
+
+
+class Keyring:
+    """Finds, makes and destroys keys."""
+
+    def __init__(
+        self,
+        kms: Kms,
+        *,
+        clock: Clock,
+        cache_size: int = 4096,
+        cache_ttl: timedelta = timedelta(minutes=5),
+    ) -> None:
+        self.kms = kms
+        # Found by the very token they came from: one that was rolled back, re-wrapped or swapped is another
+        # token and finds nothing, so there is nothing to invalidate.
+        self._unwrapped: Remembered[tuple[bytes, bytes], bytes] = Remembered(
+            clock=clock, size=cache_size, ttl=cache_ttl
+        )
+        self._peppers: Remembered[TenantId | None, Pepper] = Remembered(
+            clock=clock, size=cache_size, ttl=cache_ttl
+        )
+
+    async def provision(self, tx: TenantTx) -> None:
+        """Make the tenant's wrapping key and pepper, if it has none; read-only callers then find them."""
+        await self.data_keys(tx, [])
+        await self.pepper(tx)
+
+    async def data_keys(
+        self, tx: TenantTx, subject_ids: Iterable[str], *, create: bool = True
+    ) -> dict[str, DataKey]:
+        """The keys of these subjects, made where they are missing (or, without `create`, left out).
+
+        An erased subject's key is in the answer too and raises `DestroyedKeyError` when it is used.
+        """
+        wanted = sorted(set(subject_ids))
+        found: dict[str, DataKey] = {}
+        for _ in range(_ATTEMPTS):
+            tenant_keys, loaded = await self._load(tx, [s for s in wanted if s not in found])
+            found.update(loaded)
+            missing = [subject for subject in wanted if subject not in found]
+            if not tenant_keys and create:
+                await self._make_tenant_key(tx, "wrapping")
+            elif not missing or not create:
+                return found
+            else:
+                found.update(
+                    await self._make_data_keys(tx, missing, tenant_keys[max(tenant_keys)], version=1)
+                )
+        raise DatabaseBusyError(_TOO_OFTEN)
+
+    async def data_key(self, tx: TenantTx, subject_id: str) -> DataKey:
+        """One subject's key, made if it is missing."""
+        return (await self.data_keys(tx, [subject_id]))[subject_id]
+
+    async def destroy(self, tx: TenantTx, subject_ids: Iterable[str]) -> None:
+        """Destroy all versions of these subjects' keys: nothing that they sealed can be read after the commit."""
+        wanted = sorted(set(subject_ids))
+        await tx.execute(QUERIES.bury_subjects, tenant_id=tx.tenant_id, subject_ids=wanted)
+        await tx.execute(
+            QUERIES.destroy_versions, tenant_id=tx.tenant_id, subject_ids=wanted, below=_ABOVE_ALL
+        )
+
+    async def recreate(self, tx: TenantTx, subject_id: str) -> DataKey:
+        """A new key for a subject that was erased and comes back; what the old one sealed stays unreadable."""
+        await self._lock_subject(tx, subject_id)
+        present = await self.data_key(tx, subject_id)
+        return await self._add_version(tx, present) if present.destroyed else present
+
+    async def rotate_subject(self, tx: TenantTx, subject_id: str) -> DataKey:
+        """A new version that seals from now on; the old ones still open.
+
+        Seal the subject's rows and objects anew, commit, and call `drop_old_versions` when no reader that began
+        before that commit is left.
+        """
+        await self._lock_subject(tx, subject_id)
+        present = await self.data_key(tx, subject_id)
+        if present.destroyed:
+            raise DestroyedKeyError(f"the key of {subject_id} was destroyed; recreate it first")
+        return await self._add_version(tx, present)
+
+    async def drop_old_versions(self, tx: TenantTx, key: DataKey) -> int:
+        """Destroy the versions below the one that seals; how many there were."""
+        await self._lock_subject(tx, key.subject_id)
+        return await tx.execute(
+            QUERIES.destroy_versions,
+            tenant_id=tx.tenant_id,
+            subject_ids=[key.subject_id],
+            below=key.version,
+        )
+
+    async def pepper(self, tx: TenantTx) -> Pepper:
+        """The tenant's pepper, made at its first use and never changed."""
+        known = self._peppers.get(tx.tenant_id)
+        if known is not None:
+            return known
+        row = await tx.fetch_one(QUERIES.load_pepper, tenant_id=tx.tenant_id)
+        if row is None:
+            await self._make_tenant_key(tx, "pepper")
+            row = await tx.fetch_one(QUERIES.load_pepper, tenant_id=tx.tenant_id)
+        if row is None:
+            raise DatabaseBusyError("the tenant's pepper can't be read back; try again")
+        material = await self._unwrap(row["wrapped_key"], tenant_key_aad(tx.tenant_id, "pepper", 1))
+        return self._remember_pepper(tx.tenant_id, Pepper(material), row)
+
+    async def platform_pepper(self, tx: PlatformTx) -> Pepper:
+        """The pepper for platform-wide suppressions."""
+        known = self._peppers.get(None)
+        if known is not None:
+            return known
+        row = (await self._platform_rows(tx, "pepper"))[0]
+        material = await self._unwrap(row["wrapped_key"], platform_key_aad("pepper", 1))
+        return self._remember_pepper(None, Pepper(material), row)
+
+    async def platform_key(self, tx: PlatformTx, purpose: str = CALLBACKS) -> DataKey:
+        """The platform's own key for a purpose."""
+        keys: dict[int, Key] = {}
+        for row in await self._platform_rows(tx, purpose):
+            aad = platform_key_aad(purpose, row["version"])
+            keys[row["version"]] = Key(row["version"], await self._unwrap(row["wrapped_key"], aad))
+        return DataKey("", f"_platform/{purpose}", keys, max(keys))
+
+    async def tenant_key(self, tenant_id: str, row: Row) -> Key:
+        """The wrapping key in a row of tenant_keys."""
+        aad = tenant_key_aad(tenant_id, "wrapping", row["version"])
+        return Key(row["version"], await self._unwrap(row["wrapped_key"], aad))
+
+    async def _load(
+        self, tx: TenantTx, subject_ids: Sequence[str]
+    ) -> tuple[dict[int, Key], dict[str, DataKey]]:
+        rows = await tx.fetch(QUERIES.load_keys, tenant_id=tx.tenant_id, subject_ids=subject_ids)
+        wrapping: dict[int, Key] = {}
+        active: dict[int, Key] = {}
+        by_subject: dict[str, list[Row]] = {}
+        for row in rows:
+            if row["subject_id"] is not None:
+                by_subject.setdefault(row["subject_id"], []).append(row)
+                continue
+            key = wrapping[row["version"]] = await self.tenant_key(tx.tenant_id, row)
+            if row["state"] == "active":
+                active[row["version"]] = key
+        return active, {
+            subject: _open_subject(tx.tenant_id, subject, versions, wrapping)
+            for subject, versions in by_subject.items()
+        }
+
+    async def _make_data_keys(
+        self, tx: TenantTx, subject_ids: Sequence[str], wrapping: Key, *, version: int
+    ) -> dict[str, DataKey]:
+        """Those that we made; a subject that somebody else made a key for is not among them."""
+        keys = [Key.new(version) for _ in subject_ids]
+        wrapped = [
+            wrap_data_key(tx.tenant_id, subject, key, wrapping)
+            for subject, key in zip(subject_ids, keys, strict=True)
+        ]
+        rows = await tx.fetch(
+            QUERIES.insert_data_keys,
+            tenant_id=tx.tenant_id,
+            tenant_key_version=wrapping.version,
+            subject_ids=subject_ids,
+            versions=[version] * len(keys),
+            wrapped_keys=wrapped,
+        )
+        made = {row["subject_id"] for row in rows}
+        return {
+            subject: DataKey(tx.tenant_id, subject, {version: key}, version)
+            for subject, key in zip(subject_ids, keys, strict=True)
+            if subject in made
+        }
+
+    async def _lock_subject(self, tx: TenantTx, subject_id: str) -> None:
+        # Made first if there is none: its row is the lock. What was read before the lock may have changed since.
+        await self.data_keys(tx, [subject_id])
+        await tx.fetch_value(QUERIES.lock_subject, tenant_id=tx.tenant_id, subject_id=subject_id)
+
+    async def _add_version(self, tx: TenantTx, present: DataKey) -> DataKey:
+        """Under the lock: nobody else adds or destroys versions meanwhile."""
+        subject_id, version = present.subject_id, present.version + 1
+        for _ in range(_ATTEMPTS):
+            tenant_keys, _ = await self._load(tx, [subject_id])
+            if await self._make_data_keys(tx, [subject_id], tenant_keys[max(tenant_keys)], version=version):
+                return (await self._load(tx, [subject_id]))[1][subject_id]
+        raise DatabaseBusyError(_TOO_OFTEN)
+
+    async def _make_tenant_key(self, tx: TenantTx, purpose: str) -> None:
+        token = await self.kms.wrap(os.urandom(KEY_BYTES), tenant_key_aad(tx.tenant_id, purpose, 1))
+        await tx.execute(
+            QUERIES.insert_tenant_key,
+            tenant_id=tx.tenant_id,
+            purpose=purpose,
+            wrapped_key=token,
+            master_key_id=self.kms.key_id_of(token),
+        )
+
+    async def _platform_rows(self, tx: PlatformTx, purpose: str) -> list[Row]:
+        rows = await tx.fetch(QUERIES.load_platform_keys, purpose=purpose)
+        if rows:
+            return rows
+        token = await self.kms.wrap(os.urandom(KEY_BYTES), platform_key_aad(purpose, 1))
+        await tx.execute(
+            QUERIES.insert_platform_key,
+            purpose=purpose,
+            wrapped_key=token,
+            master_key_id=self.kms.key_id_of(token),
+        )
+        return await tx.fetch(QUERIES.load_platform_keys, purpose=purpose)
+
+    async def _unwrap(self, token: bytes, aad: bytes) -> bytes:
+        known = self._unwrapped.get((aad, token))
+        if known is None:
+            known = await self.kms.unwrap(token, aad)
+            self._unwrapped.put((aad, token), known)
+        return known
+
+    def _remember_pepper(self, owner: TenantId | None, pepper: Pepper, row: Row) -> Pepper:
+        # A row of this very transaction may yet be rolled back, and then the next pepper is another one.
+        if row["settled"]:
+            self._peppers.put(owner, pepper)
+        return pepper
+
+
+def tenant_key_aad(tenant_id: str, purpose: str, version: int) -> bytes:
+    """What a wrapped tenant key is bound to."""
+    return associate(tenant_id, "", f"tenant-key:{purpose}:{version}")
+
+
+def platform_key_aad(purpose: str, version: int) -> bytes:
+    """What a wrapped platform key is bound to."""
+    return associate("", "", f"platform-key:{purpose}:{version}")
+
+
+def wrap_data_key(tenant_id: str, subject_id: str, key: Key, wrapping: Key) -> bytes:
+    """The form in which a data key is stored."""
+    return seal(wrapping, key.reveal(), _data_key_aad(tenant_id, subject_id, key.version))
+
+
+def unwrap_data_key(tenant_id: str, subject_id: str, version: int, wrapped: bytes, wrapping: Key) -> Key:
+    """The data key in a row; an `UnreadableError` that names the subject where the row was tampered with."""
+    try:
+        return Key(version, unseal(wrapping, wrapped, _data_key_aad(tenant_id, subject_id, version)))
+    except (UnreadableError, ValueError):
+        pass
+    raise UnreadableError(f"the stored key of {subject_id} is damaged, or it was moved there from elsewhere")
+
+
+def _data_key_aad(tenant_id: str, subject_id: str, version: int) -> bytes:
+    return associate(tenant_id, subject_id, f"data-key:{version}")
+
+
+def _open_subject(
+    tenant_id: str, subject_id: str, rows: Sequence[Row], wrapping: Mapping[int, Key]
+) -> DataKey:
+    keys = {
+        row["version"]: unwrap_data_key(
+            tenant_id, subject_id, row["version"], row["wrapped_key"], wrapping[row["tenant_key_version"]]
+        )
+        for row in rows
+        if row["wrapped_key"] is not None
+    }
+    return DataKey(tenant_id, subject_id, keys, max(row["version"] for row in rows))

@@ -1,0 +1,76 @@
+"""Knows callers by what they carry: an API key, or a token where those are set up."""
+
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import Database
+from tidings.kernel.http.callers import Authenticator, Caller
+from tidings.kernel.http.short_memory import ShortMemory
+from tidings.kernel.ids import ApiKeyId
+from tidings.kernel.refusals import UnauthenticatedError
+from tidings.notify.access import store
+from tidings.notify.access.last_used import LastUsed
+from tidings.notify.access.model import ApiKey, KeyState, hash_secret, read_credential
+
+#: Below a second, so that a revocation counts within one even when the look-up takes a while.
+REMEMBERED_SECONDS = 0.5
+
+_UNKNOWN = "this API key is not known; check that it was copied whole"
+_ENDED = {
+    KeyState.REVOKED: "this API key was revoked",
+    KeyState.EXPIRED: "this API key has expired or was replaced by its successor",
+}
+
+
+class KeyAuthenticator:
+    """Looks API keys up by their id, remembers them for a moment, and compares secrets by their hashes."""
+
+    def __init__(self, db: Database, *, clock: Clock, last_used: LastUsed) -> None:
+        self._db = db
+        self._clock = clock
+        self._last_used = last_used
+        self._memory: ShortMemory[ApiKeyId, ApiKey | None] = ShortMemory(
+            clock=clock, seconds=REMEMBERED_SECONDS
+        )
+
+    async def authenticate(self, credential: str) -> Caller:
+        """The caller with this key."""
+        read = read_credential(credential)
+        if read is None:
+            raise UnauthenticatedError(_UNKNOWN)
+        key_id, secret = read
+        key = await self._memory.get(key_id, self._find)
+        if key is None:
+            # The same work as for a key that exists.
+            hash_secret(secret)
+            raise UnauthenticatedError(_UNKNOWN)
+        if not key.opened_by(secret):
+            raise UnauthenticatedError(_UNKNOWN)
+        now = self._clock.now()
+        if not key.usable(now):
+            # Only the owner of the secret gets this far; it helps them and nobody else.
+            raise UnauthenticatedError(_ENDED[key.state(now)])
+        self._last_used.note(key, now)
+        return key.caller()
+
+    def forget(self, key_id: ApiKeyId) -> None:
+        """This process just changed it: look it up anew."""
+        self._memory.forget(key_id)
+
+    async def _find(self, key_id: ApiKeyId) -> ApiKey | None:
+        async with self._db.platform() as tx:
+            return await store.find_any_key(tx, key_id=key_id)
+
+
+class AnyAuthenticator:
+    """API keys by their form, everything else as a token."""
+
+    def __init__(self, *, keys: Authenticator, tokens: Authenticator | None) -> None:
+        self._keys = keys
+        self._tokens = tokens
+
+    async def authenticate(self, credential: str) -> Caller:
+        """The caller with this key or token."""
+        if credential.startswith("tdk_"):
+            return await self._keys.authenticate(credential)
+        if self._tokens is None:
+            raise UnauthenticatedError("send an API key (tdk_…); tokens are not set up here")
+        return await self._tokens.authenticate(credential)

@@ -1,0 +1,63 @@
+"""Somebody creates an API key."""
+
+from tidings.contracts.api_keys import ApiKeyCreated
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import PlatformTx, TenantTx
+from tidings.kernel.http.callers import Caller
+from tidings.kernel.ids import API_KEY, time_of
+from tidings.notify.access import store
+from tidings.notify.access.ledger import KeyLedger
+from tidings.notify.access.model import (
+    ApiKey,
+    KeyWish,
+    check_grant,
+    check_wish,
+    granted_scopes,
+    hash_secret,
+    new_secret,
+)
+
+
+async def create_key(
+    tx: TenantTx | PlatformTx,
+    wish: KeyWish,
+    *,
+    grantor: Caller | None,
+    actor: str,
+    ledger: KeyLedger,
+    clock: Clock,
+) -> tuple[ApiKey, str]:
+    """A new key and its secret, which is not kept; a key of the platform in a platform transaction.
+
+    A grantor gives no more than it has. None: the installation itself, for the first key of all.
+    """
+    now = clock.now()
+    tenant_id = tx.tenant_id if isinstance(tx, TenantTx) else None
+    check_wish(wish, tenant_id=tenant_id, now=now)
+    scopes = granted_scopes(wish, grantor)
+    if grantor is not None:
+        check_grant(grantor, role=wish.role, scopes=scopes, environment=wish.environment)
+    secret = new_secret()
+    key_id = API_KEY.new(now)
+    key = ApiKey(
+        id=key_id,
+        tenant_id=tenant_id,
+        name=wish.name,
+        secret_hash=hash_secret(secret),
+        scopes=scopes,
+        role=wish.role,
+        environment=wish.environment,
+        created_by=actor,
+        created_at=time_of(key_id),
+        expires_at=wish.expires_at,
+    )
+    await store.insert_key(tx, key)
+    created = ApiKeyCreated(
+        key_id=key.id,
+        role=key.role,
+        environment=key.environment,
+        scopes=tuple(sorted(key.scopes)),
+        expires_at=key.expires_at,
+    )
+    await ledger.record(tx, key, created, actor=actor)
+    return key, secret

@@ -1,0 +1,27 @@
+"""Somebody revokes an API key; it stops working everywhere within a second."""
+
+from dataclasses import replace
+
+from tidings.contracts.api_keys import ApiKeyRevoked
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import PlatformTx, TenantTx
+from tidings.kernel.ids import ApiKeyId
+from tidings.notify.access import store
+from tidings.notify.access.errors import UnknownKeyError
+from tidings.notify.access.ledger import KeyLedger
+from tidings.notify.access.model import ApiKey
+
+
+async def revoke_key(
+    tx: TenantTx | PlatformTx, key_id: ApiKeyId, *, actor: str, ledger: KeyLedger, clock: Clock
+) -> ApiKey:
+    """The key, revoked; revoking it again changes nothing."""
+    key = await store.lock_key(tx, key_id=key_id)
+    if key is None:
+        raise UnknownKeyError
+    now = clock.now()
+    if not await store.mark_revoked(tx, key_id=key_id, now=now):
+        return key
+    revoked = replace(key, revoked_at=now, version=key.version + 1)
+    await ledger.record(tx, revoked, ApiKeyRevoked(key_id=key.id), actor=actor, before=key)
+    return revoked

@@ -1,0 +1,108 @@
+"""The only Python here that runs SQL on API keys."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from tidings.kernel.db import PlatformTx, Row, TenantTx
+from tidings.kernel.ids import ApiKeyId, TenantId
+from tidings.kernel.sql import Queries
+from tidings.notify.access.model import ApiKey
+
+QUERIES = Queries.beside(__file__)
+
+
+def _tenant_of(tx: TenantTx | PlatformTx) -> TenantId | None:
+    # In a platform transaction these functions see the platform's own keys only.
+    return tx.tenant_id if isinstance(tx, TenantTx) else None
+
+
+async def insert_key(tx: TenantTx | PlatformTx, key: ApiKey) -> None:
+    """Keep a new key."""
+    await tx.execute(
+        QUERIES.insert_key,
+        id=key.id,
+        tenant_id=key.tenant_id,
+        name=key.name,
+        secret_hash=key.secret_hash,
+        scopes=sorted(key.scopes),
+        role=key.role,
+        environment=key.environment,
+        created_by=key.created_by,
+        created_at=key.created_at,
+        expires_at=key.expires_at,
+        rotated_from=key.rotated_from,
+    )
+
+
+async def find_key(tx: TenantTx | PlatformTx, *, key_id: ApiKeyId) -> ApiKey | None:
+    """The key with this id, of this transaction's side."""
+    row = await tx.fetch_one(QUERIES.find_key, id=key_id, tenant_id=_tenant_of(tx))
+    return _from_row(row) if row else None
+
+
+async def lock_key(tx: TenantTx | PlatformTx, *, key_id: ApiKeyId) -> ApiKey | None:
+    """The same, locked until the end of the transaction."""
+    row = await tx.fetch_one(QUERIES.lock_key, id=key_id, tenant_id=_tenant_of(tx))
+    return _from_row(row) if row else None
+
+
+async def find_any_key(tx: PlatformTx, *, key_id: ApiKeyId) -> ApiKey | None:
+    """The key with this id, whosesoever it is; for the door alone."""
+    row = await tx.fetch_one(QUERIES.find_any_key, id=key_id)
+    return _from_row(row) if row else None
+
+
+async def list_keys(tx: TenantTx | PlatformTx, *, after_id: str | None, limit: int) -> list[ApiKey]:
+    """The newest first, from a cursor on."""
+    rows = await tx.fetch(QUERIES.list_keys, tenant_id=_tenant_of(tx), after_id=after_id, limit=limit)
+    return [_from_row(row) for row in rows]
+
+
+async def mark_rotated(
+    tx: TenantTx | PlatformTx,
+    *,
+    key_id: ApiKeyId,
+    successor_id: ApiKeyId,
+    overlap_ends_at: datetime,
+    now: datetime,
+) -> None:
+    """Note the successor of a key and how long both work."""
+    await tx.execute(
+        QUERIES.mark_rotated,
+        id=key_id,
+        tenant_id=_tenant_of(tx),
+        successor_id=successor_id,
+        overlap_ends_at=overlap_ends_at,
+        now=now,
+    )
+
+
+async def mark_revoked(tx: TenantTx | PlatformTx, *, key_id: ApiKeyId, now: datetime) -> bool:
+    """Whether this call revoked it; False where it was revoked before."""
+    return await tx.execute(QUERIES.mark_revoked, id=key_id, tenant_id=_tenant_of(tx), now=now) > 0
+
+
+async def touch_keys(tx: PlatformTx, used: Mapping[ApiKeyId, datetime], *, interval: timedelta) -> int:
+    """Note when keys were last used, where the note is older than `interval`; how many were written."""
+    return await tx.execute(QUERIES.touch_keys, ids=list(used), times=list(used.values()), interval=interval)
+
+
+def _from_row(row: Row) -> ApiKey:
+    return ApiKey(
+        id=ApiKeyId(row["id"]),
+        tenant_id=row["tenant_id"],
+        name=row["name"],
+        secret_hash=row["secret_hash"],
+        scopes=frozenset(row["scopes"]),
+        role=row["role"],
+        environment=row["environment"],
+        created_by=row["created_by"],
+        created_at=row["created_at"],
+        expires_at=row["expires_at"],
+        last_used_at=row["last_used_at"],
+        revoked_at=row["revoked_at"],
+        rotated_from=row["rotated_from"],
+        rotated_to=row["rotated_to"],
+        overlap_ends_at=row["overlap_ends_at"],
+        version=row["version"],
+    )

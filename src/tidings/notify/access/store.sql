@@ -1,0 +1,61 @@
+-- name: insert_key
+-- The secret is not among the columns: only its hash is kept.
+INSERT INTO notification.api_keys (
+    id, tenant_id, name, secret_hash, scopes, role, environment, created_by, created_at, updated_at, expires_at, rotated_from
+)
+VALUES (
+    :id, :tenant_id, :name, :secret_hash, CAST(:scopes AS text[]), :role, :environment, :created_by,
+    :created_at, :created_at, :expires_at, :rotated_from
+);
+
+-- name: find_key
+-- For showing: a tenant finds its own, the platform its own and nobody else's.
+SELECT id, tenant_id, name, secret_hash, scopes, role, environment, created_by, created_at, expires_at,
+       last_used_at, revoked_at, rotated_from, rotated_to, overlap_ends_at, version
+FROM notification.api_keys
+WHERE id = :id AND tenant_id IS NOT DISTINCT FROM :tenant_id;
+
+-- name: lock_key
+-- Two rotations at once: the second waits here and then sees the first.
+SELECT id, tenant_id, name, secret_hash, scopes, role, environment, created_by, created_at, expires_at,
+       last_used_at, revoked_at, rotated_from, rotated_to, overlap_ends_at, version
+FROM notification.api_keys
+WHERE id = :id AND tenant_id IS NOT DISTINCT FROM :tenant_id
+FOR UPDATE;
+
+-- name: find_any_key
+-- For the door, which does not know the tenant yet: the platform role looks up one id.
+SELECT id, tenant_id, name, secret_hash, scopes, role, environment, created_by, created_at, expires_at,
+       last_used_at, revoked_at, rotated_from, rotated_to, overlap_ends_at, version
+FROM notification.api_keys
+WHERE id = :id;
+
+-- name: list_keys
+-- The newest first; ids begin with their time, so ix_api_keys_tenant serves.
+SELECT id, tenant_id, name, secret_hash, scopes, role, environment, created_by, created_at, expires_at,
+       last_used_at, revoked_at, rotated_from, rotated_to, overlap_ends_at, version
+FROM notification.api_keys
+WHERE tenant_id IS NOT DISTINCT FROM :tenant_id
+  AND (CAST(:after_id AS text) IS NULL OR id < :after_id)
+ORDER BY id DESC
+LIMIT :limit;
+
+-- name: mark_rotated
+-- The old key remembers its successor and how long both work.
+UPDATE notification.api_keys
+SET rotated_to = :successor_id, overlap_ends_at = :overlap_ends_at, updated_at = :now, version = version + 1
+WHERE id = :id AND tenant_id IS NOT DISTINCT FROM :tenant_id;
+
+-- name: mark_revoked
+-- The first time counts; revoking again changes nothing.
+UPDATE notification.api_keys
+SET revoked_at = :now, updated_at = :now, version = version + 1
+WHERE id = :id AND tenant_id IS NOT DISTINCT FROM :tenant_id AND revoked_at IS NULL;
+
+-- name: touch_keys
+-- Many at once, and each at most once a minute whatever the number of processes.
+UPDATE notification.api_keys AS known
+SET last_used_at = used.at
+FROM unnest(CAST(:ids AS text[]), CAST(:times AS timestamptz[])) AS used (id, at)
+WHERE known.id = used.id
+  AND (known.last_used_at IS NULL OR known.last_used_at <= used.at - CAST(:interval AS interval));

@@ -1,0 +1,105 @@
+"""API keys as JSON: what requests bring and answers show."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from tidings.contracts.scopes import ROLE_SCOPES
+from tidings.contracts.tenants import Name
+from tidings.kernel.db import CallerRole
+from tidings.notify.access.model import ApiKey, KeyState, KeyWish
+
+#: Times have to say their offset; a bare one means something else on every machine.
+Moment = Annotated[datetime, Meta(tz=True)]
+#: A month and a bit.
+_LONGEST_OVERLAP = 35 * 86_400
+
+
+class CreateKey(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A key to be."""
+
+    name: Name
+    role: CallerRole
+    #: Left out: all that the role can hold and you have yourself.
+    scopes: Annotated[list[str], Meta(max_length=100)] | None = None
+    environment: Literal["live", "test"] = "live"
+    expires_at: Moment | None = None
+
+    def wish(self) -> KeyWish:
+        """The same, for the use case."""
+        return KeyWish(
+            name=self.name,
+            role=self.role,
+            scopes=None if self.scopes is None else frozenset(self.scopes),
+            environment=self.environment,
+            expires_at=self.expires_at,
+        )
+
+
+class RotateKey(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How a key is to be rotated."""
+
+    #: For how long the old key goes on working; 0 ends it at once.
+    overlap_seconds: Annotated[int, Meta(ge=0, le=_LONGEST_OVERLAP)] = 86_400
+    #: Left out: as long a life as the old one had.
+    expires_at: Moment | None = None
+
+
+class KeyView(Struct, frozen=True, kw_only=True):
+    """A key, without its secret."""
+
+    id: str
+    #: Null: a key of the platform.
+    tenant_id: str | None
+    name: str
+    state: KeyState
+    role: CallerRole
+    scopes: list[str]
+    environment: Literal["live", "test"]
+    created_by: str
+    created_at: datetime
+    expires_at: datetime | None
+    last_used_at: datetime | None
+    revoked_at: datetime | None
+    rotated_from: str | None
+    rotated_to: str | None
+    overlap_ends_at: datetime | None
+
+    @classmethod
+    def of(cls, key: ApiKey, now: datetime) -> "KeyView":
+        """The key as it is shown at `now`."""
+        return cls(
+            id=key.id,
+            tenant_id=key.tenant_id,
+            name=key.name,
+            state=key.state(now),
+            role=key.role,
+            scopes=sorted(key.scopes & ROLE_SCOPES[key.role]),
+            environment=key.environment,
+            created_by=key.created_by,
+            created_at=key.created_at,
+            expires_at=key.expires_at,
+            last_used_at=key.last_used_at,
+            revoked_at=key.revoked_at,
+            rotated_from=key.rotated_from,
+            rotated_to=key.rotated_to,
+            overlap_ends_at=key.overlap_ends_at,
+        )
+
+
+class NewKey(Struct, frozen=True, kw_only=True):
+    """A new key with its secret, which is shown this once."""
+
+    #: `tdk_…`: send it as `Authorization: Bearer tdk_…`. Null when an Idempotency-Key repeats the answer.
+    api_key: str | None
+    key: KeyView
+    message: str = "Keep api_key somewhere safe: it is not kept here and can't be shown again."
+
+    def again(self) -> "NewKey":
+        """The answer to a repeated request; the secret is not kept, so it can't be in it."""
+        return NewKey(
+            api_key=None,
+            key=self.key,
+            message="The first request made this key and its answer held the secret; rotate it if that was lost.",
+        )

@@ -1,0 +1,95 @@
+"""The only Python here that runs SQL on the projection of tenants."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from tidings.contracts.tenants import NotificationPolicy
+from tidings.kernel.db import PlatformTx, Row, TenantTx
+from tidings.kernel.http.tenant_gate import TenantState
+from tidings.kernel.ids import TenantId
+from tidings.kernel.sql import Queries
+from tidings.notify.tenants.model import Tenant, TenantStatus
+
+QUERIES = Queries.beside(__file__)
+
+
+# Rows were checked when they were written, and a policy may have been written by newer code: read leniently.
+class _StoredPolicy(NotificationPolicy, frozen=True, kw_only=True, forbid_unknown_fields=False):
+    pass
+
+
+_read_policy = msgspec.json.Decoder(_StoredPolicy).decode
+
+
+async def lock_tenants(tx: PlatformTx, *, tenant_ids: Sequence[TenantId]) -> dict[TenantId, Tenant]:
+    """Those of the tenants that exist, locked until the end of the transaction."""
+    rows = await tx.fetch(QUERIES.lock_tenants, tenant_ids=list(tenant_ids))
+    return {tenant.id: tenant for tenant in map(_from_row, rows)}
+
+
+async def save_tenants(tx: PlatformTx, tenants: Sequence[Tenant]) -> int:
+    """Write them all at once; those that are not newer than what is stored stay as they are."""
+    return await tx.execute(
+        QUERIES.save_tenants,
+        tenant_id=[t.id for t in tenants],
+        slug=[t.slug for t in tenants],
+        name=[t.name for t in tenants],
+        region=[t.region for t in tenants],
+        status=[t.status.value for t in tenants],
+        frozen_at=[t.frozen_at for t in tenants],
+        default_locale=[t.default_locale for t in tenants],
+        default_timezone=[t.default_timezone for t in tenants],
+        notification_policy=[msgspec.json.encode(t.notification_policy).decode() for t in tenants],
+        theme_etag=[t.theme_etag for t in tenants],
+        weight=[t.weight for t in tenants],
+        event_version=[t.version for t in tenants],
+        last_event_id=[t.last_event_id for t in tenants],
+        created_at=[t.created_at for t in tenants],
+        updated_at=[t.updated_at for t in tenants],
+    )
+
+
+async def find_tenant(tx: PlatformTx | TenantTx, *, tenant_id: TenantId) -> Tenant | None:
+    """The tenant with this id."""
+    row = await tx.fetch_one(QUERIES.find_tenant, tenant_id=tenant_id)
+    return _from_row(row) if row else None
+
+
+async def find_tenant_by_slug(tx: PlatformTx, *, slug: str) -> Tenant | None:
+    """The tenant with this slug."""
+    row = await tx.fetch_one(QUERIES.find_tenant_by_slug, slug=slug)
+    return _from_row(row) if row else None
+
+
+async def list_tenants(
+    tx: PlatformTx, *, after_id: str | None, status: TenantStatus | None, limit: int
+) -> list[Tenant]:
+    """The newest first, from a cursor on."""
+    rows = await tx.fetch(QUERIES.list_tenants, after_id=after_id, status=status, limit=limit)
+    return [_from_row(row) for row in rows]
+
+
+async def find_state(tx: PlatformTx, *, tenant_id: TenantId) -> TenantState | None:
+    """What the gate needs to know."""
+    row = await tx.fetch_one(QUERIES.find_state, tenant_id=tenant_id)
+    return TenantState(status=row["status"], frozen=row["frozen"]) if row else None
+
+
+def _from_row(row: Row) -> Tenant:
+    return Tenant(
+        id=TenantId(row["tenant_id"]),
+        slug=row["slug"],
+        name=row["name"],
+        region=row["region"],
+        status=TenantStatus(row["status"]),
+        frozen_at=row["frozen_at"],
+        default_locale=row["default_locale"],
+        default_timezone=row["default_timezone"],
+        notification_policy=_read_policy(row["notification_policy"]),
+        theme_etag=row["theme_etag"],
+        weight=row["weight"],
+        version=row["event_version"],
+        last_event_id=row["last_event_id"],
+        updated_at=row["updated_at"],
+    )

@@ -1,0 +1,75 @@
+"""The demo tenant of `tidings up`: made once, found again, its keys kept as long as they work."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import Database
+from tidings.kernel.ids import TenantId
+from tidings.kernel.refusals import UnauthenticatedError
+from tidings.notify.access.authenticate import KeyAuthenticator
+from tidings.notify.access.create import create_key
+from tidings.notify.access.ledger import KeyLedger
+from tidings.notify.access.model import KeyWish, credential
+from tidings.notify.tenants import store
+from tidings.notify.tenants.change import TenantChanger
+from tidings.notify.tenants.wire import CreateTenant
+
+SLUG = "demo"
+_ACTOR = "tidings up"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Demo:
+    """What a newcomer needs for a first call."""
+
+    tenant_id: TenantId
+    api_key: str
+    platform_key: str
+
+
+class DemoMaker:
+    """Finds the demo tenant or makes it, and gives keys that work."""
+
+    def __init__(
+        self, *, db: Database, tenants: TenantChanger, keys: KeyAuthenticator, ledger: KeyLedger, clock: Clock
+    ) -> None:
+        self._db = db
+        self._tenants = tenants
+        self._keys = keys
+        self._ledger = ledger
+        self._clock = clock
+
+    async def ensure(self, previous: Mapping[str, Any]) -> Demo:
+        """The demo tenant; keys of an earlier start are given again where they still work."""
+        async with self._db.platform() as tx:
+            tenant = await store.find_tenant_by_slug(tx, slug=SLUG)
+            if tenant is None:
+                wanted = CreateTenant(name="Demo", slug=SLUG)
+                tenant = await self._tenants.create(tx, wanted.event, actor=_ACTOR)
+        return Demo(
+            tenant_id=tenant.id,
+            api_key=await self._working(previous.get("api_key"), tenant.id)
+            or await self._make("demo", tenant.id),
+            platform_key=await self._working(previous.get("platform_key"), None)
+            or await self._make("demo platform", None),
+        )
+
+    async def _working(self, carried: object, tenant_id: TenantId | None) -> str | None:
+        if not isinstance(carried, str):
+            return None
+        try:
+            caller = await self._keys.authenticate(carried)
+        except UnauthenticatedError:
+            return None
+        return carried if caller.home == tenant_id else None
+
+    async def _make(self, name: str, tenant_id: TenantId | None) -> str:
+        wish = KeyWish(name=name, role="tenant.admin" if tenant_id else "platform.channel.admin", scopes=None)
+        side = self._db.tenant(tenant_id) if tenant_id else self._db.platform()
+        async with side as tx:
+            key, secret = await create_key(
+                tx, wish, grantor=None, actor=_ACTOR, ledger=self._ledger, clock=self._clock
+            )
+        return credential(key.id, secret)

@@ -1,0 +1,102 @@
+"""Answers are remembered for a moment, fetched once, and never after they were to be forgotten."""
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from tests.support.clock import ManualClock
+from tidings.kernel.http.short_memory import ShortMemory
+
+
+class Source:
+    def __init__(self) -> None:
+        self.asked = 0
+        self.gate = asyncio.Event()
+        self.gate.set()
+
+    async def fetch(self, key: str) -> int:
+        self.asked += 1
+        answer = self.asked
+        await self.gate.wait()
+        if key == "bad":
+            raise ValueError(key)
+        return answer
+
+
+async def test_an_answer_lasts_its_time_and_no_longer() -> None:
+    clock, source = ManualClock(), Source()
+    memory: ShortMemory[str, int] = ShortMemory(clock=clock, seconds=0.5)
+
+    first = await memory.get("a", source.fetch)
+    await clock.advance(timedelta(milliseconds=499))
+    second = await memory.get("a", source.fetch)
+    await clock.advance(timedelta(milliseconds=1))
+    third = await memory.get("a", source.fetch)
+
+    assert (first, second, third) == (1, 1, 2)
+
+
+async def test_many_askers_at_once_cause_one_fetch() -> None:
+    clock, source = ManualClock(), Source()
+    memory: ShortMemory[str, int] = ShortMemory(clock=clock, seconds=0.5)
+    source.gate.clear()
+
+    asking = [asyncio.create_task(memory.get("a", source.fetch)) for _ in range(20)]
+    await asyncio.sleep(0)
+    asking[0].cancel()
+    source.gate.set()
+    answers = await asyncio.gather(*asking, return_exceptions=True)
+
+    assert source.asked == 1
+    assert answers[1:] == [1] * 19
+    assert isinstance(answers[0], asyncio.CancelledError)
+
+
+async def test_time_counts_from_the_question() -> None:
+    clock, source = ManualClock(), Source()
+    memory: ShortMemory[str, int] = ShortMemory(clock=clock, seconds=0.5)
+    source.gate.clear()
+
+    asking = asyncio.create_task(memory.get("a", source.fetch))
+    await asyncio.sleep(0)
+    await clock.advance(timedelta(seconds=1))
+    source.gate.set()
+    await asking
+
+    assert memory.peek("a") is None
+
+
+async def test_what_was_being_fetched_when_told_to_forget_is_not_kept() -> None:
+    clock, source = ManualClock(), Source()
+    memory: ShortMemory[str, int] = ShortMemory(clock=clock, seconds=60)
+    source.gate.clear()
+
+    asking = asyncio.create_task(memory.get("a", source.fetch))
+    await asyncio.sleep(0)
+    memory.forget("a")
+    source.gate.set()
+    await asking
+
+    assert memory.peek("a") is None
+
+
+async def test_a_failure_is_not_remembered() -> None:
+    clock, source = ManualClock(), Source()
+    memory: ShortMemory[str, int] = ShortMemory(clock=clock, seconds=60)
+
+    for _ in range(2):
+        with pytest.raises(ValueError, match="bad"):
+            await memory.get("bad", source.fetch)
+
+    assert source.asked == 2
+
+
+async def test_the_memory_is_bounded() -> None:
+    clock, source = ManualClock(), Source()
+    memory: ShortMemory[str, int] = ShortMemory(clock=clock, seconds=60, size=3)
+
+    for key in "abcd":
+        await memory.get(key, source.fetch)
+
+    assert [memory.peek(key) for key in "abcd"] == [None, 2, 3, 4]

@@ -1,0 +1,35 @@
+"""Every problem code that the API can answer with is in `docs/api.md`, and none that it can't."""
+
+import re
+from pathlib import Path
+
+import tidings.notify.access.jwks
+import tidings.notify.access.routes
+import tidings.notify.tenants.routes  # noqa: F401
+from tidings.kernel.errors import TidingsError
+from tidings.kernel.http.problems import catalogue
+
+DOCS = Path(__file__).parents[2] / "docs" / "api.md"
+_ROW = re.compile(r"^\| (\d{3}) \| `(\w+)` \|", re.MULTILINE)
+
+
+def codes_of_the_edge() -> dict[str, int]:
+    """The codes of errors that are defined where HTTP answers come from."""
+    found = {"internal": 500}
+    pending = [TidingsError]
+    while pending:
+        kind = pending.pop()
+        pending += kind.__subclasses__()
+        here = kind.__module__.startswith(
+            ("tidings.kernel.errors", "tidings.kernel.refusals", "tidings.kernel.http", "tidings.notify")
+        )
+        if here and kind.code in catalogue():
+            found[kind.code] = catalogue()[kind.code][0]
+    found.pop("refused", None)
+    return found
+
+
+def test_every_code_is_documented_with_its_status() -> None:
+    documented = {code: int(status) for status, code in _ROW.findall(DOCS.read_text(encoding="utf-8"))}
+
+    assert documented == codes_of_the_edge()
