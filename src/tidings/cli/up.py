@@ -115,6 +115,14 @@ def _read(file: Path) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
+def _elsewhere(data_dir: Path) -> str:
+    """A line that says where the database is, if it could not be in the data dir."""
+    link = data_dir / "postgres"
+    return (
+        f"\n  Database   {link.resolve()}  (its user can't reach the data dir)" if link.is_symlink() else ""
+    )
+
+
 def _greet(facts: dict[str, Any], data_dir: Path) -> None:
     base, key = facts["base_url"], facts["api_key"]
     print(
@@ -125,7 +133,7 @@ Tidings is running.
   Reference  {base}/docs
   Tenant     {facts["tenant_id"]}
   API key    {key}
-  Data dir   {data_dir}  (all of this is in demo.json)
+  Data dir   {data_dir}  (all of this is in demo.json){_elsewhere(data_dir)}
 
 Try it in another terminal:
 

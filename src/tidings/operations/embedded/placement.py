@@ -61,8 +61,12 @@ def _may_pass(folder: os.stat_result, user: User) -> bool:
 
 def place_cluster(link: Path, user: User | None) -> Path:
     """Where the cluster goes: `link` itself, or a reachable place that `link` then points to."""
-    if link.is_symlink() or link.exists() or reachable(link, user):
-        return link.resolve() if link.is_symlink() else link
+    if link.is_symlink():
+        place = link.resolve()
+        place.parent.mkdir(parents=True, exist_ok=True, mode=0o755)
+        return place
+    if link.exists() or reachable(link, user):
+        return link
     name = hashlib.sha256(os.fsencode(link)).hexdigest()[:16]
     place = _SHARED_PLACE / "clusters" / name
     place.parent.mkdir(parents=True, exist_ok=True, mode=0o755)
@@ -82,6 +86,16 @@ def place_programs(install: Path, user: User | None) -> Path:
     if not copy.exists():
         draft = copy.with_name(f"{copy.name}.{os.getpid()}")
         draft.parent.mkdir(parents=True, exist_ok=True, mode=0o755)
-        shutil.copytree(install, draft, symlinks=True, ignore=shutil.ignore_patterns("include"))
+        package = install.parent
+        shutil.copytree(
+            install,
+            draft / package.name / install.name,
+            symlinks=True,
+            ignore=shutil.ignore_patterns("include"),
+        )
+        # A wheel keeps the shared libraries beside the package; the programs look for them by that way.
+        libraries = package.with_name(f"{package.name}.libs")
+        if libraries.exists():
+            shutil.copytree(libraries, draft / libraries.name, symlinks=True)
         draft.rename(copy)
-    return copy
+    return copy / install.parent.name / install.name

@@ -70,7 +70,8 @@ class EmbeddedPostgres:
         self._process: subprocess.Popen[bytes] | None = None
         self._user: User | None = None
         self._cluster = data_dir.postgres
-        self._programs = self._install
+        #: Where the programs are run from.
+        self.programs = self._install
         #: Where it listens, once started.
         self.port = 0
 
@@ -92,9 +93,14 @@ class EmbeddedPostgres:
     def start(self) -> None:
         """Make the cluster where there is none, then start it and wait until it takes connections."""
         self._user = choose_user(self._data_dir.postgres)
-        self._programs = place_programs(self._install, self._user)
+        self.programs = place_programs(self._install, self._user)
         self._cluster = place_cluster(self._data_dir.postgres, self._user)
         if not (self._cluster / "PG_VERSION").exists():
+            if self._preferred_port():
+                raise EmbeddedPostgresError(
+                    f"the database of {self._data_dir.path} was in {self._cluster} and is gone; "
+                    "restore it there, or start anew with another --data-dir"
+                )
             self._initialise()
         self._check_version()
         self._end_leftover()
@@ -159,7 +165,7 @@ class EmbeddedPostgres:
     def _check_version(self) -> None:
         have = (self._cluster / "PG_VERSION").read_text().strip()
         output = subprocess.run(
-            [str(self._programs / "bin" / "postgres"), "--version"],
+            [str(self.programs / "bin" / "postgres"), "--version"],
             capture_output=True,
             text=True,
             check=True,
@@ -208,7 +214,7 @@ class EmbeddedPostgres:
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
                 [
-                    str(self._programs / "bin" / "postgres"),
+                    str(self.programs / "bin" / "postgres"),
                     "-D",
                     str(self._cluster),
                     "-p",
@@ -252,7 +258,7 @@ class EmbeddedPostgres:
         return fatal[-1] if fatal else (lines[-1] if lines else "it said nothing")
 
     def _run(self, command: list[str], *, stdin: str = "") -> None:
-        program = str(self._programs / "bin" / command[0])
+        program = str(self.programs / "bin" / command[0])
         done = subprocess.run(
             [program, *command[1:]],
             input=stdin.encode(),
