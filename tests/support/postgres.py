@@ -47,7 +47,8 @@ class TestServer:
         try:
             yield self.database(name)
         finally:
-            await self._administer(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+            # Without FORCE it waits a few seconds for sessions that are just ending, whosesoever they are.
+            await self._administer(f'DROP DATABASE IF EXISTS "{name}"')
 
     async def _administer(self, statement: str) -> None:
         connection = await asyncpg.connect(_with_database(self.owner_url, "postgres"))

@@ -15,6 +15,7 @@ import psutil
 import pytest
 
 from tests.support.running import RunningTidings, clean_environment
+from tidings.operations.embedded.placement import User, reachable
 
 
 def test_it_starts_from_nothing_answers_and_stops(data_dir: Path) -> None:
@@ -133,6 +134,10 @@ def test_a_data_dir_out_of_reach_still_works() -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="is an ordinary user already")
 @pytest.mark.skipif(not shutil.which("setpriv"), reason="needs setpriv to become an ordinary user")
+@pytest.mark.skipif(
+    not reachable(Path(sys.prefix) / "bin", User(65534, 65534)),
+    reason="the virtual environment is in a home that an ordinary user can't look into",
+)
 def test_it_runs_as_an_ordinary_user(data_dir: Path) -> None:
     """The database belongs to that user, in the data dir itself.
 
