@@ -1,6 +1,7 @@
 """What every blob store promises, asked of each."""
 
 import hashlib
+import os
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
@@ -234,3 +235,37 @@ def test_a_place_that_can_not_be_made_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(NotConfiguredError):
         open_blobs((tmp_path / "file" / "blobs").as_uri())
+
+
+async def test_a_folder_has_the_object_on_disk_when_put_returns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file and every folder above it were synced, because a row is about to name them."""
+    synced: list[Path] = []
+    really = os.fsync
+
+    def watched(descriptor: int) -> None:
+        synced.append(Path(f"/proc/self/fd/{descriptor}").readlink())
+        really(descriptor)
+
+    monkeypatch.setattr(os, "fsync", watched)
+    blobs = open_blobs(tmp_path.as_uri())
+
+    await blobs.put(KEY, b"content", owner_id=NOTIFICATION_ID)
+    await blobs.put_stream(KEY, pieces(b"content"), owner_id=NOTIFICATION_ID)
+
+    file = tmp_path / KEY
+    wanted = [file, *(parent for parent in file.parents if parent.is_relative_to(tmp_path))]
+    assert synced == [*wanted, *wanted]
+
+
+async def test_a_disk_that_fails_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A put that may be lost is no put."""
+
+    def broken(_: int) -> None:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(os, "fsync", broken)
+
+    with pytest.raises(BlobError, match="the blob store failed"):
+        await open_blobs(tmp_path.as_uri()).put(KEY, b"content", owner_id=NOTIFICATION_ID)

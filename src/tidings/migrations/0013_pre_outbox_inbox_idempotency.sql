@@ -24,7 +24,7 @@ COMMENT ON COLUMN notification.outbox.payload IS 'JSON: the event''s data. Ids a
 COMMENT ON COLUMN notification.outbox.envelope IS 'JSON: CloudEvents attributes, traceparent, schema version.';
 CALL kernel.protect_tenant_table('notification.outbox', 'INSERT');
 CALL kernel.open_to_platform('notification.outbox', 'INSERT');
-CALL kernel.open_to_worker('notification.outbox', 'SELECT, INSERT, UPDATE, DELETE');
+CALL kernel.open_to_worker('notification.outbox', 'SELECT, DELETE');
 
 CREATE TABLE IF NOT EXISTS notification.consumed_events (
     consumer_name TEXT COLLATE "C" NOT NULL,
@@ -40,7 +40,7 @@ COMMENT ON COLUMN notification.consumed_events.event_id IS
     'Our own evt_ id. A producer''s id is not unique between tenants and must not stand here.';
 CALL kernel.protect_tenant_table('notification.consumed_events', 'SELECT, INSERT');
 CALL kernel.open_to_platform('notification.consumed_events', 'SELECT, INSERT');
-CALL kernel.open_to_worker('notification.consumed_events', 'SELECT, INSERT, DELETE');
+CALL kernel.open_to_worker('notification.consumed_events', 'SELECT (consumer_name, event_id, tenant_id, expires_at), DELETE');
 
 CREATE TABLE IF NOT EXISTS notification.idempotency_keys (
     tenant_id    TEXT COLLATE "C",

@@ -14,7 +14,10 @@ BEGIN
         FROM pg_class c
         JOIN pg_namespace n ON n.oid = c.relnamespace
         WHERE c.relkind IN ('r', 'p')
-          AND n.nspname IN ('notification', 'notification_platform', 'chan', 'bff_backoffice')
+          AND n.nspname IN ('notification', 'notification_platform', 'chan', 'bff_backoffice', 'kernel')
+          -- What every role may know: which migrations there are, and which tables have partitions.
+          AND c.oid::regclass::text NOT IN
+              ('kernel.schema_migrations', 'kernel.schema_migrations_log', 'kernel.partitioned_tables')
     ), grants AS (
         SELECT t.oid, t.relispartition, a.grantee
         FROM tables t CROSS JOIN LATERAL aclexplode(t.relacl) a
@@ -29,9 +32,9 @@ BEGIN
         SELECT t.name || ': a partition has a policy' FROM tables t
         WHERE t.relispartition AND EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = t.oid)
         UNION ALL
-        -- The justified exceptions: the platform's own schema, and a ledger asked before a tenant is known.
+        -- The justified exceptions: the platform's own, and a ledger asked before a tenant is known.
         SELECT t.name || ': no tenant_id' FROM tables t
-        WHERE t.schema <> 'notification_platform' AND t.name <> 'chan.webhook_inbound_dedup'
+        WHERE t.schema NOT IN ('notification_platform', 'kernel') AND t.name <> 'chan.webhook_inbound_dedup'
           AND NOT EXISTS (SELECT FROM pg_attribute a
                           WHERE a.attrelid = t.oid AND a.attname = 'tenant_id' AND NOT a.attisdropped)
         UNION ALL
@@ -53,7 +56,7 @@ BEGIN
     END IF;
 END;
 $$;
-COMMENT ON PROCEDURE kernel.assert_protected IS 'Raises, and names the tables, if any table of a service is not protected.';
+COMMENT ON PROCEDURE kernel.assert_protected IS 'Raises, and names the tables, if any table is not protected.';
 REVOKE ALL ON PROCEDURE kernel.assert_protected FROM PUBLIC;
 
 CALL kernel.assert_protected();

@@ -65,7 +65,8 @@ COMMENT ON COLUMN notification.webhook_deliveries.status IS 'failed: will be tri
 COMMENT ON COLUMN notification.webhook_deliveries.last_error IS 'Our words and the status code, never the answer''s body.';
 CALL kernel.protect_tenant_table('notification.webhook_deliveries', 'SELECT, INSERT, UPDATE');
 CALL kernel.open_to_worker('notification.webhook_deliveries',
-    'SELECT, UPDATE (next_attempt_at, claimed_by, claimed_until, attempts, updated_at)');
+    'SELECT (tenant_id, id, created_at, updated_at, next_attempt_at, claimed_until, attempts, subscription_id, ordering_key, '
+    'status, claimed_by), UPDATE (next_attempt_at, claimed_by, claimed_until, attempts, updated_at)');
 
 INSERT INTO kernel.partitioned_tables (parent, service, unit, ahead, time_column, fillfactor) VALUES
     ('notification.webhook_deliveries', 'notify', 'month', 14, 'created_at', 80)

@@ -35,3 +35,5 @@ COMMENT ON COLUMN chan.conversations.address_hash IS 'The other side, under the 
 COMMENT ON COLUMN chan.conversations.last_mt_message_id IS 'Last message to them; last_mo_message_id is the last from them.';
 CALL kernel.protect_tenant_table('chan.conversations', 'SELECT, INSERT, UPDATE');
 CALL kernel.open_to_worker('chan.conversations', 'SELECT (tenant_id, id, status, expires_at, closed_at), DELETE');
+CALL kernel.set_policy('chan.conversations', 'worker_sweeps_what_is_closed',
+    $q$AS RESTRICTIVE FOR DELETE TO tidings_worker USING (status <> 'OPEN')$q$);

@@ -19,7 +19,7 @@ CREATE OR REPLACE TRIGGER announce AFTER INSERT ON chan.outbox
 COMMENT ON TABLE chan.outbox IS 'Events of the router, written with the change they announce; the relay moves them to the bus.';
 CALL kernel.protect_tenant_table('chan.outbox', 'INSERT');
 CALL kernel.open_to_platform('chan.outbox', 'INSERT');
-CALL kernel.open_to_worker('chan.outbox', 'SELECT, INSERT, UPDATE, DELETE');
+CALL kernel.open_to_worker('chan.outbox', 'SELECT, DELETE');
 
 CREATE TABLE IF NOT EXISTS chan.delivery_outbox (
     tenant_id       TEXT COLLATE "C" NOT NULL,
@@ -66,6 +66,6 @@ CREATE INDEX IF NOT EXISTS ix_consumed_events_expiry ON chan.consumed_events (ex
 COMMENT ON TABLE chan.consumed_events IS 'Which consumer has applied which event; outlives the bus and its dead letters.';
 CALL kernel.protect_tenant_table('chan.consumed_events', 'SELECT, INSERT');
 CALL kernel.open_to_platform('chan.consumed_events', 'SELECT, INSERT');
-CALL kernel.open_to_worker('chan.consumed_events', 'SELECT, INSERT, DELETE');
+CALL kernel.open_to_worker('chan.consumed_events', 'SELECT (consumer_name, event_id, tenant_id, expires_at), DELETE');
 
 CALL kernel.assert_protected();

@@ -19,7 +19,7 @@ CREATE OR REPLACE TRIGGER announce AFTER INSERT ON bff_backoffice.outbox
 COMMENT ON TABLE bff_backoffice.outbox IS 'Events of the back office, written with the change they announce; the relay moves them to the bus.';
 CALL kernel.protect_tenant_table('bff_backoffice.outbox', 'INSERT');
 CALL kernel.open_to_platform('bff_backoffice.outbox', 'INSERT');
-CALL kernel.open_to_worker('bff_backoffice.outbox', 'SELECT, INSERT, UPDATE, DELETE');
+CALL kernel.open_to_worker('bff_backoffice.outbox', 'SELECT, DELETE');
 
 CREATE TABLE IF NOT EXISTS bff_backoffice.inbox (
     consumer_name TEXT COLLATE "C" NOT NULL,
@@ -39,7 +39,7 @@ COMMENT ON TABLE bff_backoffice.inbox IS 'Events the back office has consumed: n
 COMMENT ON COLUMN bff_backoffice.inbox.consumed_at IS 'When it was received.';
 CALL kernel.protect_tenant_table('bff_backoffice.inbox', 'SELECT, INSERT, UPDATE');
 CALL kernel.open_to_platform('bff_backoffice.inbox', 'SELECT, INSERT, UPDATE');
-CALL kernel.open_to_worker('bff_backoffice.inbox', 'SELECT, INSERT, DELETE');
+CALL kernel.open_to_worker('bff_backoffice.inbox', 'SELECT (consumer_name, event_id, tenant_id, expires_at), DELETE');
 
 CREATE TABLE IF NOT EXISTS bff_backoffice.idempotency_keys (
     tenant_id    TEXT COLLATE "C",

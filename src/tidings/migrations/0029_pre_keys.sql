@@ -72,3 +72,5 @@ COMMENT ON TABLE kernel.platform_keys IS
     'The platform''s own keys, wrapped by the master key: its pepper, and the key for callbacks that nobody has claimed yet.';
 CALL kernel.protect_service_table('kernel.platform_keys');
 CALL kernel.open_to_platform('kernel.platform_keys', 'SELECT, INSERT, UPDATE (wrapped_key, master_key_id)');
+
+CALL kernel.assert_protected();

@@ -36,7 +36,7 @@ COMMENT ON COLUMN notification.audit.occurred_at IS 'The time inside the id; nev
 COMMENT ON COLUMN notification.audit.before IS 'JSON, redacted: no address, body or secret.';
 COMMENT ON COLUMN notification.audit.after IS 'JSON, redacted: no address, body or secret.';
 COMMENT ON COLUMN notification.audit.ip_hash IS 'Peppered; the raw address is not kept.';
-COMMENT ON COLUMN notification.audit.record_hash IS 'Hex sha256 over every other column, prev_hash included; the form is in kernel/audit_record.py.';
+COMMENT ON COLUMN notification.audit.record_hash IS 'Hex sha256 over every other column, prev_hash included; the form is in kernel/audit/record.py.';
 CALL kernel.make_append_only('notification.audit');
 CALL kernel.protect_tenant_table('notification.audit', 'SELECT, INSERT', true);
 CALL kernel.open_to_platform('notification.audit', 'SELECT, INSERT', true);
@@ -93,7 +93,7 @@ COMMENT ON COLUMN chan.audit.occurred_at IS 'The time inside the id; never earli
 COMMENT ON COLUMN chan.audit.before IS 'JSON, redacted: no address, body or secret.';
 COMMENT ON COLUMN chan.audit.after IS 'JSON, redacted: no address, body or secret.';
 COMMENT ON COLUMN chan.audit.ip_hash IS 'Peppered; the raw address is not kept.';
-COMMENT ON COLUMN chan.audit.record_hash IS 'Hex sha256 over every other column, prev_hash included; the form is in kernel/audit_record.py.';
+COMMENT ON COLUMN chan.audit.record_hash IS 'Hex sha256 over every other column, prev_hash included; the form is in kernel/audit/record.py.';
 CALL kernel.make_append_only('chan.audit');
 CALL kernel.protect_tenant_table('chan.audit', 'SELECT, INSERT', true);
 CALL kernel.open_to_platform('chan.audit', 'SELECT, INSERT', true);

@@ -87,3 +87,5 @@ COMMENT ON TABLE kernel.hot_leases IS 'Who alone may do something, until when.';
 CALL kernel.protect_tenant_table('kernel.hot_leases', 'SELECT, INSERT, UPDATE, DELETE', true);
 CALL kernel.open_to_platform('kernel.hot_leases', 'SELECT, INSERT, UPDATE, DELETE', true);
 CALL kernel.open_to_worker('kernel.hot_leases', 'SELECT (tenant_id, key, expires_at), DELETE');
+
+CALL kernel.assert_protected();

@@ -48,7 +48,10 @@ BEGIN
         FROM pg_class c
         JOIN pg_namespace n ON n.oid = c.relnamespace
         WHERE c.relkind IN ('r', 'p')
-          AND n.nspname IN ('notification', 'notification_platform', 'chan', 'bff_backoffice')
+          AND n.nspname IN ('notification', 'notification_platform', 'chan', 'bff_backoffice', 'kernel')
+          -- What every role may know: which migrations there are, and which tables have partitions.
+          AND c.oid::regclass::text NOT IN
+              ('kernel.schema_migrations', 'kernel.schema_migrations_log', 'kernel.partitioned_tables')
     ), grants AS (
         SELECT t.oid, t.relispartition, a.grantee
         FROM tables t CROSS JOIN LATERAL aclexplode(t.relacl) a
@@ -63,9 +66,9 @@ BEGIN
         SELECT t.name || ': a partition has a policy' FROM tables t
         WHERE t.relispartition AND EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = t.oid)
         UNION ALL
-        -- The justified exceptions: the platform's own schema, and a ledger asked before a tenant is known.
+        -- The justified exceptions: the platform's own, and a ledger asked before a tenant is known.
         SELECT t.name || ': no tenant_id' FROM tables t
-        WHERE t.schema <> 'notification_platform' AND t.name <> 'chan.webhook_inbound_dedup'
+        WHERE t.schema NOT IN ('notification_platform', 'kernel') AND t.name <> 'chan.webhook_inbound_dedup'
           AND NOT EXISTS (SELECT FROM pg_attribute a
                           WHERE a.attrelid = t.oid AND a.attname = 'tenant_id' AND NOT a.attisdropped)
         UNION ALL
@@ -88,7 +91,7 @@ BEGIN
 END;
 $$;
 
-COMMENT ON PROCEDURE kernel.assert_protected() IS 'Raises, and names the tables, if any table of a service is not protected.';
+COMMENT ON PROCEDURE kernel.assert_protected() IS 'Raises, and names the tables, if any table is not protected.';
 
 CREATE PROCEDURE kernel.make_append_only(IN tbl text)
     LANGUAGE plpgsql
@@ -590,7 +593,7 @@ COMMENT ON COLUMN chan.audit.after IS 'JSON, redacted: no address, body or secre
 
 COMMENT ON COLUMN chan.audit.ip_hash IS 'Peppered; the raw address is not kept.';
 
-COMMENT ON COLUMN chan.audit.record_hash IS 'Hex sha256 over every other column, prev_hash included; the form is in kernel/audit_record.py.';
+COMMENT ON COLUMN chan.audit.record_hash IS 'Hex sha256 over every other column, prev_hash included; the form is in kernel/audit/record.py.';
 
 CREATE TABLE chan.audit_heads (
     tenant_id text COLLATE pg_catalog."C",
@@ -1384,10 +1387,10 @@ CREATE TABLE kernel.schema_migrations (
     statements_done integer DEFAULT 0 NOT NULL,
     applied_by text NOT NULL,
     duration interval DEFAULT '00:00:00'::interval NOT NULL,
-    CONSTRAINT schema_migrations_checksum_sha256 CHECK ((checksum ~ '^[0-9a-f]{64}$'::text)),
-    CONSTRAINT schema_migrations_number_from_one CHECK ((number >= 1)),
-    CONSTRAINT schema_migrations_phase_known CHECK ((phase = ANY (ARRAY['pre'::text, 'post'::text]))),
-    CONSTRAINT schema_migrations_statements_counted CHECK ((statements_done >= 0))
+    CONSTRAINT ck_schema_migrations_checksum CHECK ((checksum ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT ck_schema_migrations_number CHECK ((number >= 1)),
+    CONSTRAINT ck_schema_migrations_phase CHECK ((phase = ANY (ARRAY['pre'::text, 'post'::text]))),
+    CONSTRAINT ck_schema_migrations_statements CHECK ((statements_done >= 0))
 );
 
 COMMENT ON TABLE kernel.schema_migrations IS 'Which migrations this database has; a row without finished_at is half-applied. Only `tidings migrate` writes it.';
@@ -1401,8 +1404,8 @@ CREATE TABLE kernel.schema_migrations_log (
     checksum text NOT NULL,
     by text NOT NULL,
     reason text,
-    CONSTRAINT schema_migrations_log_action_known CHECK ((action = ANY (ARRAY['started'::text, 'resumed'::text, 'applied'::text, 'reverted'::text]))),
-    CONSTRAINT schema_migrations_log_revert_has_reason CHECK (((action <> 'reverted'::text) OR (reason IS NOT NULL)))
+    CONSTRAINT ck_schema_migrations_log_action CHECK ((action = ANY (ARRAY['started'::text, 'resumed'::text, 'applied'::text, 'reverted'::text]))),
+    CONSTRAINT ck_schema_migrations_log_reason CHECK (((action <> 'reverted'::text) OR (reason IS NOT NULL)))
 );
 
 COMMENT ON TABLE kernel.schema_migrations_log IS 'Everything that `tidings migrate` ever did to this database, emergency reversals included; append-only.';
@@ -1515,7 +1518,7 @@ COMMENT ON COLUMN notification.audit.after IS 'JSON, redacted: no address, body 
 
 COMMENT ON COLUMN notification.audit.ip_hash IS 'Peppered; the raw address is not kept.';
 
-COMMENT ON COLUMN notification.audit.record_hash IS 'Hex sha256 over every other column, prev_hash included; the form is in kernel/audit_record.py.';
+COMMENT ON COLUMN notification.audit.record_hash IS 'Hex sha256 over every other column, prev_hash included; the form is in kernel/audit/record.py.';
 
 CREATE TABLE notification.audit_heads (
     tenant_id text COLLATE pg_catalog."C",
@@ -2727,14 +2730,14 @@ ALTER TABLE ONLY kernel.partitioned_tables
 ALTER TABLE ONLY kernel.platform_keys
     ADD CONSTRAINT pk_platform_keys PRIMARY KEY (purpose, version);
 
-ALTER TABLE ONLY kernel.tenant_keys
-    ADD CONSTRAINT pk_tenant_keys PRIMARY KEY (tenant_id, purpose, version);
+ALTER TABLE ONLY kernel.schema_migrations
+    ADD CONSTRAINT pk_schema_migrations PRIMARY KEY (number);
 
 ALTER TABLE ONLY kernel.schema_migrations_log
-    ADD CONSTRAINT schema_migrations_log_pkey PRIMARY KEY (entry);
+    ADD CONSTRAINT pk_schema_migrations_log PRIMARY KEY (entry);
 
-ALTER TABLE ONLY kernel.schema_migrations
-    ADD CONSTRAINT schema_migrations_pkey PRIMARY KEY (number);
+ALTER TABLE ONLY kernel.tenant_keys
+    ADD CONSTRAINT pk_tenant_keys PRIMARY KEY (tenant_id, purpose, version);
 
 ALTER TABLE ONLY kernel.audit_anchor_lines
     ADD CONSTRAINT uq_audit_anchor_lines_line UNIQUE NULLS NOT DISTINCT (log, anchor_number, tenant_id, entity_type);
@@ -3503,11 +3506,11 @@ CREATE POLICY platform_access ON chan.consumed_events TO tidings_platform USING 
 
 CREATE POLICY platform_access ON chan.outbox TO tidings_platform USING (true) WITH CHECK (true);
 
-CREATE POLICY platform_access ON chan.webhook_inbound TO tidings_platform USING (true) WITH CHECK (true);
+CREATE POLICY platform_access ON chan.webhook_inbound TO tidings_platform USING (((tenant_id IS NULL) OR (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)))) WITH CHECK (((tenant_id IS NULL) OR (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))));
 
 CREATE POLICY platform_access ON chan.webhook_inbound_dedup TO tidings_platform USING (true) WITH CHECK (true);
 
-CREATE POLICY platform_access ON chan.webhook_inbound_events TO tidings_platform USING (true) WITH CHECK (true);
+CREATE POLICY platform_access ON chan.webhook_inbound_events TO tidings_platform USING (((tenant_id IS NULL) OR (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)))) WITH CHECK (((tenant_id IS NULL) OR (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))));
 
 CREATE POLICY platform_rows_readable ON chan.adapter_status_map FOR SELECT TO tidings_runtime USING ((tenant_id IS NULL));
 
@@ -3584,6 +3587,8 @@ CREATE POLICY worker_claims ON chan.webhook_inbound TO tidings_worker USING (tru
 CREATE POLICY worker_claims ON chan.webhook_inbound_dedup TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON chan.webhook_inbound_events TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_sweeps_what_is_closed ON chan.conversations AS RESTRICTIVE FOR DELETE TO tidings_worker USING ((status <> 'OPEN'::text));
 
 ALTER TABLE kernel.audit_anchor_lines ENABLE ROW LEVEL SECURITY;
 
@@ -4027,6 +4032,8 @@ CREATE POLICY worker_claims ON notification.tenants_local TO tidings_worker USIN
 
 CREATE POLICY worker_claims ON notification.webhook_deliveries TO tidings_worker USING (true) WITH CHECK (true);
 
+CREATE POLICY worker_sweeps_what_is_done ON notification.notification_scheduled AS RESTRICTIVE FOR DELETE TO tidings_worker USING (((processed_at IS NOT NULL) OR obsolete));
+
 CREATE POLICY break_glass ON notification_platform.categories FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON notification_platform.suppressions FOR SELECT TO tidings_breakglass USING (true);
@@ -4207,7 +4214,15 @@ GRANT SELECT,INSERT,UPDATE ON TABLE bff_backoffice.inbox TO tidings_runtime;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE bff_backoffice.inbox TO tidings_platform;
 
-GRANT SELECT,INSERT,DELETE ON TABLE bff_backoffice.inbox TO tidings_worker;
+GRANT DELETE ON TABLE bff_backoffice.inbox TO tidings_worker;
+
+GRANT SELECT(consumer_name) ON TABLE bff_backoffice.inbox TO tidings_worker;
+
+GRANT SELECT(event_id) ON TABLE bff_backoffice.inbox TO tidings_worker;
+
+GRANT SELECT(tenant_id) ON TABLE bff_backoffice.inbox TO tidings_worker;
+
+GRANT SELECT(expires_at) ON TABLE bff_backoffice.inbox TO tidings_worker;
 
 GRANT SELECT ON TABLE bff_backoffice.lock_action_proxy_audit TO tidings_breakglass;
 
@@ -4239,7 +4254,7 @@ GRANT INSERT ON TABLE bff_backoffice.outbox TO tidings_runtime;
 
 GRANT INSERT ON TABLE bff_backoffice.outbox TO tidings_platform;
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE bff_backoffice.outbox TO tidings_worker;
+GRANT SELECT,DELETE ON TABLE bff_backoffice.outbox TO tidings_worker;
 
 GRANT SELECT ON TABLE chan.adapter_status_map TO tidings_breakglass;
 
@@ -4275,7 +4290,15 @@ GRANT SELECT,INSERT ON TABLE chan.consumed_events TO tidings_runtime;
 
 GRANT SELECT,INSERT ON TABLE chan.consumed_events TO tidings_platform;
 
-GRANT SELECT,INSERT,DELETE ON TABLE chan.consumed_events TO tidings_worker;
+GRANT DELETE ON TABLE chan.consumed_events TO tidings_worker;
+
+GRANT SELECT(consumer_name) ON TABLE chan.consumed_events TO tidings_worker;
+
+GRANT SELECT(event_id) ON TABLE chan.consumed_events TO tidings_worker;
+
+GRANT SELECT(tenant_id) ON TABLE chan.consumed_events TO tidings_worker;
+
+GRANT SELECT(expires_at) ON TABLE chan.consumed_events TO tidings_worker;
 
 GRANT SELECT ON TABLE chan.conversations TO tidings_breakglass;
 
@@ -4353,7 +4376,7 @@ GRANT INSERT ON TABLE chan.outbox TO tidings_runtime;
 
 GRANT INSERT ON TABLE chan.outbox TO tidings_platform;
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE chan.outbox TO tidings_worker;
+GRANT SELECT,DELETE ON TABLE chan.outbox TO tidings_worker;
 
 GRANT SELECT ON TABLE chan.recipient_profiles TO tidings_breakglass;
 
@@ -4377,9 +4400,29 @@ GRANT SELECT ON TABLE chan.webhook_inbound TO tidings_breakglass;
 
 GRANT SELECT ON TABLE chan.webhook_inbound TO tidings_runtime;
 
-GRANT SELECT,INSERT,UPDATE ON TABLE chan.webhook_inbound TO tidings_worker;
-
 GRANT SELECT,INSERT ON TABLE chan.webhook_inbound TO tidings_platform;
+
+GRANT SELECT(id) ON TABLE chan.webhook_inbound TO tidings_worker;
+
+GRANT SELECT(received_at) ON TABLE chan.webhook_inbound TO tidings_worker;
+
+GRANT SELECT(tenant_id) ON TABLE chan.webhook_inbound TO tidings_worker;
+
+GRANT UPDATE(tenant_id) ON TABLE chan.webhook_inbound TO tidings_platform;
+
+GRANT SELECT(vendor) ON TABLE chan.webhook_inbound TO tidings_worker;
+
+GRANT SELECT(adapter) ON TABLE chan.webhook_inbound TO tidings_worker;
+
+GRANT SELECT(status),UPDATE(status) ON TABLE chan.webhook_inbound TO tidings_worker;
+
+GRANT UPDATE(status) ON TABLE chan.webhook_inbound TO tidings_platform;
+
+GRANT UPDATE(reason) ON TABLE chan.webhook_inbound TO tidings_platform;
+
+GRANT SELECT(updated_at),UPDATE(updated_at) ON TABLE chan.webhook_inbound TO tidings_worker;
+
+GRANT UPDATE(updated_at) ON TABLE chan.webhook_inbound TO tidings_platform;
 
 GRANT SELECT ON TABLE chan.webhook_inbound_dedup TO tidings_breakglass;
 
@@ -4391,9 +4434,45 @@ GRANT SELECT ON TABLE chan.webhook_inbound_events TO tidings_breakglass;
 
 GRANT SELECT ON TABLE chan.webhook_inbound_events TO tidings_runtime;
 
-GRANT SELECT,INSERT,UPDATE ON TABLE chan.webhook_inbound_events TO tidings_worker;
-
 GRANT SELECT,INSERT ON TABLE chan.webhook_inbound_events TO tidings_platform;
+
+GRANT SELECT(id) ON TABLE chan.webhook_inbound_events TO tidings_worker;
+
+GRANT SELECT(received_at) ON TABLE chan.webhook_inbound_events TO tidings_worker;
+
+GRANT SELECT(tenant_id) ON TABLE chan.webhook_inbound_events TO tidings_worker;
+
+GRANT UPDATE(tenant_id) ON TABLE chan.webhook_inbound_events TO tidings_platform;
+
+GRANT SELECT(webhook_inbound_id) ON TABLE chan.webhook_inbound_events TO tidings_worker;
+
+GRANT SELECT(vendor) ON TABLE chan.webhook_inbound_events TO tidings_worker;
+
+GRANT SELECT(adapter) ON TABLE chan.webhook_inbound_events TO tidings_worker;
+
+GRANT SELECT(vendor_message_id) ON TABLE chan.webhook_inbound_events TO tidings_worker;
+
+GRANT SELECT(type) ON TABLE chan.webhook_inbound_events TO tidings_worker;
+
+GRANT UPDATE(payload_ciphertext) ON TABLE chan.webhook_inbound_events TO tidings_platform;
+
+GRANT SELECT(status),UPDATE(status) ON TABLE chan.webhook_inbound_events TO tidings_worker;
+
+GRANT UPDATE(status) ON TABLE chan.webhook_inbound_events TO tidings_platform;
+
+GRANT SELECT(attempt_id) ON TABLE chan.webhook_inbound_events TO tidings_worker;
+
+GRANT UPDATE(attempt_id) ON TABLE chan.webhook_inbound_events TO tidings_platform;
+
+GRANT SELECT(correlate_attempts),UPDATE(correlate_attempts) ON TABLE chan.webhook_inbound_events TO tidings_worker;
+
+GRANT SELECT(next_correlate_at),UPDATE(next_correlate_at) ON TABLE chan.webhook_inbound_events TO tidings_worker;
+
+GRANT UPDATE(applied_at) ON TABLE chan.webhook_inbound_events TO tidings_platform;
+
+GRANT SELECT(updated_at),UPDATE(updated_at) ON TABLE chan.webhook_inbound_events TO tidings_worker;
+
+GRANT UPDATE(updated_at) ON TABLE chan.webhook_inbound_events TO tidings_platform;
 
 GRANT SELECT ON TABLE kernel.audit_anchor_lines TO tidings_breakglass;
 
@@ -4589,7 +4668,15 @@ GRANT SELECT,INSERT ON TABLE notification.consumed_events TO tidings_runtime;
 
 GRANT SELECT,INSERT ON TABLE notification.consumed_events TO tidings_platform;
 
-GRANT SELECT,INSERT,DELETE ON TABLE notification.consumed_events TO tidings_worker;
+GRANT DELETE ON TABLE notification.consumed_events TO tidings_worker;
+
+GRANT SELECT(consumer_name) ON TABLE notification.consumed_events TO tidings_worker;
+
+GRANT SELECT(event_id) ON TABLE notification.consumed_events TO tidings_worker;
+
+GRANT SELECT(tenant_id) ON TABLE notification.consumed_events TO tidings_worker;
+
+GRANT SELECT(expires_at) ON TABLE notification.consumed_events TO tidings_worker;
 
 GRANT SELECT ON TABLE notification.dedup_ledger TO tidings_breakglass;
 
@@ -4705,7 +4792,7 @@ GRANT INSERT ON TABLE notification.outbox TO tidings_runtime;
 
 GRANT INSERT ON TABLE notification.outbox TO tidings_platform;
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE notification.outbox TO tidings_worker;
+GRANT SELECT,DELETE ON TABLE notification.outbox TO tidings_worker;
 
 GRANT SELECT ON TABLE notification.recipient_addresses TO tidings_breakglass;
 
@@ -4745,17 +4832,27 @@ GRANT SELECT ON TABLE notification.webhook_deliveries TO tidings_breakglass;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE notification.webhook_deliveries TO tidings_runtime;
 
-GRANT SELECT ON TABLE notification.webhook_deliveries TO tidings_worker;
+GRANT SELECT(tenant_id) ON TABLE notification.webhook_deliveries TO tidings_worker;
 
-GRANT UPDATE(updated_at) ON TABLE notification.webhook_deliveries TO tidings_worker;
+GRANT SELECT(id) ON TABLE notification.webhook_deliveries TO tidings_worker;
 
-GRANT UPDATE(next_attempt_at) ON TABLE notification.webhook_deliveries TO tidings_worker;
+GRANT SELECT(created_at) ON TABLE notification.webhook_deliveries TO tidings_worker;
 
-GRANT UPDATE(claimed_until) ON TABLE notification.webhook_deliveries TO tidings_worker;
+GRANT SELECT(updated_at),UPDATE(updated_at) ON TABLE notification.webhook_deliveries TO tidings_worker;
 
-GRANT UPDATE(attempts) ON TABLE notification.webhook_deliveries TO tidings_worker;
+GRANT SELECT(next_attempt_at),UPDATE(next_attempt_at) ON TABLE notification.webhook_deliveries TO tidings_worker;
 
-GRANT UPDATE(claimed_by) ON TABLE notification.webhook_deliveries TO tidings_worker;
+GRANT SELECT(claimed_until),UPDATE(claimed_until) ON TABLE notification.webhook_deliveries TO tidings_worker;
+
+GRANT SELECT(attempts),UPDATE(attempts) ON TABLE notification.webhook_deliveries TO tidings_worker;
+
+GRANT SELECT(subscription_id) ON TABLE notification.webhook_deliveries TO tidings_worker;
+
+GRANT SELECT(ordering_key) ON TABLE notification.webhook_deliveries TO tidings_worker;
+
+GRANT SELECT(status) ON TABLE notification.webhook_deliveries TO tidings_worker;
+
+GRANT SELECT(claimed_by),UPDATE(claimed_by) ON TABLE notification.webhook_deliveries TO tidings_worker;
 
 GRANT SELECT ON TABLE notification.webhook_subscriptions TO tidings_breakglass;
 

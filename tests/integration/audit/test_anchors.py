@@ -1,15 +1,17 @@
 """Signed anchors: months are closed, archived months do not alarm, and anchors can't be tampered with either."""
 
+import asyncio
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import pytest
+from structlog.testing import capture_logs
 
 from tests.support.clock import ManualClock
 from tests.support.postgres import TestDatabase
 from tests.support.signers import FakeSigner
 from tests.support.tampering import tampering
-from tidings.kernel.audit.anchor import AnchorKeeper, AuditBrokenError
+from tidings.kernel.audit.anchor import AnchorJob, AnchorKeeper, AuditBrokenError
 from tidings.kernel.audit.chain import Finding
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.audit.verify import AuditVerifier
@@ -163,6 +165,105 @@ async def test_rows_deleted_from_an_anchored_month_are_named(scene: Scene) -> No
     async with tampering(scene.database) as owner:
         await owner.execute("DELETE FROM notification.audit_heads WHERE tenant_id = $1", scene.tenant_id)
     assert [finding.fault for finding in await scene.faults()] == ["vanished"]
+
+
+@pytest.mark.parametrize(
+    "disguise",
+    [
+        "ALTER TABLE {partition} RENAME TO audit_of_old",
+        "ALTER TABLE notification.audit DETACH PARTITION {partition}; "
+        "ALTER TABLE notification.audit ATTACH PARTITION {partition} FOR VALUES FROM ('{start}') TO ('{end}')",
+    ],
+)
+async def test_a_disguised_partition_is_no_archive(scene: Scene, disguise: str) -> None:
+    """Rows taken out of a signed month are missed, whatever its partition is called or how it is attached."""
+    first = scene.clock.now()
+    await scene.append(2)
+    await scene.keeper.take()
+    await scene.append(3)
+    end = await scene.next_month()
+    await scene.keeper.close_finished_months()
+    await scene.append()
+
+    async with tampering(scene.database) as owner:
+        await owner.execute(
+            "DELETE FROM notification.audit WHERE tenant_id = $1 AND seq BETWEEN 3 AND 5", scene.tenant_id
+        )
+        start = first - timedelta(hours=1)
+        await owner.execute(disguise.format(partition=partition_of(first), start=start, end=end))
+
+    assert [(finding.fault, finding.seq) for finding in await scene.faults()] == [("missing", 3)]
+
+
+async def test_a_digest_kept_elsewhere_betrays_an_older_copy(scene: Scene) -> None:
+    """Rows, head, anchor and the row that tells of the anchor are gone: the database itself is without a fault."""
+    await scene.append()
+    kept = await scene.keeper.take()
+    assert kept is not None
+    async with tampering(scene.database) as owner:
+        for table in ("notification.audit", "notification.audit_heads"):
+            await owner.execute(f"DELETE FROM {table}")
+        await owner.execute("DELETE FROM kernel.audit_anchor_lines")
+        await owner.execute("DELETE FROM kernel.audit_anchors")
+    assert await scene.faults() == []
+
+    verifier = AuditVerifier(scene.db, "notification", SIGNER, expected=[kept.digest])
+    (finding,) = [found async for found in verifier.findings()]
+
+    assert finding.fault == "anchor"
+    assert "older copy" in finding.detail
+
+
+async def test_a_digest_that_is_there_is_no_fault(scene: Scene) -> None:
+    """Also when later anchors follow."""
+    await scene.append()
+    kept = await scene.keeper.take()
+    await scene.next_month()
+    await scene.keeper.close_finished_months()
+    assert kept is not None
+
+    verifier = AuditVerifier(scene.db, "notification", SIGNER, expected=[kept.digest])
+
+    assert [found async for found in verifier.findings()] == []
+
+
+async def test_the_newest_rows_and_their_head_can_be_cut_off_until_they_are_anchored(scene: Scene) -> None:
+    """What is not detected, written down: docs/audit.md tells it, and what to do about it."""
+    await scene.append(2)
+    await scene.keeper.take()
+    await scene.append(2)
+
+    async with tampering(scene.database) as owner:
+        await owner.execute(
+            "DELETE FROM notification.audit WHERE tenant_id = $1 AND seq > 2", scene.tenant_id
+        )
+        await owner.execute(
+            "UPDATE notification.audit_heads AS head SET seq = 2, record_hash = last.record_hash "
+            "FROM notification.audit AS last WHERE last.seq = 2 AND last.tenant_id = $1 AND head.tenant_id = $1",
+            scene.tenant_id,
+        )
+
+    assert await scene.faults() == []
+
+
+async def test_the_job_tells_of_a_broken_log(scene: Scene) -> None:
+    """So that a metric can rise and somebody is woken."""
+    await scene.append()
+    async with tampering(scene.database) as owner:
+        await owner.execute("UPDATE notification.audit SET actor = 'x' WHERE seq = 1")
+    await scene.next_month()
+    stop, heard = asyncio.Event(), list[str]()
+
+    def on_broken(log: str) -> None:
+        heard.append(log)
+        stop.set()
+
+    with capture_logs() as logged:
+        async with asyncio.timeout(30):
+            await AnchorJob([scene.keeper], on_broken=on_broken).run(stop)
+
+    assert heard == ["notification"]
+    assert [line["event"] for line in logged] == ["audit_broken"]
 
 
 async def test_a_tampered_log_is_not_signed_over(scene: Scene) -> None:

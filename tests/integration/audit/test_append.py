@@ -197,6 +197,6 @@ async def test_pages_follow_each_other(db: Database, log: AuditLog, tenant_id: T
 
 async def test_the_worker_role_sees_no_content(db: Database, log: AuditLog) -> None:
     """It may ask whose rows there are, and nothing else."""
-    async with db.worker() as tx:
-        with pytest.raises(NotPermittedError):
+    with pytest.raises(NotPermittedError):
+        async with db.worker() as tx:
             await log.read_recent(tx)  # type: ignore[arg-type]

@@ -11,7 +11,6 @@ SERVICES = ("notification", "chan", "bff_backoffice")
 #: Tables of a service that have no tenant, each with the reason.
 WITHOUT_TENANT = {
     "chan.webhook_inbound_dedup": "asked before the tenant of a callback is known; holds vendor ids only",
-    "chan.adapter_status_map": "what a vendor's codes mean is the same for everybody",
 }
 
 #: Tables of the kernel without row-level security, each with the reason.
@@ -19,6 +18,39 @@ KERNEL_OPEN = {
     "kernel.schema_migrations": "the ledger of migrations; no tenant's data",
     "kernel.schema_migrations_log": "the ledger of migrations; no tenant's data",
     "kernel.partitioned_tables": "the registry of partitioned tables; no tenant's data",
+}
+
+#: Unique keys of tenants' tables that do not lead with the tenant, each with the reason.
+KEYS_ACROSS_TENANTS = {
+    "chan.ux_tenant_inbound_routes_inbound": "one number belongs to one tenant",
+    "notification.uq_tenants_local_slug": "a slug names one tenant",
+}
+
+#: Columns that hold content or secrets, and which of the roles that see all tenants may read them, each with the reason.
+CONTENT = r"ciphertext|payload|envelope|body|secret|wrapped|variables|address|subject_|response|^before$|^after$|_url$|sender$"
+READABLE_CONTENT = {
+    "tidings_worker": {
+        "notification.outbox": "the relay moves events: ids and facts, by contract no content",
+        "chan.outbox": "as above",
+        "bff_backoffice.outbox": "as above",
+        "kernel.bus_events": "consumers read the stream for every tenant",
+        "kernel.bus_parked": "consumers try failed events again",
+        "kernel.dead_letters": "operators look at dead letters",
+    },
+    "tidings_platform": {
+        "chan.webhook_inbound": "callbacks of nobody yet; afterwards only of the tenant it acts for",
+        "chan.webhook_inbound_events": "as above",
+        "chan.channel_adapter_configs": "the platform's own rows",
+        "notification.api_keys": "a caller's key is looked up before its tenant is known; hashes only",
+        "notification.idempotency_keys": "the platform's own rows",
+        "bff_backoffice.idempotency_keys": "the platform's own rows",
+        "notification.audit": "the platform's own rows",
+        "chan.audit": "the platform's own rows",
+        "notification_platform.suppressions": "the platform's own table; hashes only",
+        "notification_platform.template_versions": "the platform's own table",
+        "kernel.tenant_keys": "rotating the master key wraps them anew",
+        "kernel.platform_keys": "the platform's own table",
+    },
 }
 
 _TABLES = """
@@ -43,6 +75,55 @@ CROSS JOIN LATERAL (
     WHERE a.attrelid = c.oid
 ) AS g
 WHERE n.nspname = ANY($1) AND g.grantee <> c.relowner
+"""
+_OTHER_OBJECTS = """
+SELECT n.nspname || '.' || c.relname AS name,
+       CASE c.relkind WHEN 'v' THEN 'a view' WHEN 'm' THEN 'a materialised view' ELSE 'a foreign table' END AS what
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE n.nspname = ANY($1) AND c.relkind IN ('v', 'm', 'f')
+UNION ALL
+SELECT p.oid::regprocedure::text, 'a routine with its owner''s rights'
+FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = ANY($1) AND p.prosecdef
+UNION ALL
+SELECT p.oid::regprocedure::text, 'a routine that others may call'
+FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
+CROSS JOIN LATERAL aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) AS g
+WHERE n.nspname = ANY($1) AND g.grantee <> p.proowner
+UNION ALL
+SELECT p.oid::regprocedure::text, 'a routine without a search path of its own'
+FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
+WHERE n.nspname = ANY($1) AND NOT coalesce(array_to_string(p.proconfig, ' '), '') LIKE '%search_path=pg_catalog%'
+"""
+_CONSTRAINT_NAMES = """
+SELECT k.conrelid::regclass::text AS name, k.conname
+FROM pg_constraint k JOIN pg_namespace n ON n.oid = k.connamespace JOIN pg_class c ON c.oid = k.conrelid
+WHERE n.nspname = ANY($1) AND k.contype IN ('p', 'u', 'f', 'c') AND NOT c.relispartition
+  AND k.conname !~ ('^' || CASE k.contype WHEN 'p' THEN 'pk' WHEN 'u' THEN 'uq' WHEN 'f' THEN 'fk' ELSE 'ck' END || '_')
+"""
+_KEYS = """
+SELECT c.relname AS table, n.nspname || '.' || i.relname AS name, a.attname AS leads
+FROM pg_index x
+JOIN pg_class i ON i.oid = x.indexrelid
+JOIN pg_class c ON c.oid = x.indrelid
+JOIN pg_namespace n ON n.oid = c.relnamespace
+JOIN pg_attribute tenant ON tenant.attrelid = c.oid AND tenant.attname = 'tenant_id' AND tenant.attnotnull
+LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = x.indkey[0]
+WHERE n.nspname = ANY($1) AND x.indisunique AND NOT c.relispartition
+"""
+_READABLE = """
+SELECT n.nspname || '.' || c.relname AS name, a.attname AS column, r.role
+FROM pg_class c
+JOIN pg_namespace n ON n.oid = c.relnamespace
+JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+CROSS JOIN unnest(ARRAY['tidings_worker', 'tidings_platform']) AS r (role)
+WHERE n.nspname = ANY($1) AND c.relkind IN ('r', 'p') AND a.attname ~ $2
+  AND has_column_privilege(r.role, c.oid, a.attnum, 'SELECT')
+"""
+#: A log that can be rewritten is none: nobody may hold these verbs on a table whose changes raise.
+_REWRITABLE_LOGS = """
+SELECT t.tgrelid::regclass::text AS name, g.grantee::regrole::text AS grantee, g.privilege_type AS verb
+FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid CROSS JOIN LATERAL aclexplode(c.relacl) AS g
+WHERE t.tgname = 'append_only' AND g.grantee <> c.relowner AND g.privilege_type NOT IN ('SELECT', 'INSERT')
 """
 
 
@@ -98,6 +179,27 @@ async def faults(connection: asyncpg.Connection) -> list[str]:
             found.append(f"{name}: {grantee} has {verb}")
         if grantee == "tidings_breakglass" and verb != "SELECT":
             found.append(f"{name}: break-glass has {verb}")
+    found += [
+        f"{row['name']}: is {row['what']}" for row in await connection.fetch(_OTHER_OBJECTS, list(SCHEMAS))
+    ]
+    found += [
+        f"{row['name']}: constraint {row['conname']} is not named by its kind"
+        for row in await connection.fetch(_CONSTRAINT_NAMES, list(SCHEMAS))
+    ]
+    found += [
+        f"{row['name']}: a key of a tenant's table leads with {row['leads']}"
+        for row in await connection.fetch(_KEYS, list(SCHEMAS))
+        if row["leads"] != "tenant_id" and row["name"] not in KEYS_ACROSS_TENANTS
+    ]
+    found += [
+        f"{row['name']}: {row['role']} reads {row['column']}"
+        for row in await connection.fetch(_READABLE, list(SCHEMAS), CONTENT)
+        if row["name"] not in READABLE_CONTENT[row["role"]]
+    ]
+    found += [
+        f"{row['name']}: is append-only and {row['grantee']} has {row['verb']}"
+        for row in await connection.fetch(_REWRITABLE_LOGS)
+    ]
     return sorted(set(found))
 
 
@@ -148,6 +250,14 @@ async def test_the_runtime_role_owns_nothing_and_bypasses_nothing(worker_databas
         ("GRANT SELECT ON notification.notifications_standard TO tidings_runtime", "a partition is granted to tidings_runtime"),
         ("GRANT SELECT ON notification.recipients TO PUBLIC", "is granted to PUBLIC"),
         ("GRANT TRUNCATE ON notification.recipients TO tidings_runtime", "tidings_runtime has TRUNCATE"),
+        ("GRANT SELECT ON notification.recipients TO tidings_worker", "notification.recipients: tidings_worker reads display_name_ciphertext"),
+        ("GRANT SELECT (payload_ciphertext) ON notification.notification_scheduled TO tidings_platform", "tidings_platform reads payload_ciphertext"),
+        ("GRANT UPDATE ON chan.delivery_attempts TO tidings_runtime", "is append-only and tidings_runtime has UPDATE"),
+        ("CREATE VIEW notification.everything AS SELECT * FROM notification.recipients", "notification.everything: is a view"),
+        ("CREATE FUNCTION kernel.f() RETURNS int LANGUAGE sql SECURITY DEFINER AS 'SELECT 1'", "a routine with its owner's rights"),
+        ("CREATE FUNCTION kernel.f() RETURNS int LANGUAGE sql AS 'SELECT 1'", "a routine that others may call"),
+        ("CREATE UNIQUE INDEX ux_names ON notification.channels (vendor)", "notification.ux_names: a key of a tenant's table leads with vendor"),
+        ("ALTER TABLE notification.channels ADD CHECK (vendor <> '')", "is not named by its kind"),
         ("GRANT UPDATE (notes) ON notification.suppressions TO tidings_breakglass", "break-glass has UPDATE"),
     ],
 )  # fmt: skip

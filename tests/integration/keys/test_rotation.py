@@ -62,6 +62,31 @@ async def states(database: TestDatabase, tenant_id: TenantId) -> dict[int, str]:
     return {row[0]: row[1] for row in rows}
 
 
+async def test_rows_restored_from_a_backup_are_moved_too(
+    db: Database, worker_database: TestDatabase, tenant_id: TenantId, keyring: Keyring, kms: MemoryKms
+) -> None:
+    """A data key that came back under a retired tenant key opens, and the next rotation takes it along."""
+    boxes = await seal_for(db, keyring, tenant_id, recipients(2))
+    async with as_tenant(worker_database, tenant_id) as connection:
+        backup = await connection.fetchval(  # type: ignore[attr-defined]
+            "SELECT wrapped_key FROM kernel.data_keys WHERE subject_id = $1", min(boxes)
+        )
+    await rotate_tenant(db, keyring, tenant_id)
+    async with as_tenant(worker_database, tenant_id) as connection:
+        await connection.execute(  # type: ignore[attr-defined]
+            "UPDATE kernel.data_keys SET wrapped_key = $1, tenant_key_version = 1 WHERE subject_id = $2",
+            backup,
+            min(boxes),
+        )
+    await open_all(db, kms, tenant_id, boxes)
+
+    done = await rotate_tenant(db, keyring, tenant_id)
+
+    assert (done.version, done.rewrapped) == (3, 2)
+    assert await versions_in_use(worker_database, tenant_id) == {3: 2}
+    await open_all(db, kms, tenant_id, boxes)
+
+
 async def test_a_tenant_rotates_in_chunks(
     db: Database, worker_database: TestDatabase, tenant_id: TenantId, keyring: Keyring, kms: MemoryKms
 ) -> None:

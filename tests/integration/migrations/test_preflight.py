@@ -11,6 +11,7 @@ from tidings.operations.migrations import check_servable, migrate_up, read_statu
 from tidings.operations.migrations.compatibility import SchemaRange
 from tidings.operations.migrations.errors import (
     NotTheOwnerError,
+    ReadOnlyServerError,
     RolesMissingError,
     SchemaTooNew,
     SchemaTooOld,
@@ -26,16 +27,29 @@ TWO = {"0002_pre_two.sql": "SELECT 1;"}
 
 
 async def test_another_role_than_the_owner_is_refused(blank_database: TestDatabase, tmp_path: Path) -> None:
-    """Whoever does not own the schemas is told who does; on an empty database, what he lacks."""
+    """Whoever does not own the schemas is told who does; nobody is advised to make the runtime role an owner."""
     folder = write_migrations(tmp_path, ONE)
 
-    with pytest.raises(NotTheOwnerError, match="tidings_runtime may not create schemas"):
+    with pytest.raises(NotTheOwnerError, match="is tidings_runtime, and migrations run as tidings_owner"):
         await migrate_up(blank_database.runtime_url, folder=folder)
     await migrate_up(blank_database.owner_url, folder=folder)
     with pytest.raises(
         NotTheOwnerError, match="belongs to tidings_owner, and this connection is tidings_runtime"
     ):
         await migrate_up(blank_database.runtime_url, folder=folder)
+
+
+async def test_a_server_that_takes_no_writes_is_told_apart(
+    blank_database: TestDatabase, tmp_path: Path
+) -> None:
+    """A replica's URL is a likely mistake; the message leads to the primary."""
+    async with blank_database.owner() as owner:
+        await owner.execute(f'ALTER DATABASE "{blank_database.name}" SET default_transaction_read_only = on')
+
+    with pytest.raises(
+        ReadOnlyServerError, match=r"read only, and migrations write\. Connect to the primary"
+    ):
+        await migrate_up(blank_database.owner_url, folder=write_migrations(tmp_path, ONE))
 
 
 async def test_an_unreachable_database_is_named_without_its_password(

@@ -2,8 +2,10 @@
 
 import json
 import logging
+from collections.abc import Iterator
 
 import pytest
+import structlog
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -60,6 +62,17 @@ def test_fields_are_redacted_by_name() -> None:
     }
 
 
+@pytest.fixture
+def logging_restored() -> Iterator[None]:
+    """Whatever a test configures writes to its own captured stream: put back what was there before."""
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    yield
+    root.handlers[:], root.level = handlers, level
+    structlog.reset_defaults()
+
+
+@pytest.mark.usefixtures("logging_restored")
 def test_a_traceback_and_a_library_are_redacted_too(capsys: pytest.CaptureFixture[str]) -> None:
     """Both go through the same processor."""
     logs.configure(style="json")

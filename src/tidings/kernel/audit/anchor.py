@@ -6,13 +6,14 @@ through. After that its partition may be archived and dropped, and verification 
 """
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 
 from tidings.kernel.audit.anchor_record import Anchor, AnchorKind, AnchorLine, AnchorSigner, Root
 from tidings.kernel.audit.anchor_verify import AnchorCheck
 from tidings.kernel.audit.chain import Finding
 from tidings.kernel.audit.log import AuditLog, Entry
+from tidings.kernel.audit.record import AuditSchema
 from tidings.kernel.audit.verify import ANCHOR_STREAM, AuditVerifier
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
@@ -175,27 +176,37 @@ class AnchorKeeper:
 class AnchorJob:
     """Looks every hour whether a month has ended."""
 
-    def __init__(self, keepers: Sequence[AnchorKeeper], *, every: timedelta = timedelta(hours=1)) -> None:
+    def __init__(
+        self,
+        keepers: Sequence[AnchorKeeper],
+        *,
+        every: timedelta = timedelta(hours=1),
+        on_broken: Callable[[AuditSchema], None] | None = None,
+    ) -> None:
+        """`on_broken` hears which log could not be signed, each time it is tried."""
         self._keepers = keepers
         self._every = every
+        self._on_broken = on_broken
 
     async def run(self, stop: asyncio.Event) -> None:
         """Work until told to stop."""
         while not stop.is_set():
             for keeper in self._keepers:
-                await _close(keeper)
+                await self._close(keeper)
             await wait_for_stop(stop, self._every.total_seconds())
 
-
-async def _close(keeper: AnchorKeeper) -> None:
-    try:
-        for anchor in await keeper.close_finished_months():
-            _log.info("audit_anchored", log=anchor.log, anchor_id=anchor.id, streams=anchor.stream_count)
-    except AuditBrokenError as broken:
-        # A person has to look; trying again sooner would not help.
-        _log.error("audit_broken", log=broken.findings[0].log, findings=len(broken.findings))
-    except AlreadyExistsError:
-        _log.info("audit_anchored_elsewhere")
+    async def _close(self, keeper: AnchorKeeper) -> None:
+        try:
+            for anchor in await keeper.close_finished_months():
+                _log.info("audit_anchored", log=anchor.log, anchor_id=anchor.id, streams=anchor.stream_count)
+        except AuditBrokenError as broken:
+            # A person has to look; trying again sooner would not help.
+            log = broken.findings[0].log
+            _log.error("audit_broken", log=log, findings=len(broken.findings))
+            if self._on_broken is not None:
+                self._on_broken(log)
+        except AlreadyExistsError:
+            _log.info("audit_anchored_elsewhere")
 
 
 def _known(tenant: str, verifier: AuditVerifier) -> TenantId | None:

@@ -5,7 +5,7 @@ and which months still have a partition: a gap is an archive only where an ancho
 months of the gap are gone as a whole.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
@@ -67,7 +67,7 @@ class StreamCheck:
         tenant_id: TenantId | None,
         entity_type: str,
         lines: Sequence[Line],
-        months: frozenset[tuple[int, int]],
+        months: Container[tuple[int, int]],
         after: Line | None = None,
         cutoff: datetime | None = None,
     ) -> None:

@@ -6,8 +6,7 @@ the platform's in the platform's. Memory stays flat: one page of one stream at a
 meanwhile.
 """
 
-import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -16,6 +15,7 @@ from typing import Final
 from tidings.kernel.audit.anchor_record import AnchorSigner
 from tidings.kernel.audit.anchor_verify import AnchorCheck
 from tidings.kernel.audit.chain import Finding, Head, Line, StreamCheck
+from tidings.kernel.audit.months import AttachedMonths
 from tidings.kernel.audit.record import AUDIT_SCHEMAS, AuditRow, AuditSchema
 from tidings.kernel.db import Database, PlatformTx, TenantTx
 from tidings.kernel.errors import BadValueError
@@ -23,7 +23,6 @@ from tidings.kernel.ids import TENANT, TenantId
 from tidings.kernel.sql import Queries
 
 _QUERIES = {schema: Queries.beside(__file__, schema=schema) for schema in AUDIT_SCHEMAS}
-_MONTH = re.compile(r"_y(\d{4})m(\d{2})(?:d\d{2})?$")
 #: The platform's stream that tells which anchors were made.
 ANCHOR_STREAM: Final = "audit_anchor"
 
@@ -42,15 +41,26 @@ class Progress:
 
 
 class AuditVerifier:
-    """Verifies one log."""
+    """Verifies one log.
+
+    `expected` are digests of anchors that were kept elsewhere. They are the only witness against somebody who
+    owns the database and has put an older copy of it in place, or cut off rows together with their anchor.
+    """
 
     def __init__(
-        self, db: Database, schema: AuditSchema, signer: AnchorSigner | None, *, page_size: int = 1000
+        self,
+        db: Database,
+        schema: AuditSchema,
+        signer: AnchorSigner | None,
+        *,
+        expected: Collection[str] = (),
+        page_size: int = 1000,
     ) -> None:
         self._db = db
         self._schema = schema
         self._queries = _QUERIES[schema]
         self._anchors = AnchorCheck(db, schema, signer, page_size=page_size)
+        self._expected = expected
         self._page_size = page_size
         self.progress = Progress()
 
@@ -59,6 +69,8 @@ class AuditVerifier:
         async for finding in self._anchors.findings():
             yield finding
         self.progress.anchors = len(self._anchors.digests)
+        for digest in sorted(set(self._expected) - set(self._anchors.digests.values())):
+            yield self._finding_of_missed_digest(digest)
         async for tenant in self.tenants():
             self.progress.tenants += 1
             try:
@@ -182,11 +194,10 @@ class AuditVerifier:
             row = await tx.fetch_one(self._queries.read_head, tenant_id=tenant_id, entity_type=entity_type)
         return Head(seq=row["seq"], record_hash=row["record_hash"]) if row else None
 
-    async def _attached_months(self) -> frozenset[tuple[int, int]]:
+    async def _attached_months(self) -> AttachedMonths:
         async with self._db.worker() as tx:
-            rows = await tx.fetch(self._queries.attached_months)
-        found = (_MONTH.search(row["name"]) for row in rows)
-        return frozenset((int(month[1]), int(month[2])) for month in found if month)
+            rows = await tx.fetch(self._queries.attached_bounds)
+        return AttachedMonths(row["bound"] for row in rows)
 
     def _transaction(
         self, tenant_id: TenantId | None
@@ -214,4 +225,16 @@ class AuditVerifier:
             seq=row.seq,
             id=row.entity_id,
             detail="the anchor that this row tells of is gone, or is another one now",
+        )
+
+    def _finding_of_missed_digest(self, digest: str) -> Finding:
+        return Finding(
+            log=self._schema,
+            tenant_id=None,
+            entity_type=None,
+            fault="anchor",
+            seq=None,
+            id=None,
+            detail=f"no anchor has the digest {digest[:12]}… that was kept elsewhere: "
+            "it was removed, or this is an older copy of the database",
         )

@@ -66,9 +66,9 @@ JOIN kernel.audit_anchors AS anchor ON anchor.log = line.log AND anchor.number =
 WHERE line.tenant_id IS NOT DISTINCT FROM :tenant_id AND line.log = '{schema}' AND line.entity_type = :entity_type
 ORDER BY line.seq;
 
--- name: attached_months
--- A month counts as archived only when its partition is gone as a whole.
-SELECT partition.relname AS name
+-- name: attached_bounds
+-- A month counts as archived only when its partition is gone as a whole; a partition's name proves nothing.
+SELECT pg_catalog.pg_get_expr(partition.relpartbound, partition.oid) AS bound
 FROM pg_catalog.pg_inherits AS link
 JOIN pg_catalog.pg_class AS partition ON partition.oid = link.inhrelid
 WHERE link.inhparent = '{schema}.audit'::regclass;

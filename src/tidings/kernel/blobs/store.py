@@ -5,6 +5,8 @@ store can also make a new checksum: rows that matter keep the one that `put` ret
 personal content is sealed with its recipient's key before it comes here.
 """
 
+import asyncio
+import os
 from collections.abc import AsyncIterable, AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -91,6 +93,7 @@ def open_blobs(url: str, *, max_bytes: int = MAX_BLOB_BYTES) -> BlobStore:
             "the blobs URL names a store that is not supported; supported: file:///folder, s3://, gs://, az://"
         )
     store: Any = None
+    folder: Path | None = None
     reason = ""
     try:
         if scheme == "file":
@@ -105,21 +108,23 @@ def open_blobs(url: str, *, max_bytes: int = MAX_BLOB_BYTES) -> BlobStore:
         reason = ""
     if store is None:
         raise NotConfiguredError(f"the blobs URL can't be opened{reason}")
-    return ObjectBlobs(store, max_bytes=max_bytes)
+    return ObjectBlobs(store, max_bytes=max_bytes, folder=folder)
 
 
 class ObjectBlobs:
-    """Objects in any store that obstore speaks to."""
+    """Objects in any store that obstore speaks to; of a local one, `folder` says where its files are."""
 
-    def __init__(self, store: Any, *, max_bytes: int = MAX_BLOB_BYTES) -> None:
+    def __init__(self, store: Any, *, max_bytes: int = MAX_BLOB_BYTES, folder: Path | None = None) -> None:
         self._store = store
         self._max_bytes = max_bytes
+        self._folder = folder
 
     async def put(self, key: BlobKey, content: bytes, *, owner_id: str) -> BlobRef:
         """Store an object whole, or not at all."""
         envelope = EnvelopeWriter(checked_key(key), owner_id, self._max_bytes)
         pieces = [envelope.head(), envelope.add(content), envelope.tail()]
         await self._ask(key, self._store.put_async(key, b"".join(pieces)))
+        await self._ask(key, self._settle(key))
         return envelope.ref()
 
     async def put_stream(self, key: BlobKey, chunks: AsyncIterable[bytes], *, owner_id: str) -> BlobRef:
@@ -133,6 +138,7 @@ class ObjectBlobs:
             yield envelope.tail()
 
         await self._ask(key, self._store.put_async(key, pieces()))
+        await self._ask(key, self._settle(key))
         return envelope.ref()
 
     async def get(self, key: BlobKey, *, checksum: str | None = None) -> Blob:
@@ -177,6 +183,11 @@ class ObjectBlobs:
             for entry in chunk:
                 yield BlobKey(entry["path"])
 
+    async def _settle(self, key: BlobKey) -> None:
+        """A local file is only in the system's memory after a put: a row that names it must outlive a power cut."""
+        if self._folder is not None:
+            await asyncio.to_thread(_sync, self._folder, key)
+
     async def _ask(self, key: BlobKey, answer: Any) -> Any:
         """Await the store, and say what went wrong in our words: its own quote paths and URLs."""
         from obstore.exceptions import BaseError
@@ -188,6 +199,17 @@ class ObjectBlobs:
         except (BaseError, OSError, ValueError) as error:
             problem = BlobError(f"the blob store failed at {shown(key)} ({type(error).__name__})")
         raise problem
+
+
+def _sync(folder: Path, key: BlobKey) -> None:
+    """Write the file to the disk, then the folders that name it, down from the first that may be new."""
+    place = folder / key
+    for path in (place, *(parent for parent in place.parents if parent.is_relative_to(folder))):
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 async def _next(stream: Any) -> Any:

@@ -6,12 +6,15 @@
 
 The file appears at its first use. Every change writes a new file beside it and moves it into place, so a
 crash leaves the old one or the new one. Other processes notice a change by the file's identity and read it again.
+A process that has used the file never goes on with another: what it wrapped meanwhile would be lost with it as
+soon as the right file comes back from its backup.
 """
 
 import base64
 import fcntl
 import json
 import os
+import re
 import secrets
 import stat
 from collections.abc import Iterator
@@ -30,6 +33,7 @@ from tidings.kernel.keys.kms import MAX_WRAPPED_BYTES, KmsError, UnknownMasterKe
 _FORMAT = 1
 _TOKEN_FORMAT = 1
 _SIGNATURE_BYTES = 64
+_ID = re.compile(r"(?:mk|sk)(\d{1,9})-[0-9a-f]{8}")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -61,7 +65,7 @@ class LocalKeyFileKms:
     async def unwrap(self, token: bytes, aad: bytes) -> bytes:
         """What was wrapped."""
         key_id, box = _split(token)
-        key = self._keys().wrapping.get(key_id)
+        key = self._keys().wrapping.get(key_id) if self._is_there() else None
         if key is None:
             raise UnknownMasterKeyError
         return unseal(key, box, aad)
@@ -94,7 +98,7 @@ class LocalKeyFileKms:
             key_id, raw = _split(signature)
         except UnreadableError:
             return False
-        key = self._keys().signing.get(key_id)
+        key = self._keys().signing.get(key_id) if self._is_there() else None
         if key is None or len(raw) != _SIGNATURE_BYTES:
             return False
         try:
@@ -110,16 +114,28 @@ class LocalKeyFileKms:
     def __repr__(self) -> str:
         return f"LocalKeyFileKms({self._file})"
 
+    def _is_there(self) -> bool:
+        """Whether there is anything to ask: looking for a lost key must not make a new file."""
+        return self._loaded is not None or self._file.exists()
+
     def _keys(self) -> _Keys:
         try:
             self._check_permissions()
         except FileNotFoundError:
+            if self._loaded is not None:
+                raise KmsError(f"{self._file} is gone; restore it from its backup") from None
             self._create()
             self._check_permissions()
         found = self._file.stat()
         identity = (found.st_ino, found.st_mtime_ns, found.st_size)
         if self._loaded is None or identity != self._seen:
-            self._loaded = _parse(self._read(), self._file)
+            fresh = _parse(self._read(), self._file)
+            if self._loaded is not None and self._loaded.wrapping.keys().isdisjoint(fresh.wrapping):
+                raise KmsError(
+                    f"{self._file} was replaced by one without any of the keys in use; "
+                    "restore the right one from its backup"
+                )
+            self._loaded = fresh
             self._seen = identity
         return self._loaded
 
@@ -161,23 +177,28 @@ class LocalKeyFileKms:
             content: dict[str, Any] = {"format": _FORMAT, "wrapping": [], "signing": []}
             self._extend(content)
             self._replace(content)
+            # The folder may be new as well, and the database will hold what only this file opens.
+            _sync_folder(self._file.parent.parent)
 
     def _extend(self, content: dict[str, Any]) -> None:
         now = self._clock.now().isoformat()
         for name, prefix in (("wrapping", "mk"), ("signing", "sk")):
             entries: list[dict[str, str]] = content[name]
+            number = max((_number(entry["id"]) for entry in entries), default=0) + 1
             entries.append(
                 {
                     # The random part tells two files apart that were both made from nothing.
-                    "id": f"{prefix}{len(entries) + 1}-{secrets.token_hex(4)}",
+                    "id": f"{prefix}{number}-{secrets.token_hex(4)}",
                     "key": base64.b64encode(os.urandom(KEY_BYTES)).decode("ascii"),
                     "created_at": now,
                 }
             )
 
     def _replace(self, content: dict[str, Any]) -> None:
-        draft = self._file.with_name(f".{self._file.name}.{os.getpid()}.{secrets.token_hex(4)}")
+        # Always the same name, and we are alone: what a killed predecessor left holds keys and goes away here.
+        draft = self._file.with_name(f".{self._file.name}.new")
         try:
+            draft.unlink(missing_ok=True)
             descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(descriptor, "w", encoding="ascii") as out:
                 json.dump(content, out, indent=2)
@@ -185,11 +206,7 @@ class LocalKeyFileKms:
                 out.flush()
                 os.fsync(out.fileno())
             draft.replace(self._file)
-            folder = os.open(self._file.parent, os.O_RDONLY)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
+            _sync_folder(self._file.parent)
         except OSError as error:
             draft.unlink(missing_ok=True)
             raise KmsError(f"{self._file} can't be written: {error.strerror}") from None
@@ -211,9 +228,10 @@ class LocalKeyFileKms:
 
 def _parse(content: dict[str, Any], file: Path) -> _Keys:
     try:
+        # The number comes from the id and not from the place: an operator may take old entries out.
         wrapping = {
-            entry["id"]: Key(number, base64.b64decode(entry["key"], validate=True))
-            for number, entry in enumerate(content["wrapping"], start=1)
+            entry["id"]: Key(_number(entry["id"]), base64.b64decode(entry["key"], validate=True))
+            for entry in content["wrapping"]
         }
         signing = {
             entry["id"]: Ed25519PrivateKey.from_private_bytes(base64.b64decode(entry["key"], validate=True))
@@ -224,6 +242,21 @@ def _parse(content: dict[str, Any], file: Path) -> _Keys:
         pass
     # Raised outside the handler: the cause would quote what it could not decode.
     raise KmsError(f"{file} is damaged; restore it from a backup")
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _number(key_id: str) -> int:
+    found = _ID.fullmatch(key_id)
+    if found is None:
+        raise ValueError("not the id of a key")
+    return int(found[1])
 
 
 def _named(key_id: str, body: bytes) -> bytes:

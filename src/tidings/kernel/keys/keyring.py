@@ -1,7 +1,7 @@
 """Keys of tenants and their recipients: master wraps tenant, tenant wraps recipient, recipient seals content.
 
 Everything takes the caller's transaction, so a new recipient and its key are committed together, and an erasure
-destroys the key in the transaction that says so. Rotation is in `key_rotation.py`.
+destroys the key in the transaction that says so. Rotation is in `rotation.py`.
 """
 
 import os

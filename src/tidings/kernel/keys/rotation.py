@@ -163,7 +163,11 @@ async def _rewrap_chunk(tx: TenantTx, keyring: Keyring, version: int, chunk: int
         return 0, 0
     keys: dict[int, Key] = {
         row["version"]: await keyring.tenant_key(tenant_id, row)
-        for row in await tx.fetch(QUERIES.load_active_tenant_keys, tenant_id=tenant_id)
+        for row in await tx.fetch(
+            QUERIES.load_tenant_keys,
+            tenant_id=tenant_id,
+            versions=sorted({version, *(row["tenant_key_version"] for row in rows)}),
+        )
     }
     new_keys = []
     for row in rows:

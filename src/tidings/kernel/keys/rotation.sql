@@ -14,6 +14,11 @@ ORDER BY version FOR UPDATE;
 SELECT version, wrapped_key FROM kernel.tenant_keys
 WHERE tenant_id = :tenant_id AND purpose = 'wrapping' AND state = 'active' ORDER BY version;
 
+-- name: load_tenant_keys
+-- Retired ones too: rows that were restored from a backup may be under one.
+SELECT version, wrapped_key FROM kernel.tenant_keys
+WHERE tenant_id = :tenant_id AND purpose = 'wrapping' AND version = ANY (:versions::integer[]);
+
 -- name: last_tenant_key_version
 -- Retired versions count too: a number is never used twice.
 SELECT max(version) FROM kernel.tenant_keys WHERE tenant_id = :tenant_id AND purpose = 'wrapping';

@@ -10,6 +10,7 @@ MigrationError
 ├── PreflightError               the database is not ready for a run
 │   ├── UnreachableError         no connection
 │   ├── ServerTooOldError        Postgres is older than 15
+│   ├── ReadOnlyServerError      a replica, or a server that takes no writes
 │   ├── RolesMissingError        the five roles are not there
 │   └── NotTheOwnerError         the connected role does not own the schemas
 ├── HistoryError                 files and ledger disagree
@@ -88,6 +89,12 @@ class ServerTooOldError(PreflightError):
     """Postgres is too old."""
 
     code = "migration_server_too_old"
+
+
+class ReadOnlyServerError(PreflightError):
+    """The server takes no writes."""
+
+    code = "migration_read_only_server"
 
 
 class RolesMissingError(PreflightError):

@@ -14,11 +14,11 @@ CREATE TABLE IF NOT EXISTS kernel.schema_migrations (
   statements_done integer NOT NULL DEFAULT 0,
   applied_by text NOT NULL,
   duration interval NOT NULL DEFAULT '0',
-  CONSTRAINT schema_migrations_pkey PRIMARY KEY (number),
-  CONSTRAINT schema_migrations_number_from_one CHECK (number >= 1),
-  CONSTRAINT schema_migrations_phase_known CHECK (phase IN ('pre', 'post')),
-  CONSTRAINT schema_migrations_checksum_sha256 CHECK (checksum ~ '^[0-9a-f]{64}$'),
-  CONSTRAINT schema_migrations_statements_counted CHECK (statements_done >= 0)
+  CONSTRAINT pk_schema_migrations PRIMARY KEY (number),
+  CONSTRAINT ck_schema_migrations_number CHECK (number >= 1),
+  CONSTRAINT ck_schema_migrations_phase CHECK (phase IN ('pre', 'post')),
+  CONSTRAINT ck_schema_migrations_checksum CHECK (checksum ~ '^[0-9a-f]{64}$'),
+  CONSTRAINT ck_schema_migrations_statements CHECK (statements_done >= 0)
 );
 COMMENT ON TABLE kernel.schema_migrations IS
   'Which migrations this database has; a row without finished_at is half-applied. Only `tidings migrate` writes it.';
@@ -35,9 +35,9 @@ CREATE TABLE IF NOT EXISTS kernel.schema_migrations_log (
   checksum text NOT NULL,
   by text NOT NULL,
   reason text,
-  CONSTRAINT schema_migrations_log_pkey PRIMARY KEY (entry),
-  CONSTRAINT schema_migrations_log_action_known CHECK (action IN ('started', 'resumed', 'applied', 'reverted')),
-  CONSTRAINT schema_migrations_log_revert_has_reason CHECK (action <> 'reverted' OR reason IS NOT NULL)
+  CONSTRAINT pk_schema_migrations_log PRIMARY KEY (entry),
+  CONSTRAINT ck_schema_migrations_log_action CHECK (action IN ('started', 'resumed', 'applied', 'reverted')),
+  CONSTRAINT ck_schema_migrations_log_reason CHECK (action <> 'reverted' OR reason IS NOT NULL)
 );
 COMMENT ON TABLE kernel.schema_migrations_log IS
   'Everything that `tidings migrate` ever did to this database, emergency reversals included; append-only.';

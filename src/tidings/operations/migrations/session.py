@@ -11,12 +11,13 @@ import asyncpg
 from tidings.kernel.sql import Queries
 from tidings.operations.migrations.errors import (
     NotTheOwnerError,
+    ReadOnlyServerError,
     RolesMissingError,
     ServerTooOldError,
     UnreachableError,
 )
 from tidings.operations.migrations.progress import Report, WaitingForOther, Warned
-from tidings.operations.migrations.roles import ROLES
+from tidings.operations.migrations.roles import OWNER_ROLE, ROLES
 
 #: The schemas that the connected role must own where they exist.
 SCHEMAS: Final = ("kernel", "notification", "notification_platform", "chan", "bff_backoffice")
@@ -51,8 +52,9 @@ async def open_connection(url: str) -> AsyncIterator[asyncpg.Connection]:
     try:
         await settle(connection)
         yield connection
-    except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
-        if not connection.is_closed():
+    except (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError) as error:
+        # The driver's internal error: the server's farewell came while nothing was being asked.
+        if not connection.is_closed() and not isinstance(error, asyncpg.InternalClientError):
             raise
         raise UnreachableError(
             f"The connection to {where} was lost: {str(error) or type(error).__name__}. "
@@ -93,12 +95,11 @@ async def check_database(connection: asyncpg.Connection, report: Report) -> None
     if missing := tuple(role for role in ROLES if role not in present):
         raise RolesMissingError(missing)
     who = await connection.fetchrow(_QUERIES.who_am_i.text)
-    if who["is_superuser"]:
-        report(
-            Warned(
-                text=f"{who['name']} is a superuser, whom row-level security does not bind; "
-                "migrations should run as tidings_owner"
-            )
+    if who["is_replica"] or who["is_read_only"]:
+        kind = "a replica" if who["is_replica"] else "set to read only"
+        raise ReadOnlyServerError(
+            f"This server is {kind}, and migrations write. Connect to the primary: "
+            "set TIDINGS_OWNER_DATABASE_URL."
         )
     for row in await connection.fetch(_QUERIES.schema_owners.text, list(SCHEMAS)):
         if row["owner"] != who["name"]:
@@ -107,6 +108,19 @@ async def check_database(connection: asyncpg.Connection, report: Report) -> None
                 f"{who['name']}. "
                 f"Connect as {row['owner']}: set TIDINGS_OWNER_DATABASE_URL."
             )
+    if who["is_superuser"]:
+        report(
+            Warned(
+                text=f"{who['name']} is a superuser, whom row-level security does not bind; "
+                "migrations should run as tidings_owner"
+            )
+        )
+    elif who["name"] != OWNER_ROLE:
+        # The policies name the owner, and what another role would own it could not seed.
+        raise NotTheOwnerError(
+            f"This connection is {who['name']}, and migrations run as {OWNER_ROLE}. "
+            "Set TIDINGS_OWNER_DATABASE_URL."
+        )
     if not who["may_create"]:
         raise NotTheOwnerError(
             f"{who['name']} may not create schemas in the database {who['database']}. As an administrator: "
@@ -142,5 +156,11 @@ async def _take_lock(connection: asyncpg.Connection, report: Report) -> None:
 async def _close(connection: asyncpg.Connection) -> None:
     try:
         await connection.close(timeout=10)
-    except (TimeoutError, OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
+    except (
+        TimeoutError,
+        OSError,
+        asyncpg.PostgresError,
+        asyncpg.InterfaceError,
+        asyncpg.InternalClientError,
+    ):
         connection.terminate()

@@ -7,7 +7,9 @@ SELECT rolname::text FROM pg_catalog.pg_roles WHERE rolname = ANY (:roles::text[
 SELECT current_user::text AS name,
        pg_catalog.current_database()::text AS database,
        (SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = current_user) AS is_superuser,
-       pg_catalog.has_database_privilege(pg_catalog.current_database(), 'CREATE') AS may_create;
+       pg_catalog.has_database_privilege(pg_catalog.current_database(), 'CREATE') AS may_create,
+       pg_catalog.pg_is_in_recovery() AS is_replica,
+       pg_catalog.current_setting('transaction_read_only')::boolean AS is_read_only;
 
 -- name: schema_owners
 -- Objects of two owners in one database could not be altered by either of them.
