@@ -1,13 +1,14 @@
 """`make bench`: a real Postgres in a temporary data dir, every measurement, a table and `bench/results.json`."""
 
-import asyncio
 import json
+import os
 import platform
 import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 
 import asyncpg
+import uvloop
 
 from bench import relay, transactions
 from tidings.kernel.clock import SystemClock
@@ -31,6 +32,7 @@ async def _measure(runtime_url: str, owner_url: str) -> dict[str, float]:
 
 def main() -> None:
     """Measure, show, keep."""
+    busy = os.getloadavg()[0]
     with tempfile.TemporaryDirectory(prefix="tidings-bench-", ignore_cleanup_errors=True) as folder:
         Path(folder).chmod(0o711)
         data_dir = DataDir(Path(folder) / "data")
@@ -38,15 +40,22 @@ def main() -> None:
         postgres = EmbeddedPostgres(data_dir)  # as `tidings up` runs it: fsync on
         postgres.start()
         try:
-            figures = asyncio.run(_measure(postgres.url("tidings_runtime"), postgres.url("tidings_owner")))
+            # The loop that the product runs on.
+            figures = uvloop.run(_measure(postgres.url("tidings_runtime"), postgres.url("tidings_owner")))
         finally:
             postgres.stop()
             data_dir.close()
+    print(f"{'load of the machine before, per core':44} {busy / (os.cpu_count() or 1):>12.3f}")
     for name, value in figures.items():
         print(f"{name:44} {value:>12,.3f}" if value < 100 else f"{name:44} {value:>12,.0f}")
     RESULTS.write_text(
         json.dumps(
-            {"measured_on": datetime.now(UTC).date().isoformat(), "python": platform.python_version()}
+            {
+                "measured_on": datetime.now(UTC).date().isoformat(),
+                "python": platform.python_version(),
+                "cores": os.cpu_count(),
+                "load_before": round(busy, 2),
+            }
             | {name: round(value, 4) for name, value in figures.items()},
             indent=2,
         )

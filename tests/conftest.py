@@ -5,11 +5,16 @@ from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
+from hypothesis import settings
 
 from tests.support.postgres import RunningServer, TestDatabase, TestServer
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database
 from tidings.kernel.ids import TENANT, TenantId
+
+# How long something takes says nothing about whether it is right; machines are shared.
+settings.register_profile("tidings", deadline=None)
+settings.load_profile("tidings")
 
 _running: RunningServer | None = None
 

@@ -5,6 +5,7 @@ Tests build the same `System` over their own database.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from types import TracebackType
 from typing import Self
 
@@ -14,7 +15,7 @@ from litestar.handlers import HTTPRouteHandler
 from tidings import __version__
 from tidings.kernel.audit.anchor import AnchorJob, AnchorKeeper
 from tidings.kernel.audit.log import AuditLog
-from tidings.kernel.blobs.store import open_blobs
+from tidings.kernel.blobs.store import BlobStore, open_blobs
 from tidings.kernel.bus import Subscription
 from tidings.kernel.clock import Clock, SystemClock
 from tidings.kernel.db import Database, PoolSettings
@@ -40,11 +41,11 @@ from tidings.kernel.tracing import tracer
 from tidings.notify.access import deps as access_deps
 from tidings.notify.access import routes as access_routes
 from tidings.notify.access.authenticate import AnyAuthenticator, KeyAuthenticator
-from tidings.notify.access.jwks import Jwks
-from tidings.notify.access.jwt import JwtAuthenticator, JwtSettings
 from tidings.notify.access.last_used import LastUsed
 from tidings.notify.access.ledger import KeyLedger
 from tidings.notify.access.witness import AuditingWitness
+from tidings.notify.audit_trail import deps as audit_deps
+from tidings.notify.audit_trail import routes as audit_routes
 from tidings.notify.tenants import consumer as tenants_consumer
 from tidings.notify.tenants import deps as tenants_deps
 from tidings.notify.tenants import provision as tenants_provision
@@ -89,7 +90,6 @@ class System:
         )
         self.kms = open_kms(settings.kms_url())
         self.keyring = Keyring(self.kms, clock=self.clock)
-        self.blobs = open_blobs(settings.blobs_url())
         self.hot_state = LocalHotState(self.db, self.clock)
 
         self.outbox = Outbox("notification")
@@ -106,7 +106,13 @@ class System:
         self.key_ledger = KeyLedger(outbox=self.outbox, audit=self.audit, clock=self.clock)
         self.app = self.build_app()
 
+    @cached_property
+    def blobs(self) -> BlobStore:
+        """Opened at the first use: a command that keeps no blob must not make a folder for them."""
+        return open_blobs(self.settings.blobs_url())
+
     async def __aenter__(self) -> Self:
+        _ = self.blobs
         await self.db.open()
         try:
             # A key file that is not the one the data was sealed with: better now than at the first person.
@@ -151,7 +157,8 @@ class System:
                 metrics=self.metrics,
             ),
             "audit_anchors": AnchorJob(
-                [AnchorKeeper(self.db, log, self.kms, self.clock) for log in (self.audit, self.router_audit)]
+                [AnchorKeeper(self.db, log, self.kms, self.clock) for log in (self.audit, self.router_audit)],
+                on_broken=lambda log: self.metrics.audit_broken.labels(log).inc(),
             ),
             "flags": FlagsJob(self.flags, bus.wakeups.on(FLAGS_CHANNEL, FLAGS_PAYLOAD)),
             "last_used": self.last_used,
@@ -211,6 +218,7 @@ class System:
                         gate=self.gate,
                     )
                 ),
+                *audit_routes.routers(audit_deps.Deps(db=self.db, audit=self.audit)),
                 *more_routers,
             ],
             door=door,
@@ -232,6 +240,10 @@ class System:
 def _tokens(auth: AuthSettings, clock: Clock) -> Authenticator | None:
     if auth.jwks_url is None or auth.issuer is None or auth.audience is None:
         return None
+    # Imported only where tokens are used: the library behind it is a tenth of a second of every start.
+    from tidings.notify.access.jwks import Jwks
+    from tidings.notify.access.jwt import JwtAuthenticator, JwtSettings
+
     return JwtAuthenticator(
         Jwks(auth.jwks_url, clock=clock),
         settings=JwtSettings(issuer=auth.issuer, audience=auth.audience),
@@ -260,3 +272,12 @@ class _BusMetrics:
 
     def took_over(self, group: str) -> None:
         self._metrics.takeovers.labels(group).inc()
+
+    def failed(self, part: str) -> None:
+        self._metrics.job_failures.labels(part).inc()
+
+    def waiting(self, outbox: str, seconds: float) -> None:
+        self._metrics.outbox_waiting.labels(outbox).set(seconds)
+
+    def behind(self, group: str, seconds: float) -> None:
+        self._metrics.group_behind.labels(group).set(seconds)

@@ -16,7 +16,7 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.db import CallerRole, Database
 from tidings.kernel.http.app import HttpApp
 from tidings.kernel.http.asgi import App
-from tidings.kernel.http.bodies import DEFAULT_LIMIT
+from tidings.kernel.http.body_limit import DEFAULT_LIMIT
 from tidings.kernel.http.callers import Authenticator, Door
 from tidings.kernel.http.health import Check
 from tidings.kernel.http.request_ids import Answered

@@ -6,16 +6,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tidings.cli.options import DatabaseUrl, DataDir, Json
-from tidings.cli.system import operator, run_with_system
+from tidings.cli.printing import shown
+from tidings.cli.system import operator, run_with_system, tenant_or_platform
+from tidings.cli.typed import from_options, named_as
 
 if TYPE_CHECKING:
+    from contextlib import AbstractAsyncContextManager
+
     from tidings.bootstrap import System
-    from tidings.kernel.ids import TenantId
+    from tidings.kernel.db import PlatformTx, TenantTx
 
 app = typer.Typer(help="Create, list and revoke API keys.", no_args_is_help=True, rich_markup_mode=None)
 
-Tenant = Annotated[str | None, typer.Option("--tenant", help="Whose key: the tenant's id, tnt_…")]
+Tenant = Annotated[
+    str | None, typer.Option("--tenant", help="Whose key: the tenant's id, tnt_…, or its slug.")
+]
 Platform = Annotated[bool, typer.Option("--platform", help="A key of the platform itself.")]
+
+#: How the options are called that fill these fields.
+_OPTIONS = {"name": "NAME", "role": "--role"}
 
 
 @app.command("create")
@@ -33,24 +42,24 @@ def create(
 ) -> None:
     """Create a key and print it; it is shown this once and never again."""
 
-    async def work(system: "System") -> dict[str, str]:
-        from tidings.kernel.db import CALLER_ROLES
-        from tidings.kernel.errors import BadValueError
-        from tidings.notify.access.create import create_key
-        from tidings.notify.access.model import KeyWish, credential
+    from tidings.notify.access.create import create_key
+    from tidings.notify.access.model import credential
+    from tidings.notify.access.wire import CreateKey
 
-        chosen = role or ("platform.channel.admin" if platform else "tenant.admin")
-        if chosen not in CALLER_ROLES:
-            raise BadValueError("--role", f"must be one of {', '.join(CALLER_ROLES)}")
-        async with _side(system, tenant, platform=platform) as tx:
-            key, secret = await create_key(
-                tx,
-                KeyWish(name=name, role=chosen),
-                grantor=None,
-                actor=operator(),
-                ledger=system.key_ledger,
-                clock=system.clock,
-            )
+    chosen = role or ("platform.channel.admin" if platform else "tenant.admin")
+    wanted = from_options(CreateKey, {"name": name, "role": chosen}, _OPTIONS)
+
+    async def work(system: "System") -> dict[str, str]:
+        with named_as(_OPTIONS):
+            async with await _side(system, tenant, platform=platform) as tx:
+                key, secret = await create_key(
+                    tx,
+                    wanted.wish(),
+                    grantor=None,
+                    actor=operator(),
+                    ledger=system.key_ledger,
+                    clock=system.clock,
+                )
         return {"id": key.id, "key": credential(key.id, secret), "role": key.role}
 
     made = run_with_system(work, data_dir, database_url)
@@ -73,7 +82,7 @@ def list_(
 
         now = system.clock.now()
         found: list[dict[str, Any]] = []
-        async with _side(system, tenant, platform=platform) as tx:
+        async with await _side(system, tenant, platform=platform) as tx:
             while page := await store.list_keys(tx, after_id=found[-1]["id"] if found else None, limit=200):
                 found += [
                     {
@@ -91,9 +100,11 @@ def list_(
     if as_json:
         print(json.dumps(found, indent=2, ensure_ascii=False))
         return
+    if not found:
+        print("there are no keys yet; `tidings api-key create` makes one")
     for key in found:
         print(
-            f"{key['id']}  {key['state']:8}  {key['role']:22}  last used {key['last_used_at'] or 'never'}  {key['name']}"
+            f"{key['id']}  {key['state']:8}  {key['role']:22}  last used {key['last_used_at'] or 'never'}  {shown(key['name'])}"
         )
 
 
@@ -113,20 +124,19 @@ def revoke(
         from tidings.notify.access.revoke import revoke_key
 
         wanted = API_KEY.parse(key_id, field="KEY")
-        async with _side(system, tenant, platform=platform) as tx:
+        async with await _side(system, tenant, platform=platform) as tx:
             key = await revoke_key(tx, wanted, actor=operator(), ledger=system.key_ledger, clock=system.clock)
         return key.id
 
     print(f"{run_with_system(work, data_dir, database_url)} is revoked")
 
 
-def _side(system: "System", tenant: str | None, *, platform: bool) -> Any:
+async def _side(
+    system: "System", tenant: str | None, *, platform: bool
+) -> "AbstractAsyncContextManager[TenantTx | PlatformTx]":
     from tidings.cli.failures import CommandError
-    from tidings.kernel.ids import TENANT
 
     if (tenant is None) == (not platform):
-        raise CommandError("say whose key: --tenant tnt_…, or --platform")
-    if platform:
-        return system.db.platform()
-    whose: TenantId = TENANT.parse(str(tenant), field="--tenant")
-    return system.db.tenant(whose)
+        raise CommandError("say whose key: --tenant with an id or a slug, or --platform")
+    whose = await tenant_or_platform(system, tenant)
+    return system.db.platform() if whose is None else system.db.tenant(whose)

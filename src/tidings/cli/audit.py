@@ -1,40 +1,25 @@
 """`tidings audit`: is it as it was written, sign how far it has come, see what happens."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tidings.cli.options import DatabaseUrl, DataDir, Json
+from tidings.cli.printing import shown
+from tidings.cli.system import open_database
+
 if TYPE_CHECKING:
     from tidings.kernel.audit.chain import Finding
     from tidings.kernel.audit.record import AuditRow, AuditSchema
     from tidings.kernel.audit.verify import AuditVerifier
-    from tidings.kernel.db import Database
-    from tidings.kernel.keys.kms import Kms
 
 app = typer.Typer(help="Verify, anchor and read the audit.", no_args_is_help=True, rich_markup_mode=None)
 
 LogOption = Annotated[
     str | None, typer.Option("--log", help="notification (notify) or chan (router); default: both.")
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, one object a line.")]
-DataDirOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--data-dir", envvar="TIDINGS_DATA_DIR", help="Folder of the embedded database and the keys."
-    ),
-]
-UrlOption = Annotated[
-    str | None,
-    typer.Option(
-        "--database-url",
-        envvar="TIDINGS_DATABASE_URL",
-        show_envvar=True,
-        help="An outside database, as the runtime role.",
-    ),
 ]
 
 
@@ -42,9 +27,9 @@ UrlOption = Annotated[
 def verify(
     *,
     log: LogOption = None,
-    as_json: JsonOption = False,
-    data_dir: DataDirOption = None,
-    database_url: UrlOption = None,
+    as_json: Json = False,
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
 ) -> None:
     """Find every row, head or anchor that is not as it was written; exit with 1 when there is one."""
     raise SystemExit(asyncio.run(_verify(_logs(log), as_json, data_dir, database_url)))
@@ -54,11 +39,11 @@ def verify(
 def anchor(
     *,
     log: LogOption = None,
-    as_json: JsonOption = False,
-    data_dir: DataDirOption = None,
-    database_url: UrlOption = None,
+    as_json: Json = False,
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
 ) -> None:
-    """Close finished months and sign how far every stream has come. A tampered log is not signed."""
+    """Close finished months and sign how far every stream has come. New rows that do not fit are not signed over."""
     asyncio.run(_anchor(_logs(log), as_json, data_dir, database_url))
 
 
@@ -73,9 +58,9 @@ def tail(
         int, typer.Option("-n", "--lines", help="How many to begin with.", min=1, max=1000)
     ] = 20,
     follow: Annotated[bool, typer.Option("-f", "--follow", help="Go on until Ctrl-C.")] = False,
-    as_json: JsonOption = False,
-    data_dir: DataDirOption = None,
-    database_url: UrlOption = None,
+    as_json: Json = False,
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
 ) -> None:
     """Show the newest rows, the oldest of them first."""
     (schema,) = _logs(log)
@@ -102,23 +87,6 @@ def _logs(name: str | None) -> "tuple[AuditSchema, ...]":
     return chosen
 
 
-@asynccontextmanager
-async def _opened(data_dir: Path | None, url: str | None) -> "AsyncIterator[tuple[Database, Kms]]":
-    from tidings import settings
-    from tidings.cli.connection import runtime_url
-    from tidings.kernel.db import Database
-    from tidings.kernel.keys.kms import open_kms
-
-    kms = open_kms(settings.load(TIDINGS_DATA_DIR=data_dir).kms_url())
-    async with runtime_url(data_dir, url) as found:
-        db = Database(found)
-        await db.open()
-        try:
-            yield db, kms
-        finally:
-            await db.close()
-
-
 async def _verify(
     logs: "tuple[AuditSchema, ...]", as_json: bool, data_dir: Path | None, url: str | None
 ) -> int:
@@ -131,7 +99,7 @@ async def _verify(
 
     console = Console(stderr=True)
     faults = 0
-    async with _opened(data_dir, url) as (db, kms):
+    async with open_database(data_dir, url) as (db, kms):
         for log in logs:
             verifier = AuditVerifier(db, log, kms)
             with console.status(f"{log}: reading") as status:
@@ -181,7 +149,7 @@ async def _anchor(
     from tidings.kernel.clock import SystemClock
 
     clock = SystemClock()
-    async with _opened(data_dir, url) as (db, kms):
+    async with open_database(data_dir, url) as (db, kms):
         for log in logs:
             made = await AnchorKeeper(db, AuditLog(log, clock), kms, clock).take()
             if as_json:
@@ -213,7 +181,7 @@ async def _tail(
     tenant_id = TENANT.parse(tenant, field="--tenant") if tenant else None
     log = AuditLog(schema, SystemClock())
     seen: set[str] = set()
-    async with _opened(data_dir, url) as (db, _):
+    async with open_database(data_dir, url) as (db, _):
         while True:
             async with db.platform() if tenant_id is None else db.tenant(tenant_id) as tx:
                 rows = await log.read_recent(tx, limit=lines if not seen else 1000)
@@ -233,4 +201,6 @@ def _shown(row: "AuditRow", as_json: bool) -> str:
         return json.dumps(asdict(row), default=str, ensure_ascii=False)
     change = f" {row.before or ''} → {row.after or ''}" if row.before or row.after else ""
     why = f" ({row.reason})" if row.reason else ""
-    return f"{row.occurred_at.isoformat()} {row.actor} {row.action} {row.entity_type} {row.entity_id}{change}{why}"
+    return shown(
+        f"{row.occurred_at.isoformat()} {row.actor} {row.action} {row.entity_type} {row.entity_id}{change}{why}"
+    )

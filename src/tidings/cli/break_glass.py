@@ -6,6 +6,9 @@ from typing import Annotated
 
 import typer
 
+from tidings.cli.options import Actor, DatabaseUrl, DataDir, Json, OwnerDatabaseUrl
+from tidings.cli.system import open_database, operator
+
 
 def break_glass(
     *,
@@ -13,14 +16,13 @@ def break_glass(
         str, typer.Option(help="Why; at least 10 characters. It is audited before anything is read.")
     ],
     sql: Annotated[str, typer.Option(help="One statement that reads.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, one row a line.")] = False,
-    actor: Annotated[str | None, typer.Option(help="Who is asking; default: your login name.")] = None,
+    as_json: Json = False,
+    actor: Actor = None,
     timeout: Annotated[int, typer.Option(help="Seconds after which the statement is cancelled.", min=1)] = 30,
     limit: Annotated[int, typer.Option(help="Rows shown at most.", min=1, max=100_000)] = 1000,
-    data_dir: Annotated[
-        Path | None,
-        typer.Option("--data-dir", envvar="TIDINGS_DATA_DIR", help="Folder of the embedded database."),
-    ] = None,
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+    owner_database_url: OwnerDatabaseUrl = None,
 ) -> None:
     """Read across all tenants in an emergency. The audit row is written first."""
     asyncio.run(
@@ -32,6 +34,8 @@ def break_glass(
             timeout=timeout,
             limit=limit,
             data_dir=data_dir,
+            url=database_url,
+            owner_url=owner_database_url,
         )
     )
 
@@ -45,35 +49,33 @@ async def _run(
     timeout: int,
     limit: int,
     data_dir: Path | None,
+    url: str | None,
+    owner_url: str | None,
 ) -> None:
-    import getpass
     import json
     from datetime import timedelta
 
-    from tidings.cli.connection import owner_url, runtime_url
+    from tidings.cli import connection
     from tidings.kernel.audit.log import AuditLog
     from tidings.kernel.clock import SystemClock
-    from tidings.kernel.db import Database
     from tidings.operations.break_glass import break_glass as read
 
     clock = SystemClock()
-    async with owner_url(data_dir) as owner, runtime_url(data_dir) as runtime:
-        db = Database(runtime)
-        await db.open()
-        try:
-            shown = await read(
-                owner,
-                db,
-                AuditLog("notification", clock),
-                clock,
-                actor=actor or f"cli:{getpass.getuser()}",
-                reason=reason,
-                sql=sql,
-                timeout=timedelta(seconds=timeout),
-                most_rows=limit,
-            )
-        finally:
-            await db.close()
+    async with (
+        connection.owner_url(data_dir, owner_url) as owner,
+        open_database(data_dir, url) as (db, _),
+    ):
+        shown = await read(
+            owner,
+            db,
+            AuditLog("notification", clock),
+            clock,
+            actor=actor or operator(),
+            reason=reason,
+            sql=sql,
+            timeout=timedelta(seconds=timeout),
+            most_rows=limit,
+        )
     if as_json:
         for row in shown.rows:
             print(json.dumps(dict(zip(shown.columns, row, strict=True)), default=str, ensure_ascii=False))

@@ -1,16 +1,20 @@
-"""`tidings dead-letters`: events that a consumer group has given up on; look at them, replay or discard them."""
+"""`tidings dead-letters`: events that a consumer group has given up on; look at them, replay or discard them.
 
-import asyncio
+What an operator orders is in the platform's audit before it is done.
+"""
+
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tidings.cli.options import DatabaseUrl, DataDir, Json
+from tidings.cli.system import operator, run_with_system
 
 if TYPE_CHECKING:
+    from tidings.bootstrap import System
     from tidings.kernel.bus import DeadLetter
     from tidings.kernel.postgres_bus import PostgresDeadLetters
 
@@ -20,6 +24,8 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
+#: How many are read, audited and handed on at a time.
+_PAGE = 500
 GroupOption = Annotated[str | None, typer.Option("--group", help="Only this consumer group's.")]
 Letters = Annotated[list[str] | None, typer.Argument(help="Ids of dead letters, dlt_…", show_default=False)]
 AllOption = Annotated[bool, typer.Option("--all", help="All of the group named with --group.")]
@@ -37,8 +43,10 @@ def list_(
 ) -> None:
     """Show dead letters, the oldest first."""
 
-    async def work(letters: "PostgresDeadLetters") -> None:
-        found = await letters.list(group=group, after=_parse(after) if after else None, limit=limit)
+    async def work(system: "System") -> None:
+        found = await system.bus.dead_letters.list(
+            group=group, after=_parse(after) if after else None, limit=limit
+        )
         if as_json:
             print(json.dumps([_summary(letter) for letter in found], indent=2))
             return
@@ -52,7 +60,7 @@ def list_(
         elif len(found) == limit:
             print(f"there may be more: --after {found[-1].id}")
 
-    _run(work, data_dir, database_url)
+    run_with_system(work, data_dir, database_url)
 
 
 @app.command("show")
@@ -64,13 +72,13 @@ def show(
 ) -> None:
     """Show one dead letter with its event, as JSON."""
 
-    async def work(letters: "PostgresDeadLetters") -> None:
+    async def work(system: "System") -> None:
         from tidings.kernel.events import to_cloudevent
 
-        found = await letters.show(_parse(letter))
+        found = await system.bus.dead_letters.show(_parse(letter))
         print(json.dumps({**_summary(found), "event": json.loads(to_cloudevent(found.event))}, indent=2))
 
-    _run(work, data_dir, database_url)
+    run_with_system(work, data_dir, database_url)
 
 
 @app.command("replay")
@@ -85,6 +93,7 @@ def replay(
     """Hand dead letters to their group again, with all attempts before them."""
     _each(
         lambda store, letter: store.replay(letter),
+        order="replay.ordered",
         done="replayed",
         named=letters,
         group=group,
@@ -106,6 +115,7 @@ def discard(
     """Forget dead letters; their events will never have their effect."""
     _each(
         lambda store, letter: store.discard(letter),
+        order="discard.ordered",
         done="discarded",
         named=letters,
         group=group,
@@ -118,6 +128,7 @@ def discard(
 def _each(
     act: "Callable[[PostgresDeadLetters, Any], Awaitable[None]]",
     *,
+    order: str,
     done: str,
     named: list[str] | None,
     group: str | None,
@@ -130,17 +141,43 @@ def _each(
     if everything == bool(named) or everything != (group is not None):
         raise CommandError("name the dead letters by their ids, or all of one group with --group GROUP --all")
 
-    async def work(letters: "PostgresDeadLetters") -> None:
-        ids = [_parse(letter) for letter in named or ()]
-        page = await letters.list(group=group, limit=1000) if everything else ()
+    async def work(system: "System") -> None:
+        letters = system.bus.dead_letters
+        found = [await letters.show(_parse(letter)) for letter in named or ()]
+        page = await letters.list(group=group, limit=_PAGE) if everything else ()
         while page:
-            ids += [letter.id for letter in page]
-            page = await letters.list(group=group, after=page[-1].id, limit=1000)
-        for letter in ids:
-            await act(letters, letter)
-        print(f"{done}: {len(ids)}")
+            found += page
+            page = await letters.list(group=group, after=page[-1].id, limit=_PAGE)
+        for start in range(0, len(found), _PAGE):
+            some = found[start : start + _PAGE]
+            await _audit(system, some, order)
+            for letter in some:
+                await act(letters, letter.id)
+        print(f"{done}: {len(found)}")
 
-    _run(work, data_dir, database_url)
+    run_with_system(work, data_dir, database_url)
+
+
+async def _audit(system: "System", letters: "Sequence[DeadLetter]", order: str) -> None:
+    from tidings.kernel.audit.log import Entry
+
+    entries = [
+        Entry(
+            entity_type="dead_letter",
+            entity_id=letter.id,
+            action=order,
+            actor=operator(),
+            before={
+                "group": letter.group,
+                "event_id": letter.event.id,
+                "type": letter.event.subject,
+                "tenant_id": letter.event.tenant_id,
+            },
+        )
+        for letter in letters
+    ]
+    async with system.db.platform() as tx:
+        await system.audit.append(tx, entries)
 
 
 def _parse(letter: str) -> Any:
@@ -161,23 +198,3 @@ def _summary(letter: "DeadLetter") -> dict[str, object]:
         "died_at": letter.died_at.isoformat(),
         "expires_at": letter.expires_at.isoformat(),
     }
-
-
-def _run(
-    work: "Callable[[PostgresDeadLetters], Awaitable[None]]", data_dir: Path | None, database_url: str | None
-) -> None:
-    async def connected() -> None:
-        from tidings.cli.connection import runtime_url
-        from tidings.kernel.clock import SystemClock
-        from tidings.kernel.db import Database, PoolSettings
-        from tidings.kernel.postgres_bus import PostgresDeadLetters
-
-        async with runtime_url(data_dir, database_url) as url:
-            db = Database(url, PoolSettings(min_size=1, max_size=2))
-            await db.open()
-            try:
-                await work(PostgresDeadLetters(db, SystemClock()))
-            finally:
-                await db.close()
-
-    asyncio.run(connected())

@@ -13,6 +13,7 @@ class CommandError(Exception):
 def clear_failures() -> Iterator[None]:
     """Turn what an operator can mend into one line; what is our own mistake keeps its traceback."""
     try:
+        _refuse_broken_text(sys.argv[1:])
         yield
     except KeyboardInterrupt:
         raise SystemExit(130) from None
@@ -23,6 +24,13 @@ def clear_failures() -> Iterator[None]:
         for line in lines:
             print(f"tidings: {line}", file=sys.stderr)
         raise SystemExit(1) from None
+
+
+def _refuse_broken_text(arguments: list[str]) -> None:
+    for argument in arguments:
+        # Bytes that are no UTF-8 arrive as lone surrogates, which nothing further on can hold.
+        if any("\ud800" <= letter <= "\udfff" for letter in argument):
+            raise CommandError(f"the argument {argument!a} is not valid UTF-8")
 
 
 def _lines(error: Exception) -> list[str] | None:

@@ -1,50 +1,39 @@
 """`tidings flags`: see and switch feature flags."""
 
-import asyncio
-import getpass
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    from tidings.kernel.flags.flags import Flags
-    from tidings.kernel.ids import TenantId
+from tidings.cli.options import Actor, DatabaseUrl, DataDir, Json
+from tidings.cli.printing import shown
+from tidings.cli.system import operator, run_with_system, tenant_or_platform
 
-    Work = Callable[[Flags, TenantId | None], Awaitable[str]]
+if TYPE_CHECKING:
+    from tidings.bootstrap import System
+    from tidings.kernel.flags.flags import Switch
 
 app = typer.Typer(help="See and switch feature flags.", no_args_is_help=True, rich_markup_mode=None)
 
 KeyArgument = Annotated[str, typer.Argument(help="The flag, as `tidings flags list` calls it.")]
-TenantOption = Annotated[str | None, typer.Option("--tenant", help="Only for this tenant; default: for all.")]
+TenantOption = Annotated[
+    str | None, typer.Option("--tenant", help="Only for this tenant, by its id or slug; default: for all.")
+]
 ReasonOption = Annotated[str, typer.Option("--reason", help="Why; it is audited.")]
-ActorOption = Annotated[str | None, typer.Option("--actor", help="Who; default: your login name.")]
-DataDirOption = Annotated[
-    Path | None,
-    typer.Option("--data-dir", envvar="TIDINGS_DATA_DIR", help="Folder of the embedded database."),
-]
-UrlOption = Annotated[
-    str | None,
-    typer.Option(
-        "--database-url",
-        envvar="TIDINGS_DATABASE_URL",
-        show_envvar=True,
-        help="An outside database, as the runtime role.",
-    ),
-]
 
 
 @app.command("list")
 def list_flags(
     *,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    data_dir: DataDirOption = None,
-    database_url: UrlOption = None,
+    as_json: Json = False,
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
 ) -> None:
     """Every declared flag, and who has set it."""
-    asyncio.run(_list(as_json, data_dir, database_url))
+
+    async def work(system: "System") -> "list[Switch]":
+        return await system.flags.switches()
+
+    _show(run_with_system(work, data_dir, database_url), as_json=as_json)
 
 
 @app.command("set")
@@ -54,25 +43,26 @@ def set_flag(
     *,
     reason: ReasonOption,
     tenant: TenantOption = None,
-    actor: ActorOption = None,
-    data_dir: DataDirOption = None,
-    database_url: UrlOption = None,
+    actor: Actor = None,
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
 ) -> None:
     """Switch a flag for everybody, for a share of the tenants, or for one."""
     enabled, percentage = _parse_value(value)
 
-    async def work(flags: "Flags", tenant_id: "TenantId | None") -> str:
-        await flags.set(
+    async def work(system: "System") -> str:
+        tenant_id = await tenant_or_platform(system, tenant)
+        await system.flags.set(
             key,
             enabled=enabled,
             percentage=percentage,
             tenant_id=tenant_id,
-            actor=_actor(actor),
+            actor=actor or operator(),
             reason=reason,
         )
         return f"{key} is {value} for {tenant_id or 'everybody'}"
 
-    asyncio.run(_change(work, tenant, data_dir, database_url))
+    print(run_with_system(work, data_dir, database_url))
 
 
 @app.command("unset")
@@ -81,17 +71,18 @@ def unset_flag(
     *,
     reason: ReasonOption,
     tenant: TenantOption = None,
-    actor: ActorOption = None,
-    data_dir: DataDirOption = None,
-    database_url: UrlOption = None,
+    actor: Actor = None,
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
 ) -> None:
     """Take a switch away; what stands behind it holds again."""
 
-    async def work(flags: "Flags", tenant_id: "TenantId | None") -> str:
-        was_set = await flags.unset(key, tenant_id=tenant_id, actor=_actor(actor), reason=reason)
+    async def work(system: "System") -> str:
+        tenant_id = await tenant_or_platform(system, tenant)
+        was_set = await system.flags.unset(key, tenant_id=tenant_id, actor=actor or operator(), reason=reason)
         return f"{key} is {'no longer' if was_set else 'not'} set for {tenant_id or 'everybody'}"
 
-    asyncio.run(_change(work, tenant, data_dir, database_url))
+    print(run_with_system(work, data_dir, database_url))
 
 
 def _parse_value(value: str) -> tuple[bool, int | None]:
@@ -105,46 +96,15 @@ def _parse_value(value: str) -> tuple[bool, int | None]:
     return True, int(share)
 
 
-def _actor(given: str | None) -> str:
-    return given or f"cli:{getpass.getuser()}"
-
-
-@asynccontextmanager
-async def _flags(data_dir: Path | None, url: str | None) -> "AsyncIterator[Flags]":
-    from tidings.cli.connection import runtime_url
-    from tidings.kernel.audit.log import AuditLog
-    from tidings.kernel.clock import SystemClock
-    from tidings.kernel.db import Database
-    from tidings.kernel.flags.flags import Flags
-
-    clock = SystemClock()
-    async with runtime_url(data_dir, url) as found:
-        db = Database(found)
-        await db.open()
-        try:
-            yield Flags(db, AuditLog("notification", clock), clock)
-        finally:
-            await db.close()
-
-
-async def _change(work: "Work", tenant: str | None, data_dir: Path | None, url: str | None) -> None:
-    from tidings.kernel.ids import TENANT
-
-    tenant_id = TENANT.parse(tenant, field="--tenant") if tenant else None
-    async with _flags(data_dir, url) as flags:
-        print(await work(flags, tenant_id))
-
-
-async def _list(as_json: bool, data_dir: Path | None, url: str | None) -> None:
+def _show(switches: "list[Switch]", *, as_json: bool) -> None:
     import json
 
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     from tidings.kernel.flags.registry import FLAGS
 
-    async with _flags(data_dir, url) as flags:
-        switches = await flags.switches()
     if as_json:
         declared = [
             {"key": f.key, "default": f.default, "description": f.description} for f in FLAGS.values()
@@ -174,7 +134,6 @@ async def _list(as_json: bool, data_dir: Path | None, url: str | None) -> None:
             "off" if not switch.enabled else "on" if switch.percentage is None else f"{switch.percentage}%"
         )
         known = "" if switch.key in FLAGS else " (no longer declared)"
-        table.add_row(
-            switch.key + known, switch.tenant_id or "everybody", value, switch.updated_by, switch.reason
-        )
+        words = (switch.key + known, switch.tenant_id or "everybody", value, switch.updated_by, switch.reason)
+        table.add_row(*(Text(shown(word)) for word in words))
     Console().print(table)

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tidings.cli.options import DatabaseUrl, DataDir, Json
+from tidings.cli.system import open_database
+
 if TYPE_CHECKING:
     from tidings.kernel.db import Database
     from tidings.kernel.keys.kms import Kms
@@ -18,30 +21,15 @@ app = typer.Typer(
     help="See which keys are in use, and rotate them.", no_args_is_help=True, rich_markup_mode=None
 )
 
-DataDirOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--data-dir", envvar="TIDINGS_DATA_DIR", help="Folder of the embedded database and the keys."
-    ),
-]
-UrlOption = Annotated[
-    str | None,
-    typer.Option(
-        "--database-url",
-        envvar="TIDINGS_DATABASE_URL",
-        show_envvar=True,
-        help="An outside database, as the runtime role.",
-    ),
-]
 DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Change nothing; say what would be done.")]
 
 
 @app.command("status")
 def status(
     *,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    data_dir: DataDirOption = None,
-    database_url: UrlOption = None,
+    as_json: Json = False,
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
 ) -> None:
     """Which master key wraps now, what is still under older ones, and which rotations are unfinished."""
 
@@ -85,8 +73,8 @@ def rotate_master(
         bool, typer.Option("--resume", help="Make no new master key; finish a run that was cut off.")
     ] = False,
     dry_run: DryRunOption = False,
-    data_dir: DataDirOption = None,
-    database_url: UrlOption = None,
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
 ) -> None:
     """Make a new master key and wrap every tenant and platform key with it. Keep the old one for backups."""
 
@@ -116,8 +104,8 @@ def rotate_tenant(
     tenant: Annotated[str, typer.Argument(help="The tenant's id, tnt_…")],
     *,
     dry_run: DryRunOption = False,
-    data_dir: DataDirOption = None,
-    database_url: UrlOption = None,
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
 ) -> None:
     """Give a tenant a new key and wrap its recipients' keys with it; finishes a run that was cut off."""
 
@@ -152,19 +140,8 @@ def _run(
     work: "Callable[[Database, Kms], Awaitable[None]]", data_dir: Path | None, database_url: str | None
 ) -> None:
     async def connected() -> None:
-        from tidings import settings
-        from tidings.cli.connection import runtime_url
-        from tidings.kernel.db import Database, PoolSettings
-        from tidings.kernel.keys.kms import open_kms
-
-        kms = open_kms(settings.load(TIDINGS_DATA_DIR=data_dir).kms_url())
-        async with runtime_url(data_dir, database_url) as url:
-            db = Database(url, PoolSettings(min_size=1, max_size=2))
-            await db.open()
-            try:
-                await work(db, kms)
-            finally:
-                await db.close()
+        async with open_database(data_dir, database_url) as (db, kms):
+            await work(db, kms)
 
     asyncio.run(connected())
 

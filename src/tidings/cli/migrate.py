@@ -1,5 +1,4 @@
-"""`tidings migrate`: the commands over the schema. Each says what it did, and exits with 1 when it could "
-"not."""
+"""`tidings migrate`: the commands over the schema. Each says what it did, and exits with 1 when it could not."""
 
 import json
 import sys
@@ -10,24 +9,13 @@ from typing import Annotated, TypeVar
 
 import typer
 
+from tidings.cli.options import DataDir, Json, OwnerDatabaseUrl
+
 app = typer.Typer(
     help="Bring the schema up to date, and see how it stands.", no_args_is_help=True, rich_markup_mode=None
 )
 Result = TypeVar("Result")
 
-DataDirOption = Annotated[
-    Path | None,
-    typer.Option("--data-dir", envvar="TIDINGS_DATA_DIR", help="The folder of the embedded Postgres."),
-]
-OwnerUrlOption = Annotated[
-    str | None,
-    typer.Option(
-        "--owner-database-url",
-        envvar="TIDINGS_OWNER_DATABASE_URL",
-        show_envvar=True,
-        help="An outside Postgres, as the role tidings_owner.",
-    ),
-]
 FolderOption = Annotated[
     Path | None, typer.Option("--folder", help="Other migrations than those of this release.", hidden=True)
 ]
@@ -52,8 +40,8 @@ def up(
         float, typer.Option(min=0.05, help="Seconds to ask for one lock; others wait behind us as long.")
     ] = 2.0,
     lock_attempts: Annotated[int, typer.Option(min=1, help="How often to ask for it.")] = 30,
-    data_dir: DataDirOption = None,
-    owner_database_url: OwnerUrlOption = None,
+    data_dir: DataDir = None,
+    owner_database_url: OwnerDatabaseUrl = None,
     folder: FolderOption = None,
 ) -> None:
     """Apply what is pending; after a crash, finish it."""
@@ -86,9 +74,9 @@ def up(
 
 @app.command("status")
 def status(
-    as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
-    data_dir: DataDirOption = None,
-    owner_database_url: OwnerUrlOption = None,
+    as_json: Json = False,
+    data_dir: DataDir = None,
+    owner_database_url: OwnerDatabaseUrl = None,
     folder: FolderOption = None,
 ) -> None:
     """Show every migration and how it stands."""
@@ -105,9 +93,9 @@ def status(
 @app.command("check")
 def check(
     files: Annotated[bool, typer.Option("--files", help="Only the files; no database is needed.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
-    data_dir: DataDirOption = None,
-    owner_database_url: OwnerUrlOption = None,
+    as_json: Json = False,
+    data_dir: DataDir = None,
+    owner_database_url: OwnerDatabaseUrl = None,
     folder: FolderOption = None,
 ) -> None:
     """Exit with 1, and say why, unless everything is applied, unchanged and valid."""
@@ -147,8 +135,8 @@ def dump(
         Path | None, typer.Option(help="Where to write, instead of the committed schema.sql.")
     ] = None,
     pg_dump: Annotated[Path | None, typer.Option(help="Another pg_dump than the bundled one.")] = None,
-    data_dir: DataDirOption = None,
-    owner_database_url: OwnerUrlOption = None,
+    data_dir: DataDir = None,
+    owner_database_url: OwnerDatabaseUrl = None,
 ) -> None:
     """Write the schema of this database to schema.sql, so that reviewers see the result."""
     from tidings.operations.migrations import SCHEMA_PATH, difference, dump_schema
@@ -177,8 +165,8 @@ def down(
     emergency: Annotated[bool, typer.Option("--emergency", help="Say that you mean it.")] = False,
     reason: Annotated[str, typer.Option(help="Why; it goes into the log.")] = "",
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for the database's name.")] = False,
-    data_dir: DataDirOption = None,
-    owner_database_url: OwnerUrlOption = None,
+    data_dir: DataDir = None,
+    owner_database_url: OwnerDatabaseUrl = None,
     folder: FolderOption = None,
 ) -> None:
     """Undo the latest migration. Data is lost: going forward is nearly always better."""

@@ -28,6 +28,7 @@ OwnerDatabaseUrl = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Actor = Annotated[str | None, typer.Option("--actor", help="Who does it. [default: your login name]")]
 Port = Annotated[
     str | None, typer.Option("--port", envvar="TIDINGS_PORT", help="Port to listen on. [default: 8080]")
 ]

@@ -4,14 +4,23 @@ import asyncio
 import signal
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from tidings.kernel.jobs import run_jobs
+from tidings.kernel.jobs import Job, run_jobs
+from tidings.kernel.logs import get_logger
 
 if TYPE_CHECKING:
     from tidings.bootstrap import System
     from tidings.settings import Settings
+
+#: Seconds that requests and jobs have to finish in once we are told to stop. A database that hangs may let
+#: none of them finish, and whoever started us kills us if we take too long.
+GRACE = 8.0
+#: Seconds for those that were cut off to put down what they hold.
+_LAST = 2.0
+
+_log = get_logger("serving")
 
 
 def run_role(role: Literal["api", "jobs"], *, overrides: dict[str, Any]) -> None:
@@ -93,24 +102,48 @@ async def serve_until_stopped(
     *,
     roles: set[str],
     ready: Callable[[], None] | None = None,
+    more_jobs: Mapping[str, Job] | None = None,
 ) -> None:
-    """Run the chosen roles until SIGINT or SIGTERM, then let requests and jobs finish."""
-    stop = asyncio.Event()
+    """Run the chosen roles until SIGINT or SIGTERM, then let requests and jobs finish; a second signal hurries."""
+    stop, hurry = asyncio.Event(), asyncio.Event()
     loop = asyncio.get_running_loop()
+
+    def hear() -> None:
+        if stop.is_set():
+            hurry.set()
+        stop.set()
+
     for name in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(name, stop.set)
-    tasks: list[asyncio.Task[None]] = []
-    if "jobs" in roles:
-        tasks.append(asyncio.create_task(run_jobs(system.jobs(), stop, system.metrics)))
+        loop.add_signal_handler(name, hear)
+    jobs = {**(system.jobs() if "jobs" in roles else {}), **(more_jobs or {})}
+    tasks = [asyncio.create_task(run_jobs(jobs, stop, system.metrics), name="jobs")] if jobs else []
     if "api" in roles and listener is not None:
-        tasks.append(asyncio.create_task(_serve_http(system, listener, stop, ready)))
+        tasks.append(asyncio.create_task(_serve_http(system, listener, stop, ready), name="api"))
     elif ready is not None:
         ready()
+    told = asyncio.create_task(stop.wait())
     try:
-        await asyncio.gather(*tasks)
+        await asyncio.wait({*tasks, told}, return_when=asyncio.FIRST_COMPLETED)
     finally:
         stop.set()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await _finish(tasks, hurry)
+    for task in tasks:
+        if task.done() and not task.cancelled():
+            task.result()
+
+
+async def _finish(tasks: Sequence[asyncio.Task[None]], hurry: asyncio.Event) -> None:
+    """Let them end; whoever is not through in time, or when told a second time, is cut off."""
+    hurried = asyncio.create_task(hurry.wait())
+    ends: set[asyncio.Future[Any]] = {hurried, asyncio.gather(*tasks, return_exceptions=True)}
+    await asyncio.wait(ends, timeout=GRACE, return_when=asyncio.FIRST_COMPLETED)
+    hurried.cancel()
+    late = [task for task in tasks if not task.done()]
+    for task in late:
+        _log.warning("cut_off", what=task.get_name(), grace_seconds=GRACE)
+        task.cancel()
+    if late:
+        await asyncio.wait(late, timeout=_LAST)
 
 
 async def _serve_http(
@@ -118,7 +151,7 @@ async def _serve_http(
 ) -> None:
     from tidings.kernel.http.serve import HttpServer
 
-    server = HttpServer(system.app, listener=listener)
+    server = HttpServer(system.app, listener=listener, drain_seconds=int(GRACE) - 1)
     await server.start()
     if ready is not None:
         ready()

@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tidings.cli.options import DatabaseUrl, DataDir, Json
-from tidings.cli.system import operator, run_with_system
+from tidings.cli.printing import shown
+from tidings.cli.system import find_tenant, operator, run_with_system
+from tidings.cli.typed import from_options, named_as
 
 if TYPE_CHECKING:
     from tidings.bootstrap import System
@@ -19,6 +21,14 @@ app = typer.Typer(
 )
 
 TenantArgument = Annotated[str, typer.Argument(metavar="TENANT", help="The tenant's id, tnt_…, or its slug.")]
+#: How the options are called that fill these fields.
+_OPTIONS = {
+    "slug": "SLUG",
+    "name": "--name",
+    "region": "--region",
+    "default_locale": "--locale",
+    "default_timezone": "--timezone",
+}
 Reason = Annotated[str | None, typer.Option(help="Why; it is kept in the audit.")]
 
 
@@ -36,24 +46,23 @@ def create(
 ) -> None:
     """Create a tenant and print its id; `tidings api-key create --tenant` gives it a key."""
 
-    async def work(system: "System") -> "Tenant":
-        import msgspec
+    from tidings.notify.tenants.wire import CreateTenant
 
-        from tidings.notify.tenants.wire import CreateTenant
-
-        wanted = msgspec.convert(
-            {
-                "slug": slug,
-                "name": name or slug,
-                "region": region,
-                "default_locale": locale,
-                "default_timezone": timezone,
-            },
-            CreateTenant,
-        )
+    values = {
+        "slug": slug,
+        "name": slug if name is None else name,
+        "region": region,
+        "default_locale": locale,
+        "default_timezone": timezone,
+    }
+    wanted = from_options(CreateTenant, values, _OPTIONS)
+    with named_as(_OPTIONS):
         wanted.check()
-        async with system.db.platform() as tx:
-            return await system.tenants.create(tx, wanted.event, actor=operator())
+
+    async def work(system: "System") -> "Tenant":
+        with named_as(_OPTIONS):
+            async with system.db.platform() as tx:
+                return await system.tenants.create(tx, wanted.event, actor=operator())
 
     _show([run_with_system(work, data_dir, database_url)], as_json=as_json)
 
@@ -87,7 +96,7 @@ def show(
     """Show one tenant."""
 
     async def work(system: "System") -> "Tenant":
-        return await _find(system, tenant)
+        return await find_tenant(system, tenant)
 
     _show([run_with_system(work, data_dir, database_url)], as_json=as_json)
 
@@ -101,11 +110,14 @@ def _status_command(verb: str, about: str) -> None:
         data_dir: DataDir = None,
         database_url: DatabaseUrl = None,
     ) -> None:
-        async def work(system: "System") -> "Tenant":
-            from tidings.notify.tenants import change
+        from tidings.notify.tenants import change
+        from tidings.notify.tenants.wire import StatusChange
 
-            make: Callable[[Tenant], TenantEvent | None] = getattr(change, verb)(reason)
-            known = await _find(system, tenant)
+        why = from_options(StatusChange, {"reason": reason}, {"reason": "--reason"})
+        make: Callable[[Tenant], TenantEvent | None] = getattr(change, verb)(why.reason)
+
+        async def work(system: "System") -> "Tenant":
+            known = await find_tenant(system, tenant)
             async with system.db.platform() as tx:
                 return await system.tenants.change(tx, known.id, make, actor=operator())
 
@@ -121,23 +133,8 @@ _status_command("suspend", "Close the tenant's API (403) and hold its sending; u
 _status_command("resume", "Open a suspended tenant again.")
 
 
-async def _find(system: "System", tenant: str) -> "Tenant":
-    from tidings.cli.failures import CommandError
-    from tidings.kernel.ids import TenantId
-    from tidings.notify.tenants import store
-
-    async with system.db.platform() as tx:
-        if tenant.startswith("tnt_"):
-            found = await store.find_tenant(tx, tenant_id=TenantId(tenant))
-        else:
-            found = await store.find_tenant_by_slug(tx, slug=tenant)
-    if found is None:
-        raise CommandError(f"no tenant has the id or slug {tenant}; `tidings tenant list` shows them")
-    return found
-
-
 def _show(tenants: "list[Tenant]", *, as_json: bool) -> None:
-    facts = [
+    facts: list[dict[str, Any]] = [
         {
             "id": tenant.id,
             "slug": tenant.slug,
@@ -155,6 +152,6 @@ def _show(tenants: "list[Tenant]", *, as_json: bool) -> None:
         return
     for fact in facts:
         frozen = ", frozen" if fact["frozen"] else ""
-        print(f"{fact['id']}  {fact['slug']:20}  {fact['status']}{frozen}  {fact['name']}")
+        print(f"{fact['id']}  {fact['slug'] or '-':20}  {fact['status']}{frozen}  {shown(fact['name'])}")
     if not facts:
         print("there are no tenants yet; `tidings tenant create` makes one")

@@ -11,7 +11,7 @@ import typer
 from tidings.cli import options
 
 if TYPE_CHECKING:
-    from tidings.operations.embedded import DataDir
+    from tidings.operations.embedded import DataDir, EmbeddedPostgres
     from tidings.settings import Settings
 
 
@@ -51,13 +51,15 @@ def up(
         if chosen.database.url is not None:
             runtime = chosen.database.url.reveal()
             owner = chosen.database.owner_url.reveal() if chosen.database.owner_url else None
-            _run(chosen, folder, listener, runtime, owner)
+            _run(chosen, folder, listener, runtime=runtime, owner=owner)
             return
         postgres = EmbeddedPostgres(folder)
-        # In the main thread, because the server is told to end when the thread that started it ends.
+        # In the main thread, because the server is told to end when the thread that started it ends. The loop
+        # runs in the same one, so that this also holds when the supervisor has started it again.
         postgres.start()
         try:
-            _run(chosen, folder, listener, postgres.url("tidings_runtime"), postgres.url("tidings_owner"))
+            runtime, owner = postgres.url("tidings_runtime"), postgres.url("tidings_owner")
+            _run(chosen, folder, listener, runtime=runtime, owner=owner, postgres=postgres)
         finally:
             postgres.stop()
     finally:
@@ -66,20 +68,33 @@ def up(
 
 
 def _run(
-    chosen: "Settings", folder: "DataDir", listener: socket.socket, runtime: str, owner: str | None
+    chosen: "Settings",
+    folder: "DataDir",
+    listener: socket.socket,
+    *,
+    runtime: str,
+    owner: str | None,
+    postgres: "EmbeddedPostgres | None" = None,
 ) -> None:
     import uvloop
 
-    uvloop.run(_serve(chosen, folder, listener, runtime, owner))
+    uvloop.run(_serve(chosen, folder, listener, runtime=runtime, owner=owner, postgres=postgres))
 
 
 async def _serve(
-    chosen: "Settings", folder: "DataDir", listener: socket.socket, runtime: str, owner: str | None
+    chosen: "Settings",
+    folder: "DataDir",
+    listener: socket.socket,
+    *,
+    runtime: str,
+    owner: str | None,
+    postgres: "EmbeddedPostgres | None" = None,
 ) -> None:
     from tidings.bootstrap import System
     from tidings.cli.serving import prepare_schema, serve_until_stopped
     from tidings.kernel.http.serve import address_of
     from tidings.operations.demo import DemoMaker
+    from tidings.operations.embedded import PostgresSupervisor
 
     await prepare_schema(runtime, owner)
     base_url = chosen.http.public_url or address_of(listener)
@@ -103,7 +118,11 @@ async def _serve(
         }
         folder.write_private(folder.demo, facts)
         await serve_until_stopped(
-            system, listener, roles={"api", "jobs"}, ready=lambda: _greet(facts, folder.path)
+            system,
+            listener,
+            roles={"api", "jobs"},
+            ready=lambda: _greet(facts, folder.path),
+            more_jobs={"postgres": PostgresSupervisor(postgres)} if postgres else None,
         )
 
 

@@ -7,10 +7,17 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from tidings.contracts.api_keys import API_KEY_EVENTS
+from tidings.contracts.recipients import RECIPIENT_EVENTS
+from tidings.contracts.suppressions import SUPPRESSION_EVENTS
 from tidings.contracts.tenants import TENANT_EVENTS
 
 #: Subject → payload type.
-EVENTS: Final[Mapping[str, type[Any]]] = {**TENANT_EVENTS, **API_KEY_EVENTS}
+EVENTS: Final[Mapping[str, type[Any]]] = {
+    **TENANT_EVENTS,
+    **API_KEY_EVENTS,
+    **RECIPIENT_EVENTS,
+    **SUPPRESSION_EVENTS,
+}
 
 #: Where notify's own events come from.
 NOTIFY_SOURCE: Final = "/tidings/notify"

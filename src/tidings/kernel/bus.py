@@ -212,6 +212,18 @@ class BusObserver(Protocol):
         """A lease was taken from a process that had let it run out."""
         ...
 
+    def failed(self, part: str) -> None:
+        """A relay or a consumer could not go on, and tries again."""
+        ...
+
+    def waiting(self, outbox: str, seconds: float) -> None:
+        """The oldest event in that outbox has waited so long for a relay; 0 where there is none."""
+        ...
+
+    def behind(self, group: str, seconds: float) -> None:
+        """The oldest event that the group has not read was put on the bus so long ago; 0 where there is none."""
+        ...
+
 
 class Unobserved:
     """Tells nobody."""
@@ -229,4 +241,13 @@ class Unobserved:
         """Nothing."""
 
     def took_over(self, group: str) -> None:
+        """Nothing."""
+
+    def failed(self, part: str) -> None:
+        """Nothing."""
+
+    def waiting(self, outbox: str, seconds: float) -> None:
+        """Nothing."""
+
+    def behind(self, group: str, seconds: float) -> None:
         """Nothing."""

@@ -10,7 +10,7 @@ wipes them, so a connection goes back to the pool clean and needs no reset.
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from types import TracebackType
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
@@ -45,6 +45,9 @@ CALLER_ROLES: tuple[CallerRole, ...] = (
     "tenant.support",
     "tenant.viewer",
 )
+
+#: A server that is alive rolls back at once; another one must not keep somebody who was cancelled.
+_ROLLBACK_SECONDS = 5.0
 
 #: What a query gives back: `row["tenant_id"]`.
 Row: TypeAlias = Mapping[str, Any]
@@ -88,7 +91,8 @@ class Tx:
         try:
             yield
         except BaseException:
-            with translated():
+            # Where this fails the whole transaction has failed, and says so when it is to commit.
+            with suppress(errors.DatabaseError), translated():
                 await self.connection.execute("ROLLBACK TO SAVEPOINT part; RELEASE SAVEPOINT part")
             raise
         with translated():
@@ -129,11 +133,13 @@ class _Transaction(Generic[TxT]):
         self._make = make
 
     async def __aenter__(self) -> TxT:
+        connection = await self._pool.acquire()
         try:
-            connection = await self._begun()
+            await self._begin_on(connection)
         except errors.DatabaseUnavailableError:
-            # An idle connection may have died with a restarted server. Nothing was done yet: try another.
-            connection = await self._begun()
+            # It may have died in the pool, with a restarted server. Nothing was done yet: try a new one.
+            connection = await self._pool.renew(connection)
+            await self._begin_on(connection, last=True)
         self._tx = self._make(connection)
         return self._tx
 
@@ -144,30 +150,38 @@ class _Transaction(Generic[TxT]):
         try:
             if kind is None:
                 with translated():
-                    await connection.execute("COMMIT")
+                    ended = await connection.execute("COMMIT")
+                if ended != "COMMIT":
+                    # The server's answer to a commit after a failed statement whose error somebody caught.
+                    raise errors.DatabaseError("a statement had failed before: nothing was committed")
+            elif isinstance(error, errors.DatabaseUnavailableError):
+                # Dead, or the wrong server to talk to; the next one may be better.
+                connection.terminate()
             else:
                 await _roll_back(connection)
         finally:
             self._pool.release(connection)
 
-    async def _begun(self) -> asyncpg.Connection:
-        connection = await self._pool.acquire()
+    async def _begin_on(self, connection: asyncpg.Connection, *, last: bool = False) -> None:
         try:
             with translated():
-                await connection.execute(self._begin)
-        except BaseException:
+                await connection.execute(self._begin, timeout=self._pool.answer_seconds)
+        except BaseException as error:
             connection.terminate()
-            self._pool.release(connection)
+            if last or not isinstance(error, errors.DatabaseUnavailableError):
+                self._pool.release(connection)
             raise
-        return connection
 
 
 async def _roll_back(connection: asyncpg.Connection) -> None:
     # A connection whose rollback fails is cut off, so that nobody inherits its transaction.
     try:
-        await asyncio.shield(connection.execute("ROLLBACK"))
-    except (asyncpg.PostgresError, *CUT_OFF, asyncio.CancelledError):
+        await connection.execute("ROLLBACK", timeout=_ROLLBACK_SECONDS)
+    except (asyncpg.PostgresError, *CUT_OFF):
         connection.terminate()
+    except asyncio.CancelledError:
+        connection.terminate()
+        raise
 
 
 class Database:

@@ -1,7 +1,8 @@
 """Turns the driver's errors into ours, in one place.
 
-What Postgres says may quote the row it refused. Our errors carry names of constraints, never values, and the
-driver's own error is stripped of its DETAIL before it is chained, so that no log can show it.
+What Postgres says may quote the row it refused. Our errors carry names of constraints, never values. The
+driver's own error is stripped of its DETAIL before it is chained, and not chained at all where its first line
+quotes a value, so that no log can show it.
 """
 
 from collections.abc import Iterator
@@ -17,10 +18,16 @@ def translated() -> Iterator[None]:
     """Turn the driver's errors into ours; nobody else catches asyncpg's."""
     try:
         yield
+    except asyncpg.DataError:
+        # The server's words and the driver's own ("invalid input for query argument …") both quote the value.
+        raise errors.DatabaseError("the database refused the statement (a value does not fit)") from None
     except asyncpg.PostgresError as error:
         raise _ours(error) from _without_values(error)
     except CUT_OFF as error:
-        raise errors.DatabaseUnavailableError(f"the database can't be reached: {error}") from error
+        if "another operation is in progress" in str(error):
+            raise errors.DatabaseError("two statements at once in one transaction") from error
+        reason = str(error) or "it does not answer"
+        raise errors.DatabaseUnavailableError(f"the database can't be reached: {reason}") from error
 
 
 #: What the driver raises, beside the server's own words, when a connection is gone.
@@ -32,8 +39,12 @@ _BUSY = (
     asyncpg.QueryCanceledError,
     asyncpg.TooManyConnectionsError,
 )
+#: Not the statement's fault: another one would fare no better, the same one will succeed some day.
 _UNAVAILABLE = (
     asyncpg.PostgresConnectionError,
+    asyncpg.PostgresSystemError,
+    # We talk to a replica, or to a server that was demoted; the next connection may find the primary.
+    asyncpg.ReadOnlySQLTransactionError,
     asyncpg.InvalidAuthorizationSpecificationError,
     asyncpg.InvalidCatalogNameError,
     asyncpg.CannotConnectNowError,
@@ -52,10 +63,12 @@ def _ours(error: asyncpg.PostgresError) -> errors.DatabaseError:
             return errors.ConstraintError(error.constraint_name or error.column_name or "")
         case asyncpg.InsufficientPrivilegeError():
             return errors.NotPermittedError(f"the database refused: {error.args[0]}")
+        case asyncpg.DiskFullError():
+            return errors.DatabaseFullError()
     name = type(error).__name__
     if isinstance(error, _BUSY):
         return errors.DatabaseBusyError(f"the database is busy ({name}); try again")
-    if isinstance(error, _UNAVAILABLE):
+    if isinstance(error, _UNAVAILABLE) or error.severity_en in ("FATAL", "PANIC"):
         return errors.DatabaseUnavailableError(f"the database can't be reached: {error.args[0]}")
     return errors.DatabaseError(f"the database refused the statement ({name})")
 

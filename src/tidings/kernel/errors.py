@@ -4,6 +4,7 @@ TidingsError
 ├── BadValueError            a value from outside is not acceptable; names the field
 ├── DatabaseError            Postgres said no
 │   ├── DatabaseUnavailableError   it can't be reached, or went away
+│   │   └── DatabaseFullError      its disk is full
 │   ├── DatabaseBusyError          a lock, a deadlock or a time-out; trying again may help
 │   ├── AlreadyExistsError         a unique constraint, by name
 │   ├── MissingReferenceError      a foreign key, by name
@@ -56,6 +57,12 @@ class DatabaseUnavailableError(DatabaseError):
     """The database can't be reached."""
 
     code = "database_unavailable"
+
+
+class DatabaseFullError(DatabaseUnavailableError):
+    """The database has no room left on its disk."""
+
+    code = "database_full"
 
 
 class DatabaseBusyError(DatabaseError):

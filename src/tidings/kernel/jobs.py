@@ -1,6 +1,7 @@
 """Long-running work beside the API: what a job is, and how many of them run and end together."""
 
 import asyncio
+import time
 from collections.abc import Mapping
 from typing import Protocol
 
@@ -8,6 +9,28 @@ from tidings.kernel.logs import get_logger
 from tidings.kernel.metrics import Metrics
 
 _log = get_logger("jobs")
+#: Seconds of the longest pause before a fallen job is started again.
+_LONGEST_PAUSE = 30.0
+#: Seconds after which a job counts as running well.
+_RUNS_WELL = 60.0
+
+
+class Pauses:
+    """How long to wait after a failure, in seconds: longer and longer, until something succeeds."""
+
+    def __init__(self, *, first: float = 0.1, longest: float = 5.0) -> None:
+        self._first = first
+        self._longest = longest
+        self._next = first
+
+    def after_failure(self) -> float:
+        """How long to wait this time."""
+        pause, self._next = self._next, min(self._next * 2, self._longest)
+        return pause
+
+    def after_success(self) -> None:
+        """Begin anew."""
+        self._next = self._first
 
 
 class Job(Protocol):
@@ -28,15 +51,26 @@ async def wait_for_stop(stop: asyncio.Event, seconds: float) -> bool:
 
 
 async def run_jobs(jobs: Mapping[str, Job], stop: asyncio.Event, metrics: Metrics) -> None:
-    """Run them all until `stop`; one that falls is started again after a second, and counted."""
+    """Run them all until `stop`; one that falls is started again, later and later, and counted."""
     await asyncio.gather(*(_keep_running(name, job, stop, metrics) for name, job in jobs.items()))
 
 
 async def _keep_running(name: str, job: Job, stop: asyncio.Event, metrics: Metrics) -> None:
+    pauses = Pauses(first=1.0, longest=_LONGEST_PAUSE)
     while not stop.is_set():
+        started_at = time.monotonic()
+        fell: Exception | None = None
         try:
             await job.run(stop)
         except Exception as error:  # noqa: BLE001  # one job's mistake must not end the others
-            metrics.job_failures.labels(name).inc()
-            _log.error("job_fell", job=name, error=type(error).__name__, exc_info=error)
-            await wait_for_stop(stop, 1.0)
+            fell = error
+        if stop.is_set() and fell is None:
+            return
+        if time.monotonic() - started_at > _RUNS_WELL:
+            pauses.after_success()
+        pause = pauses.after_failure()
+        metrics.job_failures.labels(name).inc()
+        # One that ends without being told has fallen too; started again at once it would do nothing else.
+        reason = type(fell).__name__ if fell else "ended untold"
+        _log.error("job_fell", job=name, error=reason, retry_seconds=pause, exc_info=fell)
+        await wait_for_stop(stop, pause)

@@ -59,6 +59,18 @@ class Metrics:
             ("group",),
             registry=self.registry,
         )
+        self.outbox_waiting = Gauge(
+            "tidings_bus_outbox_waiting_seconds",
+            "How long the oldest event in an outbox has waited for a relay; 0 where none waits.",
+            ("outbox",),
+            registry=self.registry,
+        )
+        self.group_behind = Gauge(
+            "tidings_bus_group_behind_seconds",
+            "How long the oldest event that a consumer group has not read has been on the bus; 0 where there is none.",
+            ("group",),
+            registry=self.registry,
+        )
         self.swept = Counter(
             "tidings_swept_rows_total",
             "Expired rows removed, by sweeper.",
@@ -75,6 +87,13 @@ class Metrics:
             "tidings_job_failures_total",
             "Runs of a job that ended in an error.",
             ("job",),
+            registry=self.registry,
+        )
+
+        self.audit_broken = Counter(
+            "tidings_audit_broken_total",
+            "Times a log was not anchored because it is not as it was written.",
+            ("log",),
             registry=self.registry,
         )
 

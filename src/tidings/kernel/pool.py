@@ -6,6 +6,7 @@ short transaction (`bench/transactions.py`).
 """
 
 import asyncio
+import contextlib
 from collections import deque
 from dataclasses import dataclass
 from datetime import timedelta
@@ -24,7 +25,8 @@ class PoolSettings:
     min_size: int = 2
     #: Connections at most; more work than that waits in line.
     max_size: int = 16
-    #: A statement that takes longer is cancelled and answered as busy.
+    #: A statement that takes longer is cancelled by the server and answered as busy. A server that has not
+    #: answered `PATIENCE` later is taken for gone.
     statement_timeout: timedelta = timedelta(seconds=30)
     #: A statement that waits longer for a lock is cancelled and answered as busy.
     lock_timeout: timedelta = timedelta(seconds=5)
@@ -34,12 +36,18 @@ class PoolSettings:
     acquire_timeout: timedelta = timedelta(seconds=10)
 
 
+#: What a server may take beyond its own time limits before it is taken for gone.
+PATIENCE = timedelta(seconds=5)
+
+
 class Pool:
     """Connections of one role to one database; the one used last is given out first."""
 
     def __init__(self, url: str, settings: PoolSettings) -> None:
         self._url = url
         self._settings = settings
+        #: Seconds in which a server that is alive answers a statement that waits for nobody.
+        self.answer_seconds = settings.acquire_timeout.total_seconds()
         self._idle: list[asyncpg.Connection] = []
         self._waiting: deque[asyncio.Future[asyncpg.Connection | None]] = deque()
         self._size = 0
@@ -64,11 +72,9 @@ class Pool:
             if not waiter.done():
                 waiter.set_exception(DatabaseUnavailableError("the pool is closing"))
         idle, self._idle = self._idle, []
-        for connection in idle:
-            try:
-                await connection.close(timeout=2)
-            except (asyncpg.PostgresError, *CUT_OFF):
-                connection.terminate()
+        self._size -= len(idle)
+        # All at once: a server that hangs takes the time-out once, not once for each.
+        await asyncio.gather(*(_close(connection) for connection in idle))
 
     async def acquire(self) -> asyncpg.Connection:
         """A connection for the caller alone; give it back with `release`, whatever happens."""
@@ -83,6 +89,11 @@ class Pool:
             self._size += 1
             return await self._connect()
         return await self._wait()
+
+    async def renew(self, connection: asyncpg.Connection) -> asyncpg.Connection:
+        """A new connection in the place of one that was found dead."""
+        connection.terminate()
+        return await self._connect()
 
     def release(self, connection: asyncpg.Connection) -> None:
         """Take it back; one that is closed, or that is still inside a transaction, is not kept."""
@@ -102,13 +113,17 @@ class Pool:
         waiter: asyncio.Future[asyncpg.Connection | None] = asyncio.get_running_loop().create_future()
         self._waiting.append(waiter)
         try:
-            given = await asyncio.wait_for(waiter, self._settings.acquire_timeout.total_seconds())
-        except TimeoutError:
-            raise DatabaseBusyError("all database connections are in use; try again") from None
-        except asyncio.CancelledError:
+            # Not `wait_for`: before Python 3.12 it loses a cancellation that comes together with the result.
+            async with asyncio.timeout(self.answer_seconds):
+                given = await waiter
+        except (TimeoutError, asyncio.CancelledError) as gave_up:
             # It may have been handed over in the same moment: pass it on.
             if waiter.done() and not waiter.cancelled() and waiter.exception() is None:
                 self._pass_on(waiter.result())
+            with contextlib.suppress(ValueError):
+                self._waiting.remove(waiter)
+            if isinstance(gave_up, TimeoutError):
+                raise DatabaseBusyError("all database connections are in use; try again") from None
             raise
         return given if given is not None else await self._connect()
 
@@ -134,9 +149,12 @@ class Pool:
             with translated():
                 return await asyncpg.connect(
                     self._url,
-                    timeout=settings.acquire_timeout.total_seconds(),
+                    timeout=self.answer_seconds,
+                    command_timeout=(settings.statement_timeout + PATIENCE).total_seconds(),
                     server_settings={
                         "application_name": "tidings",
+                        # The bus and the idempotency keys reckon with it, whatever the server's default is.
+                        "default_transaction_isolation": "read committed",
                         "timezone": "UTC",
                         "statement_timeout": _milliseconds(settings.statement_timeout),
                         "lock_timeout": _milliseconds(settings.lock_timeout),
@@ -148,6 +166,13 @@ class Pool:
         except BaseException:
             self._pass_on(None)
             raise
+
+
+async def _close(connection: asyncpg.Connection) -> None:
+    try:
+        await connection.close(timeout=2)
+    except (asyncpg.PostgresError, *CUT_OFF):
+        connection.terminate()
 
 
 def _milliseconds(duration: timedelta) -> str:

@@ -46,7 +46,7 @@ class InvalidError(RefusalError):
     code = "bad_value"
 
     def __init__(self, errors: Sequence[FieldError]) -> None:
-        super().__init__("; ".join(f"{e.field} {e.remedy}".strip() for e in errors))
+        super().__init__("; ".join(f"{e.field or 'the body'} {e.remedy}" for e in errors))
         #: Every wrong field that was found.
         self.errors = tuple(errors)
 

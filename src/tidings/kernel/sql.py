@@ -62,9 +62,10 @@ class Query:
 class Queries:
     """The queries of one file, by name: `QUERIES.claim_due_attempts`."""
 
-    def __init__(self, queries: Mapping[str, Query], *, source: str) -> None:
+    def __init__(self, queries: Mapping[str, Query], *, path: Path) -> None:
         self._queries = dict(queries)
-        self._source = source
+        #: The file they came from.
+        self.path = path
 
     @classmethod
     def beside(cls, python_file: str, *, schema: LiteralString | None = None) -> "Queries":
@@ -73,7 +74,7 @@ class Queries:
         text = path.read_text(encoding="utf-8")
         if schema is not None:
             text = text.replace("{schema}", schema)
-        loaded = cls(dict(_parse(text, source=path.name)), source=path.name)
+        loaded = cls(dict(_parse(text, source=path.name)), path=path)
         LOADED.append(loaded)
         return loaded
 
@@ -81,15 +82,10 @@ class Queries:
         try:
             return self._queries[name]
         except KeyError as missing:
-            raise AttributeError(f"{self._source} has no query named {name}") from missing
+            raise AttributeError(f"{self.path.name} has no query named {name}") from missing
 
     def __iter__(self) -> Iterator[Query]:
         return iter(self._queries.values())
-
-    @property
-    def source(self) -> str:
-        """The name of the file, for messages."""
-        return self._source
 
 
 #: Every file that was loaded, so that the boot and a test can prepare all statements.

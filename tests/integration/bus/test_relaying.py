@@ -8,7 +8,20 @@ from tidings.kernel.clock import SystemClock
 from tidings.kernel.ids import TenantId
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.postgres_bus import PostgresBus, Relay, RelaySettings, Wakeups, WakeupSettings
+from tidings.kernel.postgres_bus.settled import SettledMark
 from tidings.kernel.postgres_bus.wakeups import Rest
+
+
+class FailureEar(Unobserved):
+    """Hears who failed."""
+
+    def __init__(self) -> None:
+        self.failures: set[str] = set()
+        self.heard = asyncio.Event()
+
+    def failed(self, part: str) -> None:
+        self.failures.add(part)
+        self.heard.set()
 
 
 async def _stream(under_test: BusUnderTest, tenant_id: TenantId) -> list[tuple[int, str]]:
@@ -103,6 +116,30 @@ async def test_a_slow_writer_keeps_the_floor_down(
     assert [payload for _, payload in stream] == [f'{{"value":{value}}}' for value in (1, 2, 3, 4, 5, 0)]
 
 
+async def test_a_number_below_the_floor_is_found_all_the_same(
+    under_test: BusUnderTest, tenant_id: TenantId
+) -> None:
+    """A replica that took over may give out numbers that its predecessor had given out: late, not never."""
+    relays = [
+        Relay(
+            under_test.db,
+            "notification",
+            wakeups=under_test.bus.wakeups,  # type: ignore[attr-defined]
+            clock=SystemClock(),
+            settings=RelaySettings(look_down_every=seconds),
+        )
+        for seconds in (3600.0, 0.0)
+    ]
+    seldom, always = relays
+    await seldom.drain()
+    for relay in relays:
+        relay.settled = SettledMark(floor=2**40)
+    await under_test.publish(tenant_id, [1])
+
+    assert await seldom.drain() == 0
+    assert await always.drain() == 1
+
+
 async def test_writers_notify_only_while_the_relay_rests(
     under_test: BusUnderTest, bus: PostgresBus, tenant_id: TenantId
 ) -> None:
@@ -148,12 +185,14 @@ async def test_what_is_committed_just_before_the_rest_is_not_overslept(
 async def test_a_day_without_a_partition_stops_nothing_for_good(
     under_test: BusUnderTest, tenant_id: TenantId
 ) -> None:
-    """Events wait in the outbox until somebody has made it."""
+    """Events wait in the outbox until somebody has made it; meanwhile the failure is told."""
+    ear = FailureEar()
     relay = Relay(
         under_test.db,
         "notification",
         wakeups=under_test.bus.wakeups,  # type: ignore[attr-defined]
         clock=SystemClock(),
+        observer=ear,
         settings=RelaySettings(longest_outage_pause=0.05),
     )
     async with under_test.database.owner() as owner:
@@ -165,6 +204,10 @@ async def test_a_day_without_a_partition_stops_nothing_for_good(
         await owner.execute(f"ALTER TABLE kernel.bus_events DETACH PARTITION {today}")
         async with running(relay):
             await under_test.publish(tenant_id, [1])
+            async with asyncio.timeout(DEADLINE):
+                await ear.heard.wait()
+            assert ear.failures == {"relay_notification"}
+            assert await _outbox_rows(under_test) == 1
             await owner.execute(f"ALTER TABLE kernel.bus_events ATTACH PARTITION {today} {bounds}")
             async with asyncio.timeout(DEADLINE):
                 while not await _stream(under_test, tenant_id):

@@ -4,8 +4,6 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
 
-import asyncpg
-
 from tests.support.bus import DEADLINE, BusUnderTest, Effects, running
 from tests.support.postgres import TestServer
 from tidings.kernel.db import Database
@@ -23,7 +21,7 @@ async def _insist(publish: Callable[[], Awaitable[None]]) -> None:
     """As a client would; events that were committed after all are known by their ids."""
     async with asyncio.timeout(DEADLINE):
         while True:
-            with contextlib.suppress(DatabaseError, asyncpg.InternalClientError):
+            with contextlib.suppress(DatabaseError):
                 return await publish()
 
 

@@ -1,10 +1,14 @@
 """Transactions set their tenant, end as they should, and survive what happens to connections."""
 
 import asyncio
+import contextlib
+import traceback
 from datetime import timedelta
+from urllib.parse import urlsplit
 
 import pytest
 
+from tests.support.hanging_proxy import HangingProxy
 from tests.support.postgres import TestDatabase
 from tidings.kernel import errors
 from tidings.kernel.clock import SystemClock
@@ -107,6 +111,84 @@ async def test_errors_name_the_constraint_and_no_value(db: Database, tenant_id: 
     assert refused.value.constraint == "ck_idempotency_keys_key"
     for error in (exists.value, refused.value):
         assert secret not in f"{error} {error.__cause__} {error.__cause__!r}"
+
+
+@pytest.mark.parametrize("value", ["words of a person", "lone \ud800 surrogate", "nul \x00 byte"])
+async def test_a_value_that_does_not_fit_is_not_quoted(db: Database, tenant_id: TenantId, value: str) -> None:
+    """Neither by the driver, which refuses some, nor by the server; and the database is not said to be away."""
+    ask = query("SELECT :number::text::integer") if value.isascii() and "\x00" not in value else None
+    with pytest.raises(errors.DatabaseError) as refused:
+        async with db.tenant(tenant_id) as tx:
+            if ask is not None:
+                await tx.fetch_value(ask, number=value)
+            else:
+                await tx.execute(WRITE, tenant_id=tenant_id, key=value, hash="h")
+
+    assert not isinstance(refused.value, errors.DatabaseUnavailableError)
+    assert value not in "".join(traceback.format_exception(refused.value))
+
+
+async def test_a_failure_that_was_swallowed_is_not_a_commit(db: Database, tenant_id: TenantId) -> None:
+    """The server rolls such a transaction back and calls it success; the caller has to hear of it."""
+    with pytest.raises(errors.DatabaseError, match="nothing was committed"):
+        async with db.tenant(tenant_id) as tx:
+            await tx.execute(WRITE, tenant_id=tenant_id, key="one", hash="h")
+            with contextlib.suppress(errors.AlreadyExistsError):
+                await tx.execute(WRITE, tenant_id=tenant_id, key="one", hash="h")
+
+    async with db.tenant(tenant_id) as tx:
+        assert await tx.fetch_value(COUNT) == 0
+
+
+async def test_two_statements_at_once_are_our_mistake(db: Database, tenant_id: TenantId) -> None:
+    """It is not said that the database is away, which would have the work repeated for ever."""
+    with pytest.raises(errors.DatabaseError, match="two statements") as refused:
+        async with db.tenant(tenant_id) as tx:
+            await asyncio.gather(tx.fetch_value(PID), tx.fetch_value(PID))
+
+    assert not isinstance(refused.value, errors.DatabaseUnavailableError)
+
+
+async def test_a_server_that_does_not_write_is_left(
+    worker_database: TestDatabase, tenant_id: TenantId
+) -> None:
+    """A replica, or a primary that was demoted: the next transaction has another connection."""
+    database = Database(worker_database.runtime_url, PoolSettings(min_size=1, max_size=1))
+    await database.open()
+    async with database.tenant(tenant_id) as tx:
+        before = await tx.fetch_value(PID)
+    with pytest.raises(errors.DatabaseUnavailableError):
+        async with database.tenant(tenant_id) as tx:
+            await tx.execute(query("SET TRANSACTION READ ONLY"))
+            await tx.execute(WRITE, tenant_id=tenant_id, key="one", hash="h")
+
+    async with database.tenant(tenant_id) as tx:
+        assert await tx.fetch_value(PID) != before
+    await database.close()
+
+
+async def test_a_server_that_hangs_is_given_up_on(worker_database: TestDatabase, tenant_id: TenantId) -> None:
+    """Its time-outs run on the server, which may not run any more: the caller has one too."""
+    address = urlsplit(worker_database.runtime_url)
+    proxy = await HangingProxy.start(str(address.hostname), address.port or 0)
+    database = Database(
+        worker_database.runtime_url.replace(f":{address.port}/", f":{proxy.port}/"),
+        PoolSettings(min_size=1, max_size=2, acquire_timeout=timedelta(seconds=0.5)),
+    )
+    await database.open()
+    async with database.tenant(tenant_id) as tx:
+        await tx.fetch_value(PID)
+
+    proxy.hangs = True
+    with pytest.raises(errors.DatabaseUnavailableError):
+        async with database.tenant(tenant_id):
+            pass
+    proxy.hangs = False
+
+    async with database.tenant(tenant_id) as tx:
+        assert await tx.fetch_value(PID)
+    await database.close()
+    await proxy.stop()
 
 
 async def test_a_cancelled_request_leaves_a_clean_connection(

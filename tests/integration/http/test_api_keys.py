@@ -301,3 +301,42 @@ async def test_a_repeated_request_makes_one_key_and_does_not_repeat_its_secret(w
     assert again.headers["idempotency-replayed"] == "true"
     assert (other.status_code, other.json()["code"]) == (409, "idempotency_key_reused")
     assert len(listed) == 2
+
+
+async def test_a_key_that_could_do_nothing_is_refused(world: HttpWorld) -> None:
+    tenant = await world.tenant()
+    async with world.as_tenant(tenant.id, scopes=["api_keys:write"]) as client:
+        answer = await client.post(KEYS, json=VIEWER)
+
+    assert (answer.status_code, answer.json()["code"]) == (403, "escalation")
+    assert answer.json()["errors"][0]["field"] == "scopes"
+    assert "tenant.viewer" in answer.json()["detail"]
+
+
+async def test_a_rotated_key_names_its_successor(world: HttpWorld) -> None:
+    tenant = await world.tenant()
+    key, _ = await world.key(tenant.id)
+    async with world.as_tenant(tenant.id) as client:
+        first = await client.post(f"{KEYS}/{key.id}/rotate", json={})
+        second = await client.post(f"{KEYS}/{key.id}/rotate", json={})
+
+    successor = first.json()["key"]["id"]
+    assert second.json()["detail"] == f"The key {key.id} was rotated to {successor}; rotate that one."
+
+
+async def test_of_many_at_once_with_one_idempotency_key_one_works(world: HttpWorld) -> None:
+    tenant = await world.tenant()
+    async with world.as_tenant(tenant.id) as client:
+        answers = await asyncio.gather(
+            *(client.post(KEYS, json=VIEWER, headers={"Idempotency-Key": "one"}) for _ in range(8))
+        )
+        spelt_otherwise = await client.post(f"{KEYS}/", json=VIEWER, headers={"Idempotency-Key": "one"})
+        listed = (await client.get(KEYS)).json()["items"]
+
+    made = {a.json()["key"]["id"] for a in answers if a.status_code == 201}
+    told_to_wait = [a for a in answers if a.status_code == 409]
+    assert len(made) == 1
+    assert all(a.headers["retry-after"] == "1" for a in told_to_wait)
+    assert {a.json()["code"] for a in told_to_wait} <= {"idempotency_in_progress"}
+    assert spelt_otherwise.json()["key"]["id"] in made
+    assert len(listed) == 2

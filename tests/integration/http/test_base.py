@@ -40,6 +40,24 @@ async def test_a_wrong_method_names_the_right_ones(world: HttpWorld) -> None:
     assert "POST" in answer.headers["allow"]
 
 
+@pytest.mark.parametrize(
+    ("path", "allowed"),
+    [
+        ("/api/v1/api-keys", "GET, HEAD, OPTIONS, POST"),
+        ("/api/v1/api-keys/key_01M7FCWEYJ9BT7FZN9XC66BV19", "DELETE, GET, HEAD, OPTIONS"),
+        ("/internal/v1/tenants/tnt_01M7FCWEYJ9BT7FZN9XC66BV19", "GET, HEAD, OPTIONS, PATCH"),
+        ("/healthz", "GET, HEAD, OPTIONS"),
+    ],
+)
+async def test_options_names_every_method_of_an_address(world: HttpWorld, path: str, allowed: str) -> None:
+    async with world.client() as client:
+        answer = await client.options(path)
+        nowhere = await client.options("/nowhere")
+
+    assert (answer.status_code, answer.headers["allow"], answer.content) == (204, allowed, b"")
+    assert (nowhere.status_code, nowhere.json()["code"]) == (404, "no_route")
+
+
 async def test_health_needs_no_key_and_no_database(db: Database) -> None:
     async def unreachable() -> None:
         raise DatabaseUnavailableError
@@ -112,6 +130,17 @@ async def test_the_openapi_document_is_whole(world: HttpWorld) -> None:
     assert "slug_taken" in create["responses"]["409"]["x-codes"]
     names = {p["name"] for p in document["paths"]["/api/v1/api-keys"]["get"]["parameters"]}
     assert names == {"limit", "cursor", "X-Tenant-Id"}
+    assert not re.search(r'"#/(?!components/schemas/)', text)
+    status = document["paths"]["/internal/v1/tenants"]["get"]["parameters"][-1]
+    assert status["schema"] == {"$ref": "#/components/schemas/TenantStatus"}
+    shown = document["paths"]["/internal/v1/tenants/{tenant_id}"]["get"]["parameters"][0]
+    assert re.fullmatch(shown["schema"]["pattern"], "tnt_01M7FCWEYJ9BT7FZN9XC66BV19")
+    freeze = document["paths"]["/internal/v1/tenants/{tenant_id}/freeze"]["post"]
+    assert freeze["requestBody"]["required"] is False
+    assert schemas["TenantView"]["properties"]["created_at"]["format"] == "date-time"
+    assert schemas["RotateKey"]["properties"]["overlap_seconds"]["description"].startswith("For how long")
+    assert "PageOfKeyView" in schemas
+    assert "503" in document["paths"]["/readyz"]["get"]["responses"]
     ids = [op["operationId"] for methods in document["paths"].values() for op in methods.values()]
     assert len(ids) == len(set(ids))
 

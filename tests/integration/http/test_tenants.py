@@ -8,10 +8,12 @@ import pytest
 from tests.support.clock import ManualClock
 from tests.support.http import HttpWorld, http_world
 from tests.support.postgres import TestDatabase
+from tidings.contracts.scopes import SCOPES
 from tidings.contracts.tenants import TenantFrozen, TenantUnfrozen, TenantUpdated
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database
 from tidings.kernel.events import Event, new_event
+from tidings.kernel.http.callers import Caller
 from tidings.kernel.ids import TENANT, TenantId
 from tidings.notify.tenants import consumer, store
 from tidings.notify.tenants.errors import UnprojectableError
@@ -141,6 +143,49 @@ async def test_only_the_platform_may(world: HttpWorld) -> None:
 
     assert {a.status_code for a in answers} == {403}
     assert (read.status_code, write.status_code) == (200, 403)
+
+
+class Mistaken:
+    """Gives a supporter of the platform more scopes than the role can hold."""
+
+    async def authenticate(self, credential: str) -> Caller:
+        return Caller(
+            kind="jwt",
+            id=credential,
+            home=None,
+            role="platform.support",
+            scopes=frozenset(SCOPES),
+            environment="live",
+        )
+
+
+async def test_the_database_too_holds_a_supporter_of_the_platform_to_reading(db: Database) -> None:
+    """Were a scope ever given by mistake, the row would still not be written."""
+    world = http_world(db, tokens=Mistaken())
+    tenant = await world.tenant()
+    key, _ = await world.key(None, role="platform.support")
+    async with world.client("supporter") as client:
+        read = [
+            await client.get(path)
+            for path in (TENANTS, f"{TENANTS}/{tenant.id}", "/api/v1/api-keys", "/api/v1/audit")
+        ]
+        refused = [
+            await client.post(TENANTS, json={"name": "x", "slug": slug()}),
+            await client.patch(f"{TENANTS}/{tenant.id}", json={"weight": 2}, headers={"If-Match": "*"}),
+            await client.post(f"{TENANTS}/{tenant.id}/suspend"),
+            await client.post("/api/v1/api-keys", json={"name": "x", "role": "platform.support"}),
+            await client.post(f"/api/v1/api-keys/{key.id}/rotate", json={}),
+            await client.delete(f"/api/v1/api-keys/{key.id}"),
+        ]
+    async with world.db.platform() as tx:
+        untouched = await store.find_tenant(tx, tenant_id=tenant.id)
+
+    assert {answer.status_code for answer in read} == {200}
+    assert untouched is not None
+    assert untouched.version == 1
+    assert [(a.status_code, a.json()["code"]) for a in refused] == [(403, "not_permitted")] * len(refused), (
+        refused
+    )
 
 
 #: After these moves: a read, a write, a revocation (which must always be possible while the API is open).

@@ -9,6 +9,7 @@ import pytest
 from tests.support.clock import ManualClock
 from tests.support.postgres import TestDatabase
 from tests.support.rows import make_row, read_tables
+from tidings.kernel.errors import DatabaseBusyError
 from tidings.kernel.ids import NOTIFICATION, TenantId, time_of
 from tidings.kernel.metrics import Metrics
 from tidings.operations.partitions import drop_old, make_missing
@@ -94,6 +95,60 @@ async def test_old_days_of_the_bus_are_dropped_and_nothing_else(fresh_database: 
         )
         assert after < before
         assert await missing_partitions(owner, now) == []
+
+
+async def test_what_was_detached_before_a_crash_is_dropped_after_it(fresh_database: TestDatabase) -> None:
+    """It stands beside its parent, holds a day of events and is nobody's partition any more."""
+    now = datetime.now(UTC)
+    async with fresh_database.owner() as owner:
+        made = await make_missing(owner, now - timedelta(days=20))
+        name = next(p.name for p in made if p.parent == "kernel.bus_events")
+        await owner.execute(f"ALTER TABLE kernel.bus_events DETACH PARTITION {name}")
+
+        assert name in await drop_old(owner, now)
+
+        assert await owner.fetchval("SELECT to_regclass($1)", name) is None
+
+
+async def test_a_clock_that_runs_ahead_drops_nothing(fresh_database: TestDatabase) -> None:
+    """By our clock everything is over, by the server's nothing is; there is room for the days of both."""
+    ahead = ManualClock(datetime.now(UTC) + timedelta(days=100))
+    job = PartitionJob(
+        url=fresh_database.owner_url, may_make=True, every=timedelta(hours=1), clock=ahead, metrics=Metrics()
+    )
+    async with fresh_database.owner() as owner:
+        before = await _days(owner)
+
+        assert await job.run_once() == []
+
+        after = await _days(owner)
+    assert before < after
+    assert any(ahead.now().strftime("y%Ym%md%d") in name for name in after)
+
+
+async def test_a_detach_that_waits_gives_up(fresh_database: TestDatabase) -> None:
+    """A transaction that never ends must not stop the job for ever; the next round finishes it."""
+    now = datetime.now(UTC)
+    async with fresh_database.owner() as owner, fresh_database.runtime() as reader:
+        await make_missing(owner, now - timedelta(days=20))
+        await reader.execute("BEGIN")
+        await reader.fetch("SELECT FROM kernel.bus_events")
+        await owner.execute("SET statement_timeout = '1s'")  # Sooner than the time-out for locks.
+        with pytest.raises(DatabaseBusyError):
+            await drop_old(owner, now)
+        await reader.execute("ROLLBACK")
+        await owner.execute("SET statement_timeout = 0")
+
+        await drop_old(owner, now)
+
+        assert await drop_old(owner, now) == []
+
+
+async def _days(owner: asyncpg.Connection) -> set[str]:
+    rows = await owner.fetch(
+        "SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = 'kernel.bus_events'::regclass"
+    )
+    return {row["name"] for row in rows}
 
 
 async def test_a_reader_of_the_parent_does_not_stop_it(fresh_database: TestDatabase) -> None:

@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from tidings.kernel.errors import NotConfiguredError
 from tidings.kernel.keys.key_file import LocalKeyFileKms
-from tidings.kernel.keys.kms import KmsError, open_kms
+from tidings.kernel.keys.kms import KmsError, UnknownMasterKeyError, open_kms
 
 
 @pytest.fixture
@@ -124,6 +124,84 @@ def test_processes_that_start_together_agree(file: Path) -> None:
     content = json.loads(file.read_text())
     assert len(content["wrapping"]) == 5
     assert len({entry["id"] for entry in content["wrapping"]}) == 5
+
+
+async def test_an_old_entry_can_be_taken_out(file: Path) -> None:
+    """What the newer keys wrapped goes on opening, and the next rotation gives no number twice."""
+    kms = LocalKeyFileKms(file)
+    old = await kms.wrap(b"old", b"")
+    await kms.rotate()
+    new = await kms.wrap(b"new", b"")
+    content = json.loads(file.read_text())
+    del content["wrapping"][0]
+    file.write_text(json.dumps(content))
+
+    for reader in (kms, LocalKeyFileKms(file)):
+        assert await reader.unwrap(new, b"") == b"new"
+        with pytest.raises(UnknownMasterKeyError):
+            await reader.unwrap(old, b"")
+    await kms.rotate()
+
+    assert [entry["id"].partition("-")[0] for entry in json.loads(file.read_text())["wrapping"]] == [
+        "mk2",
+        "mk3",
+    ]
+    assert await kms.unwrap(new, b"") == b"new"
+
+
+async def test_asking_for_a_lost_key_makes_no_file(file: Path) -> None:
+    """A start without the key file, or in the wrong folder, leaves nothing behind that looks like a key."""
+    other = LocalKeyFileKms(file.with_name("other.json"))
+    token, signature = await other.wrap(b"x", b""), await other.sign(b"x")
+    kms = LocalKeyFileKms(file)
+
+    with pytest.raises(UnknownMasterKeyError):
+        await kms.unwrap(token, b"")
+    assert not await kms.verify(b"x", signature)
+
+    assert not file.exists()
+
+
+async def test_a_file_that_vanishes_is_not_made_anew(file: Path) -> None:
+    """A process that has used it stops and says so; a new key would be lost when the right file comes back."""
+    kms = LocalKeyFileKms(file)
+    token = await kms.wrap(b"x", b"")
+    backup = file.rename(file.with_name("backup"))
+
+    with pytest.raises(KmsError, match="is gone; restore it"):
+        await kms.wrap(b"y", b"")
+    assert not file.exists()
+
+    backup.rename(file)
+    assert await kms.unwrap(token, b"") == b"x"
+
+
+async def test_another_installations_file_is_not_taken_for_ours(file: Path, tmp_path: Path) -> None:
+    """Put in place of ours while we run, it is refused until ours is back."""
+    kms, stranger = LocalKeyFileKms(file), LocalKeyFileKms(tmp_path / "other" / "master.json")
+    token = await kms.wrap(b"x", b"")
+    await stranger.wrap(b"x", b"")
+    backup = file.rename(file.with_name("backup"))
+    (tmp_path / "other" / "master.json").rename(file)
+
+    with pytest.raises(KmsError, match="was replaced"):
+        await kms.wrap(b"y", b"")
+
+    backup.rename(file)
+    assert await kms.unwrap(token, b"") == b"x"
+
+
+async def test_what_a_killed_rotation_left_is_cleared_away(file: Path) -> None:
+    """A half-written copy of the keys does not lie around for ever."""
+    kms = LocalKeyFileKms(file)
+    await kms.wrap(b"x", b"")
+    left = file.with_name(".master.json.new")
+    left.write_text("half of a key fi")
+
+    await kms.rotate()
+
+    assert not left.exists()
+    assert file.stat().st_mode & 0o777 == 0o600
 
 
 async def test_others_can_verify_with_the_public_key(file: Path) -> None:

@@ -1,7 +1,7 @@
 """Builds the application: layers from the outside in, problems for everything that goes wrong.
 
-Request ids → body limit → raw routes or the framework → guards → handler. All layers are plain ASGI. The
-hottest routes go in front of the framework as raw handlers; they pass the same door and answer the same
+Request ids → one spelling of the path → body limit → raw routes or the framework → guards → handler. All
+layers are plain ASGI. The hottest routes go in front of the framework as raw handlers; they pass the same door and answer the same
 problems.
 """
 
@@ -18,10 +18,11 @@ from opentelemetry import trace
 
 from tidings.kernel.clock import Clock
 from tidings.kernel.http.asgi import App, ClientGoneError, Message, Receive, Scope, Send, respond
-from tidings.kernel.http.bodies import DEFAULT_LIMIT, BodyLimit
+from tidings.kernel.http.body_limit import DEFAULT_LIMIT, BodyLimit
 from tidings.kernel.http.callers import Door
+from tidings.kernel.http.canonical import Canonical
 from tidings.kernel.http.docs_page import docs_routes
-from tidings.kernel.http.errors import WrongMethodError
+from tidings.kernel.http.errors import NoRouteError, WrongMethodError
 from tidings.kernel.http.health import Check, health_routes
 from tidings.kernel.http.openapi import Route, document, routes_of
 from tidings.kernel.http.operations import operation
@@ -86,7 +87,13 @@ def build_app(
     openapi.update(document(routes, title=TITLE, version=version, description=description))
     inner: App = framework  # type: ignore[assignment]  # the framework's own names for the same ASGI types
     layers = RequestIds(
-        BodyLimit(_Front(inner, raw_routes or {}), limit=body_limit, by_path=body_limits),
+        Canonical(
+            BodyLimit(
+                _Front(inner, raw_routes or {}, lambda path: _methods_at(framework, path)),
+                limit=body_limit,
+                by_path=body_limits,
+            )
+        ),
         clock=clock,
         tracer=tracer,
         on_answer=on_answer,
@@ -103,9 +110,15 @@ async def send_problem(error: Exception, scope: Scope, send: Send) -> None:
 class _Front:
     """Gives the hottest routes to their raw handlers and all else to the framework."""
 
-    def __init__(self, framework: App, raw_routes: Mapping[tuple[str, str], App]) -> None:
+    def __init__(
+        self,
+        framework: App,
+        raw_routes: Mapping[tuple[str, str], App],
+        methods_at: Callable[[str], list[str]],
+    ) -> None:
         self._framework = framework
         self._raw = dict(raw_routes)
+        self._methods_at = methods_at
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -120,7 +133,11 @@ class _Front:
             await send(message)
 
         try:
-            if raw is None:
+            if scope["method"] == "OPTIONS":
+                # The framework would name the methods of one handler, and an address may have several.
+                allowed = self._allowed(scope["path"])
+                await respond(noting_start, 204, b"", media_type=None, extra=[("allow", ", ".join(allowed))])
+            elif raw is None:
                 await self._framework(scope, receive, noting_start)
             else:
                 scope["path_template"] = scope["path"]
@@ -132,6 +149,13 @@ class _Front:
             if started:
                 raise
             await send_problem(error, scope, send)
+
+    def _allowed(self, path: str) -> list[str]:
+        raw = {method for method, known in self._raw if known == path}
+        methods = sorted({*self._methods_at(path), *raw})
+        if not methods:
+            raise NoRouteError
+        return sorted({*methods, "OPTIONS"})
 
 
 def _problem(request: "Request[Any, Any, Any]", error: Exception) -> Response[bytes]:
@@ -147,11 +171,11 @@ def _problem(request: "Request[Any, Any, Any]", error: Exception) -> Response[by
 
 
 def _methods_at(app: Litestar, path: str) -> list[str]:
-    path = path.rstrip("/") or "/"
     for route in app.routes:
         pattern = re.sub(r"\\\{[^}]*\\\}", "[^/]+", re.escape(route.path))
         if re.fullmatch(pattern, path):
-            return sorted(getattr(route, "methods", ()))
+            methods = set(getattr(route, "methods", ()))
+            return sorted(methods | {"HEAD"} if "GET" in methods else methods)
     return []
 
 

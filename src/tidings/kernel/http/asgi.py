@@ -12,6 +12,9 @@ Send: TypeAlias = Callable[[Message], Awaitable[None]]
 App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
+_NO_CONTENT = 204
+
+
 class ClientGoneError(Exception):
     """The client hung up before its request was read; there is nobody to answer."""
 
@@ -48,7 +51,7 @@ async def respond(
     status: int,
     body: bytes,
     *,
-    media_type: str = "application/json",
+    media_type: str | None = "application/json",
     extra: Iterable[tuple[str, str]] = (),
 ) -> None:
     """Send a whole answer."""
@@ -57,8 +60,8 @@ async def respond(
             "type": "http.response.start",
             "status": status,
             "headers": [
-                (b"content-type", media_type.encode("latin-1")),
-                (b"content-length", str(len(body)).encode()),
+                *([(b"content-type", media_type.encode("latin-1"))] if media_type else []),
+                *([(b"content-length", str(len(body)).encode())] if status != _NO_CONTENT else []),
                 *((name.encode("latin-1"), value.encode("latin-1")) for name, value in extra),
             ],
         }

@@ -1,77 +1,57 @@
-"""Reads what a request brings: bodies up to a limit, strictly typed; query parameters likewise.
+"""Reads what a request brings: bodies, strictly typed; query parameters likewise.
 
-Unknown fields and parameters are refused by name. Texts with a zero character are refused too: Postgres
-can't hold them.
+Unknown fields and parameters are refused by name, and so is a field that is given twice: two readers of one
+request must not see two different things. Texts with a zero character are refused too: Postgres can't hold
+them.
 """
 
-from collections.abc import Mapping
+import json
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
 import msgspec
 from litestar import Request
 
-from tidings.kernel.http.asgi import App, Message, Receive, Scope, Send, header, respond
-from tidings.kernel.http.errors import BodyTooLargeError, MalformedBodyError, WrongContentTypeError
-from tidings.kernel.http.explain import explain
-from tidings.kernel.http.problems import MEDIA_TYPE, answer
-from tidings.kernel.http.request_ids import request_id_of
+from tidings.kernel.http.asgi import SeenScope, headers, read_all
+from tidings.kernel.http.errors import MalformedBodyError, WrongContentTypeError
+from tidings.kernel.http.explain import explain, printable
 from tidings.kernel.refusals import FieldError, InvalidError
 
-DEFAULT_LIMIT = 1024 * 1024
 _NUL = "\x00"
+_MOST_PARAMETERS = 100
+#: Where a body that was read is kept for whoever asks again.
+_READ = "tidings.body"
 
 T = TypeVar("T")
 _decoders: dict[Any, msgspec.json.Decoder[Any]] = {}
 
 
-class BodyLimit:
-    """Stops a body that is too long: by its announced length, or while it is still arriving."""
-
-    def __init__(
-        self, app: App, *, limit: int = DEFAULT_LIMIT, by_path: Mapping[str, int] | None = None
-    ) -> None:
-        self._app = app
-        self._limit = limit
-        self._by_path = dict(by_path or {})
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        limit = self._by_path.get(scope["path"], self._limit)
-        announced = header(scope, b"content-length")
-        if announced is not None and announced.isdigit() and int(announced) > limit:
-            problem = answer(BodyTooLargeError(limit), path=scope["path"], request_id=request_id_of(scope))
-            # The rest of the body is on its way and nobody will read it: this connection is done.
-            extra = (*problem.headers, ("connection", "close"))
-            await respond(send, problem.status, problem.body, media_type=MEDIA_TYPE, extra=extra)
-            return
-        seen = 0
-
-        async def receive_up_to_limit() -> Message:
-            nonlocal seen
-            message = await receive()
-            if message["type"] == "http.request":
-                seen += len(message.get("body", b""))
-                if seen > limit:
-                    raise BodyTooLargeError(limit)
-            return message
-
-        await self._app(scope, receive_up_to_limit, send)
-
-
 async def read_body(request: "Request[Any, Any, Any]", wanted: type[T]) -> T:
     """The body as a `wanted`; an error that names every wrong field where it is none."""
-    require_json(header(request.scope, b"content-type"))
-    return decode(await request.body(), wanted)
+    require_json(request.scope)
+    return decode(await body_of(request), wanted)
 
 
-def require_json(content_type: str | None) -> None:
-    """Refuse a body that does not say it is JSON."""
-    kind = (content_type or "").partition(";")[0].strip().lower()
+async def body_of(request: "Request[Any, Any, Any]") -> bytes:
+    """The whole body; a `ClientGoneError` where its sender hung up half-way."""
+    scope: Any = request.scope
+    if _READ not in scope:
+        receive: Any = request.receive
+        scope[_READ] = await read_all(receive)
+    body: bytes = scope[_READ]
+    return body
+
+
+def require_json(scope: SeenScope) -> None:
+    """Refuse a body that does not say it is JSON, or that is packed."""
+    said = headers(scope, b"content-type")
+    if len(said) > 1:
+        raise WrongContentTypeError("send one Content-Type header, not several")
+    kind = said[0].partition(";")[0].strip().lower() if said else ""
     if kind != "application/json" and not (kind.startswith("application/") and kind.endswith("+json")):
         raise WrongContentTypeError
+    if any(packed.strip().lower() not in ("", "identity") for packed in headers(scope, b"content-encoding")):
+        raise WrongContentTypeError("the body has to be plain JSON: send it without Content-Encoding")
 
 
 def decode(body: bytes, wanted: type[T]) -> T:
@@ -85,6 +65,7 @@ def decode(body: bytes, wanted: type[T]) -> T:
         raise InvalidError(explain(_plain(body), wanted, error)) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise _malformed(body, error) from None
+    _refuse_twins(body)
     if b"\\u0000" in body and (at := _path_of_nul(_plain(body), "")) is not None:
         raise InvalidError([FieldError(at, "must not hold a zero character")])
     return value
@@ -105,9 +86,14 @@ def decode_query(query_string: bytes, wanted: type[T]) -> T:
             raise InvalidError([FieldError(name, "must not hold a zero character")])
         values[name] = value
     try:
-        return msgspec.convert(values, wanted, strict=False)
+        found = msgspec.convert(values, wanted, strict=False)
     except msgspec.ValidationError as error:
         raise InvalidError(explain(values, wanted, error, strict=False)) from None
+    for name, value in values.items():
+        # The converter takes the word "null" for nothing; a filter must not vanish that way.
+        if value.lower() == "null" and getattr(found, name, value) is None:
+            raise InvalidError([FieldError(name, "must not be null; leave it out")])
+    return found
 
 
 def refuse_query(query_string: bytes) -> None:
@@ -120,12 +106,34 @@ def refuse_query(query_string: bytes) -> None:
 
 
 def _pairs(query_string: bytes) -> list[tuple[str, str]]:
+    if query_string.count(b"&") >= _MOST_PARAMETERS:
+        raise InvalidError([FieldError("query", f"must have at most {_MOST_PARAMETERS} parameters")])
     try:
-        return parse_qsl(
-            query_string.decode("ascii"), keep_blank_values=True, max_num_fields=100, errors="strict"
-        )
+        return parse_qsl(query_string.decode("ascii"), keep_blank_values=True, errors="strict")
     except ValueError:
-        raise InvalidError([FieldError("", "the query string is not valid; encode it as UTF-8")]) from None
+        raise InvalidError([FieldError("query", "must be encoded as UTF-8")]) from None
+
+
+class _TwinError(Exception):
+    """A name that stands twice in one object."""
+
+
+def _refuse_twins(body: bytes) -> None:
+    try:
+        # Numbers stay texts: nobody looks at them here, and a long one would take its time.
+        json.loads(body, object_pairs_hook=_without_twins, parse_int=str, parse_float=str)
+    except _TwinError as twin:
+        raise InvalidError([FieldError(printable(str(twin)), "is given more than once")]) from None
+    except (ValueError, RecursionError) as error:
+        raise _malformed(body, error) from None
+
+
+def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [name for name, _ in pairs]
+        raise _TwinError(next(name for name in found if names.count(name) > 1))
+    return found
 
 
 def _plain(body: bytes) -> Any:

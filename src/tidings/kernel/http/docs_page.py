@@ -46,11 +46,16 @@ def docs_routes() -> list[HTTPRouteHandler]:
     )
     problems = _PROBLEMS.substitute(style=style[1] if style else "", rows=rows)
 
-    @get("/docs", **operation(public=True, tag="docs", summary="The API, as a page."))
+    @get("/docs", **operation(public=True, tag="docs", summary="The API, as a page.", media_type="text/html"))
     async def docs() -> Response[str]:
         return _html(page)
 
-    @get("/docs/problems", **operation(public=True, tag="docs", summary="Every problem code, as a page."))
+    @get(
+        "/docs/problems",
+        **operation(
+            public=True, tag="docs", summary="Every problem code, as a page.", media_type="text/html"
+        ),
+    )
     async def docs_problems() -> Response[str]:
         return _html(problems)
 

@@ -5,6 +5,9 @@ TidingsError
     ├── MalformedBodyError          the body is not JSON
     ├── WrongContentTypeError       the body is of a kind that is not read here
     ├── BodyTooLargeError           the body is longer than allowed
+    ├── BodyTooSlowError            the body does not arrive
+    ├── HeadTooLargeError           the address and headers are longer than allowed
+    ├── NotHttpError                what arrived can't be read as a request
     ├── NoRouteError                nothing lives at this address
     ├── WrongMethodError            something does, and it does not take this method
     ├── PreconditionRequiredError   a change without the version it was made from
@@ -44,6 +47,24 @@ class BodyTooLargeError(BadRequestError):
         super().__init__(f"the body is longer than the {limit} bytes that are taken here; send less at once")
         #: How many bytes are taken.
         self.limit = limit
+
+
+class BodyTooSlowError(BadRequestError):
+    """The body did not arrive in time; send it again, faster or in smaller parts."""
+
+    code = "body_too_slow"
+
+
+class HeadTooLargeError(BadRequestError):
+    """The address and headers together are too long; send less in them."""
+
+    code = "head_too_large"
+
+
+class NotHttpError(BadRequestError):
+    """This can't be read as an HTTP/1.1 request; check the method, the address and the headers."""
+
+    code = "not_http"
 
 
 class NoRouteError(BadRequestError):

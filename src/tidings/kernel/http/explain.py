@@ -53,6 +53,8 @@ def humanise(message: str) -> str:
         return "does not have the right form"
     if message.startswith(("Invalid RFC3339", "Invalid date", "Invalid time")):
         return "must be a time such as 2026-11-15T12:00:00Z"
+    if "out of range" in message:
+        return "is too large a number"
     expected = _EXPECTED.match(message)
     if expected is None:
         return message[:1].lower() + message[1:200] if message else "is not acceptable"
@@ -62,8 +64,8 @@ def humanise(message: str) -> str:
 
 def _bounds(text: str, kind: str) -> str:
     if length := _LENGTH.search(text):
-        unit = "items" if kind == "array" else "characters"
-        return f" of {_HOW[length['how']]} {length['n']} {unit}"
+        unit = "item" if kind == "array" else "character"
+        return f" of {_HOW[length['how']]} {length['n']} {unit}{'' if length['n'] == '1' else 's'}"
     if bound := _BOUND.search(text):
         return f" of {_HOW[bound['how']]} {bound['n']}"
     return ""
@@ -107,7 +109,7 @@ def _walk_mapping(value: dict[str, Any], kind: Any, path: str, *, strict: bool) 
     keys, values = get_args(kind)
     known = _choices(keys)
     for key, item in value.items():
-        where = _join(path, _printable(str(key)))
+        where = _join(path, printable(str(key)))
         if known and key not in known:
             yield FieldError(where, f"is not a known name; use {', '.join(known)}")
         else:
@@ -130,7 +132,7 @@ def _walk_struct(value: dict[str, Any], kind: Any, path: str, *, strict: bool) -
         for name in value:
             if name not in fields and name != config.tag_field:
                 wrong = True
-                yield FieldError(_join(path, _printable(name)), _unknown_remedy(name, list(fields)))
+                yield FieldError(_join(path, printable(name)), _unknown_remedy(name, list(fields)))
     if not wrong:
         # Each field is fine by itself; what is wrong is the whole (a rule between fields, or its tag).
         yield from _check(value, kind, path, strict=strict)
@@ -154,7 +156,7 @@ def _of_message(message: str, path: str) -> FieldError:
     inner = _dotted(at["path"]) if at else ""
     for named in (_MISSING, _UNKNOWN):
         if match := named.search(message):
-            inner = _join(inner, _printable(match["name"]))
+            inner = _join(inner, printable(match["name"]))
     where = path + inner if inner.startswith("[") else _join(path, inner)
     return FieldError(where, humanise(message))
 
@@ -167,7 +169,8 @@ def _join(path: str, name: str) -> str:
     return f"{path}.{name}" if path and name else path or name
 
 
-def _printable(name: str) -> str:
+def printable(name: str) -> str:
+    """A name that somebody made up, as it may be repeated."""
     return "".join(c if c.isprintable() else "?" for c in name[:80])
 
 

@@ -75,14 +75,23 @@ def health_routes(
     @get(
         "/readyz",
         **operation(
-            public=True, tag="health", summary="Are all its parts ready? Says which is not.", answer=Readiness
+            public=True,
+            tag="health",
+            summary="Are all its parts ready? Says which is not.",
+            answer=Readiness,
+            also={503: Readiness},
         ),
     )
     async def readyz() -> Response[Any]:
         readiness = await ask_all(checks, timeout=timeout)
         return Response(readiness, status_code=200 if readiness.status == "ready" else 503)
 
-    @get("/metrics", **operation(public=True, tag="health", summary="Metrics, as Prometheus reads them."))
+    @get(
+        "/metrics",
+        **operation(
+            public=True, tag="health", summary="Metrics, as Prometheus reads them.", media_type="text/plain"
+        ),
+    )
     async def metrics() -> Response[bytes]:
         return Response(render_metrics(), media_type=PROMETHEUS)
 

@@ -1,7 +1,7 @@
 """Writes the OpenAPI 3.1 document from the declarations of the routes.
 
 The schemas come from the very types that decode requests, by the decoder's own library: unknown fields are
-shown as refused where they are, and unions carry their discriminator.
+shown as refused where they are, unions carry their discriminator, and fields the notes above them.
 """
 
 import re
@@ -15,17 +15,24 @@ from litestar.routes import HTTPRoute
 from msgspec import structs
 
 from tidings.kernel.http.callers import TENANT_HEADER, TenantNeed
+from tidings.kernel.http.field_notes import describe_fields
 from tidings.kernel.http.operations import OPT, Operation
 from tidings.kernel.http.problems import MEDIA_TYPE, Problem, catalogue
+from tidings.kernel.ids import TENANT
 
 _PARAMETER = re.compile(r"\{(\w+)")
 _REF = "#/components/schemas/{name}"
+_ULID = "[0-7][0-9A-HJKMNP-TV-Z]{25}"
+#: In which order an address shows its methods.
+_ORDER = ("GET", "POST", "PUT", "PATCH", "DELETE")
+#: What a header says, whether it must be there, and its form.
 _HEADERS = {
     "Idempotency-Key": (
-        "Repeat the request with the same key within a day and get the first answer again; at most 255 characters.",
+        "Repeat the request with the same key within a day and get the first answer again.",
         False,
+        "^[!-~]{1,255}$",
     ),
-    "If-Match": ("The ETag that the change is made from.", True),
+    "If-Match": ("The ETag that the change is made from.", True, '^(\\*|"v[0-9]+")$'),
 }
 
 
@@ -62,10 +69,10 @@ def routes_of(app: Litestar) -> Iterator[Route]:
 def document(routes: Sequence[Route], *, title: str, version: str, description: str = "") -> dict[str, Any]:
     """The whole document."""
     wanted = _types(routes)
-    schemas, components = msgspec.json.schema_components(wanted, ref_template=_REF)
+    schemas, components = _schemas(wanted)
     by_type = dict(zip(map(repr, wanted), schemas, strict=True))
     paths: dict[str, dict[str, Any]] = {}
-    for route in sorted(routes, key=lambda r: (r.path, r.method)):
+    for route in sorted(routes, key=lambda r: (r.path, _ORDER.index(r.method))):
         paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, by_type)
     return {
         "openapi": "3.1.0",
@@ -90,10 +97,26 @@ def document(routes: Sequence[Route], *, title: str, version: str, description: 
 def _types(routes: Sequence[Route]) -> list[Any]:
     found: dict[str, Any] = {repr(Problem): Problem}
     for route in routes:
-        for wanted in (route.operation.body, route.operation.answer):
+        declared = route.operation
+        query = [field.type for field in _query_fields(declared)]
+        for wanted in (declared.body, declared.answer, *declared.also.values(), *query):
             if wanted is not None:
                 found.setdefault(repr(wanted), wanted)
     return list(found.values())
+
+
+def _schemas(types: Sequence[Any]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    schemas, components = msgspec.json.schema_components(types, ref_template=_REF)
+    describe_fields(components, types)
+    # The library calls Page[KeyView] Page_KeyView_; people would not.
+    text = msgspec.json.encode([schemas, components]).decode()
+    text = re.sub(r'"(#/components/schemas/)?([A-Za-z]+)_([A-Za-z]+)_"', r'"\1\2Of\3"', text)
+    decoded: tuple[list[dict[str, Any]], dict[str, Any]] = msgspec.json.decode(text)
+    return decoded
+
+
+def _query_fields(declared: Operation) -> Sequence[structs.FieldInfo]:
+    return structs.fields(declared.query) if declared.query is not None else ()
 
 
 def _operation(route: Route, schemas: Mapping[str, Any]) -> dict[str, Any]:
@@ -102,7 +125,7 @@ def _operation(route: Route, schemas: Mapping[str, Any]) -> dict[str, Any]:
         "operationId": route.name,
         "summary": declared.summary,
         "tags": [declared.tag],
-        "parameters": list(_parameters(route)),
+        "parameters": list(_parameters(route, schemas)),
         "responses": _responses(declared, schemas),
     }
     if declared.description:
@@ -114,7 +137,7 @@ def _operation(route: Route, schemas: Mapping[str, Any]) -> dict[str, Any]:
         described["x-scope"] = declared.scope
     if declared.body is not None:
         described["requestBody"] = {
-            "required": True,
+            "required": not declared.body_optional,
             "content": {"application/json": {"schema": schemas[repr(declared.body)]}},
         }
     if declared.deprecated is not None:
@@ -122,12 +145,14 @@ def _operation(route: Route, schemas: Mapping[str, Any]) -> dict[str, Any]:
     return described
 
 
-def _parameters(route: Route) -> Iterator[dict[str, Any]]:
-    for name in _PARAMETER.findall(route.path):
-        yield {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+def _parameters(route: Route, schemas: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     declared = route.operation
-    for field in structs.fields(declared.query) if declared.query is not None else ():
-        schema = msgspec.json.schema(field.type)
+    for name in _PARAMETER.findall(route.path):
+        kind = declared.path.get(name)
+        schema = {"type": "string"} | ({"pattern": f"^{kind.prefix}_{_ULID}$"} if kind else {})
+        yield {"name": name, "in": "path", "required": True, "schema": schema}
+    for field in _query_fields(declared):
+        schema = _without_null(schemas[repr(field.type)])
         parameter = {"name": field.encode_name, "in": "query", "required": field.required, "schema": schema}
         if not field.required and field.default is not None:
             schema["default"] = field.default
@@ -135,27 +160,40 @@ def _parameters(route: Route) -> Iterator[dict[str, Any]]:
             parameter["description"] = schema.pop("description")
         yield parameter
     for name in declared.headers:
-        text, required = _HEADERS[name]
-        yield _header(name, text, required=required)
+        text, required, pattern = _HEADERS[name]
+        yield _header(name, text, required=required, pattern=pattern)
     if declared.scope is not None and declared.tenant is not TenantNeed.NONE:
-        yield _header(TENANT_HEADER, "With a platform key: the tenant to act for.", required=False)
+        text = "With a platform key: the tenant to act for."
+        yield _header(TENANT_HEADER, text, required=False, pattern=f"^{TENANT.prefix}_{_ULID}$")
 
 
-def _header(name: str, text: str, *, required: bool) -> dict[str, Any]:
+def _without_null(schema: Mapping[str, Any]) -> dict[str, Any]:
+    # A parameter is left out; it can't be null.
+    several = [part for part in schema.get("anyOf", ()) if part != {"type": "null"}]
+    rest = {name: value for name, value in schema.items() if name != "anyOf"}
+    return {**rest, **several[0]} if len(several) == 1 else dict(schema)
+
+
+def _header(name: str, text: str, *, required: bool, pattern: str) -> dict[str, Any]:
     return {
         "name": name,
         "in": "header",
         "required": required,
         "description": text,
-        "schema": {"type": "string"},
+        "schema": {"type": "string", "pattern": pattern},
     }
 
 
 def _responses(declared: Operation, schemas: Mapping[str, Any]) -> dict[str, Any]:
     fine: dict[str, Any] = {"description": "As asked."}
     if declared.answer is not None:
-        fine["content"] = {"application/json": {"schema": schemas[repr(declared.answer)]}}
+        fine["content"] = {declared.media_type: {"schema": schemas[repr(declared.answer)]}}
+    elif declared.media_type != "application/json":
+        fine["content"] = {declared.media_type: {}}
     responses = {str(declared.status): fine}
+    for other, answer in declared.also.items():
+        content = {"application/json": {"schema": schemas[repr(answer)]}}
+        responses[str(other)] = {"description": "Not as hoped.", "content": content}
     codes = catalogue()
     for code in _codes(declared):
         status, title, _ = codes[code]

@@ -3,7 +3,7 @@
 The guard, the check of query parameters and the OpenAPI document all come from the same declaration.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -65,6 +65,14 @@ class Operation:
     body: Any
     query: Any
     answer: Any
+    #: Whether the body may be left out.
+    body_optional: bool
+    #: The kinds of the ids in the path, by their names.
+    path: Mapping[str, IdKind[Any]]
+    #: Other answers that are no problem documents, by their status.
+    also: Mapping[int, Any]
+    #: What the answer is, where it is not JSON.
+    media_type: str
     #: The status of the answer when all went well.
     status: int
     #: The codes of problems that are special to it.
@@ -87,6 +95,10 @@ def operation(
     body: Any = None,
     query: Any = None,
     answer: Any = None,
+    body_optional: bool = False,
+    path: Mapping[str, IdKind[Any]] | None = None,
+    also: Mapping[int, Any] | None = None,
+    media_type: str = "application/json",
     status: int = 200,
     problems: Sequence[str] = (),
     headers: Sequence[str] = (),
@@ -104,6 +116,10 @@ def operation(
         body=body,
         query=query,
         answer=answer,
+        body_optional=body_optional,
+        path=path or {},
+        also=also or {},
+        media_type=media_type,
         status=status,
         problems=tuple(problems),
         headers=tuple(headers),

@@ -41,10 +41,12 @@ STATUSES: dict[type[Exception], tuple[int, str]] = {
     errors.AlreadyExistsError: (409, "It exists already"),
     errors.MissingReferenceError: (409, "It refers to something that does not exist"),
     refusals.StaleVersionError: (412, "It was changed in the meantime"),
+    edge.BodyTooSlowError: (408, "The body is too slow"),
     edge.BodyTooLargeError: (413, "The body is too large"),
     edge.WrongContentTypeError: (415, "The body is not JSON"),
     refusals.TenantFrozenError: (423, "The tenant is frozen"),
     edge.PreconditionRequiredError: (428, "If-Match is needed"),
+    edge.HeadTooLargeError: (431, "The headers are too large"),
     refusals.UnavailableError: (503, "Not available right now"),
     errors.DatabaseUnavailableError: (503, "Not available right now"),
     errors.DatabaseBusyError: (503, "Busy; try again"),
@@ -61,9 +63,12 @@ _PLAIN: dict[type[Exception], str] = {
     errors.ConstraintError: "The database does not accept one of the values.",
     errors.NotPermittedError: "This caller's role may not do that.",
     errors.DatabaseUnavailableError: "The database can't be reached; nothing was changed. Try again in a moment.",
+    errors.DatabaseFullError: "The database has no room left on its disk; nothing was changed. Its operator has to make room.",
     errors.DatabaseBusyError: "The database is busy with a conflicting change; nothing was changed. Try again.",
 }
 _INTERNAL = "Something went wrong on our side; it was logged under this request id."
+#: Longer addresses are none of ours, and need not be repeated whole.
+_LONGEST_INSTANCE = 500
 _log = structlog.get_logger(part="http")
 
 
@@ -118,7 +123,7 @@ def answer(error: Exception, *, path: str, request_id: str) -> Answer:
         status=status,
         code=code,
         detail=detail,
-        instance=path,
+        instance=path[:_LONGEST_INSTANCE],
         request_id=request_id,
         errors=tuple(FieldProblem(field=e.field, remedy=e.remedy) for e in _fields(ours)),
     )
@@ -183,8 +188,12 @@ def _fields(error: Exception) -> tuple[FieldError, ...]:
 def _headers(error: Exception, status: int) -> Iterator[tuple[str, str]]:
     if status == 401:
         yield "www-authenticate", 'Bearer realm="tidings"'
-    if status == 503:
+    if status == 503 or isinstance(error, edge.StillInProgressError):
         yield "retry-after", "1"
+    if isinstance(error, edge.BodyTooSlowError):
+        # Nobody waits for the rest. After a body that is too large the server goes on reading for a while,
+        # so that its sender sees the answer and not a broken connection.
+        yield "connection", "close"
     if isinstance(error, edge.WrongMethodError) and error.allowed:
         yield "allow", ", ".join(error.allowed)
 

@@ -9,6 +9,7 @@ import uvicorn
 
 from tidings.kernel.errors import NotConfiguredError
 from tidings.kernel.http.asgi import App
+from tidings.kernel.http.protocol import LimitedProtocol
 
 _BACKLOG = 2048
 
@@ -58,10 +59,12 @@ class HttpServer:
         self._server = _Server(
             uvicorn.Config(
                 app,
-                http="httptools",
+                http=LimitedProtocol,
                 ws="none",
                 lifespan="off",
                 log_config=None,
+                # A stranger's broken request is no event of ours; it is answered, and that is all.
+                log_level="error",
                 access_log=False,
                 server_header=False,
                 proxy_headers=False,

@@ -7,6 +7,7 @@ from typing import LiteralString
 from tidings.kernel.bus import BusObserver, Subscription, Unobserved
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
+from tidings.kernel.postgres_bus.backlog import Backlog
 from tidings.kernel.postgres_bus.consumer import Consumer, ConsumerSettings
 from tidings.kernel.postgres_bus.dead_letters import PostgresDeadLetters
 from tidings.kernel.postgres_bus.relay import Relay, RelaySettings
@@ -20,6 +21,8 @@ class PostgresBusSettings:
     relay: RelaySettings = field(default_factory=RelaySettings)
     consumer: ConsumerSettings = field(default_factory=ConsumerSettings)
     wakeups: WakeupSettings = field(default_factory=WakeupSettings)
+    #: Seconds between two looks at what waits.
+    backlog_every: float = 15.0
 
 
 class PostgresBus:
@@ -41,9 +44,12 @@ class PostgresBus:
         #: The one LISTEN connection of this process.
         self.wakeups = Wakeups(url, db, self._settings.wakeups)
         self._dead_letters = PostgresDeadLetters(db, clock)
+        #: Looks at what waits, while the bus runs.
+        self.backlog = Backlog(db, self._observer, every_seconds=self._settings.backlog_every)
 
     def relay(self, schema: LiteralString) -> Relay:
         """Carries one service's outbox to the stream."""
+        self.backlog.watch_outbox(schema)
         return Relay(
             self._db,
             schema,
@@ -55,6 +61,7 @@ class PostgresBus:
 
     def consumer(self, subscription: Subscription) -> Consumer:
         """Reads the stream for a group."""
+        self.backlog.watch_group(subscription.group)
         return Consumer(
             self._db,
             subscription,
@@ -70,5 +77,5 @@ class PostgresBus:
         return self._dead_letters
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Keep the wake-up connection until `stop`."""
-        await self.wakeups.run(stop)
+        """Keep the wake-up connection until `stop`, and an eye on what waits."""
+        await asyncio.gather(self.wakeups.run(stop), self.backlog.run(stop))

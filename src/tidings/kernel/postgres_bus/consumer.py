@@ -13,7 +13,7 @@ from tidings.kernel.bus import BusObserver, Subscription, Unobserved
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database, WorkerTx
 from tidings.kernel.errors import DatabaseError, DatabaseUnavailableError
-from tidings.kernel.jobs import wait_for_stop
+from tidings.kernel.jobs import Pauses
 from tidings.kernel.logs import get_logger
 from tidings.kernel.postgres_bus import lease as leases
 from tidings.kernel.postgres_bus.delivery import Delivery
@@ -82,22 +82,23 @@ class Consumer:
         self._wake = wakeups.on(BUS_CHANNEL, "")
         self._lease_ends = 0.0
         self._outages = 0
+        self._pauses = Pauses(longest=self._settings.longest_outage_pause)
 
     async def run(self, stop: asyncio.Event) -> None:
         """Consume until `stop`; an outage of the database is waited out."""
-        pause = 0.1
         while not stop.is_set():
             try:
                 await self.register()
                 await self._consume(stop)
-                pause = 0.1
             except Exception as error:  # noqa: BLE001  # a consumer that dies stops its part of the system
-                self._outages += isinstance(error, DatabaseUnavailableError)
+                pause = self._pauses.after_failure()
+                self._observer.failed(f"consumer_{self._group}")
                 _log.warning(
                     "consumer_failed", group=self._group, error=type(error).__name__, retry_seconds=pause
                 )
-                await wait_for_stop(stop, pause)
-                pause = min(pause * 2, self._settings.longest_outage_pause)
+                # The wake-up connection may be back before the pause is over.
+                self._wake.clear()
+                await self._wake.wait(stop, pause)
 
     async def register(self) -> None:
         """Make the group known; from now on it misses nothing."""
@@ -120,6 +121,7 @@ class Consumer:
             self._wake.clear()
             work, pause = await self._claim()
             if work is None:
+                self._pauses.after_success()
                 await self._wake.wait(stop, pause)
                 continue
             while work is not None:
@@ -131,6 +133,7 @@ class Consumer:
                     work = None
                 else:
                     self._outages = 0
+                    self._pauses.after_success()
 
     async def _claim(self) -> tuple[_Work | None, float]:
         """Work and the lease for it; otherwise how long to wait."""
@@ -169,13 +172,18 @@ class Consumer:
         return work
 
     async def _do(self, work: _Work) -> Settlement:
-        async with self._renewing(work.lease):
-            return await self._delivery.deliver(
-                work.batch.arrivals,
-                work.lanes,
-                still_ours=lambda: self._clock.monotonic() < self._lease_ends,
-                blame_outages=self._outages >= self._settings.outages_forgiven,
-            )
+        try:
+            async with self._renewing(work.lease):
+                return await self._delivery.deliver(
+                    work.batch.arrivals,
+                    work.lanes,
+                    still_ours=lambda: self._clock.monotonic() < self._lease_ends,
+                    blame_outages=self._outages >= self._settings.outages_forgiven,
+                )
+        except DatabaseUnavailableError:
+            # Only those that came while events were at hand; the rest of an outage speaks against nobody.
+            self._outages += 1
+            raise
 
     async def _finish(self, work: _Work, settlement: Settlement, *, rest: bool) -> _Work | None:
         """Write down what became of a set and, unless it is time to `rest`, take the next one."""
@@ -207,8 +215,7 @@ class Consumer:
             yield
         finally:
             renewal.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await renewal
+            await asyncio.gather(renewal, return_exceptions=True)
 
     async def _renew(self, held: Lease) -> None:
         seconds = self._settings.lease.total_seconds()

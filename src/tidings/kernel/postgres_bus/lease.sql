@@ -8,7 +8,8 @@ ON CONFLICT (group_name) DO NOTHING;
 
 -- name: claim_lease
 -- Writes nothing unless there is something to do, so that idle processes cost a look and no more. An event
--- is looked for an hour before the cursor's time: that much may the server's clock be set back.
+-- is looked for a day before the cursor's time: that much may the server's clock be set back. A process that
+-- is stopped while it holds the row must not keep the others waiting: its session is ended.
 WITH due AS (
     SELECT next_attempt_at FROM kernel.bus_parked AS head
     WHERE group_name = :group AND next_attempt_at IS NOT NULL AND NOT EXISTS (
@@ -22,7 +23,7 @@ found AS (
         EXISTS (
             SELECT FROM kernel.bus_events AS event
             WHERE event.position > consumer.position
-              AND event.published_at >= consumer.published_at - INTERVAL '1 hour'
+              AND event.published_at >= consumer.published_at - INTERVAL '1 day'
         ) OR EXISTS (SELECT FROM due WHERE next_attempt_at <= :now) AS has_work
     FROM kernel.bus_consumers AS consumer WHERE group_name = :group
 ),
@@ -39,7 +40,8 @@ SELECT claimed.epoch, claimed.position, claimed.published_at,
         THEN extract(epoch FROM found.lease_until - clock_timestamp())::float8 END AS held_seconds,
     (SELECT next_attempt_at FROM due) AS next_attempt_at,
     set_config('plan_cache_mode', 'force_custom_plan', true) AS planning,
-    set_config('synchronous_commit', 'off', true) AS durability
+    set_config('synchronous_commit', 'off', true) AS durability,
+    set_config('idle_in_transaction_session_timeout', '10s', true) AS patience
 FROM found LEFT JOIN claimed ON true;
 
 -- name: advance_cursor
@@ -49,7 +51,8 @@ UPDATE kernel.bus_consumers
 SET position = :position, published_at = :published_at, lease_until = clock_timestamp() + :lease::interval
 WHERE group_name = :group AND owner = :owner AND epoch = :epoch
 RETURNING set_config('plan_cache_mode', 'force_custom_plan', true) AS planning,
-    set_config('synchronous_commit', 'off', true) AS durability;
+    set_config('synchronous_commit', 'off', true) AS durability,
+    set_config('idle_in_transaction_session_timeout', '10s', true) AS patience;
 
 -- name: renew_lease
 -- While one set takes long.

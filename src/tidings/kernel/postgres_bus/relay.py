@@ -8,7 +8,7 @@ from typing import LiteralString
 from tidings.kernel.bus import BusObserver, Unobserved
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
-from tidings.kernel.jobs import wait_for_stop
+from tidings.kernel.jobs import Pauses, wait_for_stop
 from tidings.kernel.logs import get_logger
 from tidings.kernel.postgres_bus.settled import SettledMark
 from tidings.kernel.postgres_bus.wakeups import OUTBOX_CHANNEL, Rest, Wakeups
@@ -36,6 +36,9 @@ class RelaySettings:
     stand_by: float = 0.25
     #: How often to raise the floor below which nothing is looked for.
     survey_every: float = 1.0
+    #: How often to look below the floor all the same. Nothing is ever there, unless the server was replaced by
+    #: a replica that had not heard of the last numbers, or somebody gave the sequence a cache.
+    look_down_every: float = 60.0
     #: The longest pause while the database does not answer.
     longest_outage_pause: float = 5.0
 
@@ -70,24 +73,27 @@ class Relay:
         self._queries = _queries(schema)
         self._wake = wakeups.on(OUTBOX_CHANNEL, schema)
         self._surveyed_at = float("-inf")
+        self._looked_down_at = float("-inf")
+        self._pauses = Pauses(longest=self._settings.longest_outage_pause)
         #: Below this number the outbox is certainly empty.
         self.settled = SettledMark()
 
     async def run(self, stop: asyncio.Event) -> None:
         """Move events until `stop`; an outage of the database is waited out."""
-        pause = 0.1
         while not stop.is_set():
             try:
                 await self._turn(stop)
-                pause = 0.1
             except Exception as error:  # noqa: BLE001  # a relay that dies stops the whole installation
+                pause = self._pauses.after_failure()
+                self._observer.failed(f"relay_{self._schema}")
                 _log.warning(
                     "relay_failed", outbox=self._schema, error=type(error).__name__, retry_seconds=pause
                 )
                 # The server that answers next may be a replica that has not heard of our last numbers.
                 self.settled = SettledMark()
-                await wait_for_stop(stop, pause)
-                pause = min(pause * 2, self._settings.longest_outage_pause)
+                # The wake-up connection may be back before the pause is over.
+                self._wake.clear()
+                await self._wake.wait(stop, pause)
 
     async def drain(self) -> int:
         """Move all that is there now; how many events that were."""
@@ -126,9 +132,11 @@ class Relay:
 
     async def _rest(self, stop: asyncio.Event) -> None:
         try:
-            # What was committed just before we rested has called nobody.
-            last_look = await self._move()
-            if not (last_look.busy or last_look.count):
+            while not (stop.is_set() or self._wake.called):
+                # What was committed just before we rested has called nobody.
+                look = await self._move()
+                if look.busy or look.count:
+                    return
                 await self._wake.wait(stop, self._wakeups.poll_seconds)
         finally:
             await self._wakeups.rise(self._schema)
@@ -143,9 +151,13 @@ class Relay:
                 writers = await tx.fetch(self._queries.writers)
                 confirming = self.settled.surveyed(frozenset(row["writer"] for row in writers))
                 self._surveyed_at = self._clock.monotonic()
-            row = await tx.fetch_one(self._queries.move_events, settled=self.settled.floor, limit=limit)
+            floor = self.settled.floor
+            if self._clock.monotonic() - self._looked_down_at >= self._settings.look_down_every:
+                floor, self._looked_down_at = 0, self._clock.monotonic()
+            row = await tx.fetch_one(self._queries.move_events, settled=floor, limit=limit)
         assert row is not None  # noqa: S101  # an aggregate always has one row
         full = row["count"] >= limit
+        self._pauses.after_success()
         self.settled.moved(row["last_seq"], full=full, confirming=confirming)
         if row["count"]:
             self._observer.relayed(self._schema, row["count"], row["lag_seconds"])

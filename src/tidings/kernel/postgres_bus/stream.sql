@@ -12,7 +12,7 @@ SELECT position, published_at, wanted,
 FROM (
     SELECT position, published_at, tenant_id, ordering_key, envelope, payload, subject ~ :subjects AS wanted
     FROM kernel.bus_events
-    WHERE position > :position AND published_at >= :published_at::timestamptz - INTERVAL '1 hour'
+    WHERE position > :position AND published_at >= :published_at::timestamptz - INTERVAL '1 day'
     ORDER BY position LIMIT :limit
 ) AS event
 ORDER BY position;

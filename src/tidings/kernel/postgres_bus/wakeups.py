@@ -15,8 +15,8 @@ from typing import Any
 import asyncpg
 
 from tidings.kernel.db import Database, translated
-from tidings.kernel.errors import DatabaseError
-from tidings.kernel.jobs import wait_for_stop
+from tidings.kernel.errors import DatabaseBusyError, DatabaseError
+from tidings.kernel.jobs import Pauses, wait_for_stop
 from tidings.kernel.logs import get_logger
 from tidings.kernel.sql import Queries
 
@@ -40,6 +40,8 @@ class WakeupSettings:
     check_every: float = 30.0
     #: Seconds that such a proof may take.
     check_timeout: float = 5.0
+    #: Seconds of the longest pause between two tries to connect.
+    longest_outage_pause: float = 5.0
 
 
 class Rest(StrEnum):
@@ -65,6 +67,11 @@ class Wake:
         """Forget earlier calls; done before looking, so that none that comes after the look is lost."""
         self._set.clear()
 
+    @property
+    def called(self) -> bool:
+        """Whether there was a call since the last `clear`."""
+        return self._set.is_set()
+
     async def wait(self, stop: asyncio.Event, seconds: float) -> None:
         """Until woken, until `stop`, or that long."""
         waiters = [asyncio.ensure_future(self._set.wait()), asyncio.ensure_future(stop.wait())]
@@ -88,6 +95,7 @@ class Wakeups:
         self._asked = asyncio.Event()
         self._pinged = asyncio.Event()
         self._token = ""
+        self._pauses = Pauses(longest=self._settings.longest_outage_pause)
         #: Set while notifications are known to come through.
         self.listening = asyncio.Event()
 
@@ -105,15 +113,13 @@ class Wakeups:
 
     async def run(self, stop: asyncio.Event) -> None:
         """Keep the connection until `stop`."""
-        pause = 0.1
         while not stop.is_set():
             try:
                 await self._listen(stop)
-                pause = 0.1
             except Exception as error:  # noqa: BLE001  # without it everybody waits for the next look
+                pause = self._pauses.after_failure()
                 _log.warning("wakeups_lost", error=type(error).__name__, retry_seconds=pause)
                 await wait_for_stop(stop, pause)
-                pause = min(pause * 2, self._settings.check_every)
 
     async def rest(self, outbox: str) -> Rest:
         """Ask to be notified of inserts into that outbox; only while RESTING are notifications sure to come."""
@@ -132,8 +138,10 @@ class Wakeups:
             async with self._busy:
                 with translated():
                     return await connection.fetchval(getattr(_QUERIES, question).text, outbox, timeout=5)
-        except (DatabaseError, asyncpg.InternalClientError):
-            return None  # The connection is gone, its locks with it; `run` makes another one.
+        except DatabaseError:
+            # It is gone, or hangs with an answer that we shall never know: end it, and its locks with it.
+            connection.terminate()
+            return None
 
     async def _listen(self, stop: asyncio.Event) -> None:
         lost = asyncio.Event()
@@ -170,9 +178,15 @@ class Wakeups:
         """Send one through the pool and wait for it; a TimeoutError where it does not come."""
         self._token = secrets.token_hex(8)
         self._pinged.clear()
-        async with self._db.worker() as tx:
-            await tx.fetch_value(_QUERIES.ping, token=self._token)
+        try:
+            async with self._db.worker() as tx:
+                await tx.fetch_value(_QUERIES.ping, token=self._token)
+        except DatabaseBusyError:
+            if self.listening.is_set():
+                return  # Nothing speaks against the connection; a busy pool needs no more lookers.
+            raise
         await asyncio.wait_for(self._pinged.wait(), self._settings.check_timeout)
+        self._pauses.after_success()
         if not self.listening.is_set():
             self.listening.set()
             self._wake_all()  # Something may have happened before we listened.

@@ -157,7 +157,10 @@ def granted_scopes(wish: KeyWish, grantor: Caller | None) -> frozenset[str]:
     """The scopes that the wish comes down to."""
     if wish.scopes is not None:
         return wish.scopes
-    return ROLE_SCOPES[wish.role] & grantor.scopes if grantor else ROLE_SCOPES[wish.role]
+    scopes = ROLE_SCOPES[wish.role] & grantor.scopes if grantor else ROLE_SCOPES[wish.role]
+    if not scopes:
+        raise EscalationError("scopes", f"would be none: you have nothing yourself that {wish.role} can hold")
+    return scopes
 
 
 def check_grant(

@@ -31,7 +31,7 @@ async def rotate_key(
         raise UnknownKeyError
     now = clock.now()
     if old.rotated_to is not None:
-        raise AlreadyRotatedError(f"{old.id} was rotated to {old.rotated_to}; rotate that one")
+        raise AlreadyRotatedError(f"the key {old.id} was rotated to {old.rotated_to}; rotate that one")
     if not old.usable(now):
         raise KeyEndedError
     if wrong := expiry_faults(expires_at, now):

@@ -25,6 +25,7 @@ from tidings.notify.access.wire import CreateKey, KeyView, NewKey, RotateKey
 
 _TAG = "API keys"
 _LISTING = "api_keys"
+_PATH = {"key_id": API_KEY}
 #: A secret must not stay in anybody's cache.
 _NO_STORE = {"Cache-Control": "no-store"}
 
@@ -97,6 +98,7 @@ async def list_api_keys(request: AnyRequest) -> Page[KeyView]:
         tag=_TAG,
         scope="api_keys:read",
         tenant=TenantNeed.OPTIONAL,
+        path=_PATH,
         answer=KeyView,
         problems=["key_not_found"],
     ),
@@ -119,6 +121,7 @@ async def show_api_key(request: AnyRequest) -> KeyView:
         tag=_TAG,
         scope="api_keys:write",
         tenant=TenantNeed.OPTIONAL,
+        path=_PATH,
         body=RotateKey,
         answer=NewKey,
         status=201,
@@ -165,6 +168,7 @@ def _new_key(deps: Deps, key: ApiKey, secret: str) -> Done:
         tenant=TenantNeed.OPTIONAL,
         # A leaked key must be ended even while its tenant is frozen.
         writes=False,
+        path=_PATH,
         answer=KeyView,
         problems=["key_not_found"],
     ),
@@ -188,7 +192,7 @@ async def _side(deps: Deps, caller: Caller) -> AsyncIterator[TenantTx | Platform
         async with deps.db.tenant(caller.tenant_id, caller_role=caller.role) as tenant_tx:
             yield tenant_tx
     else:
-        async with deps.db.platform() as platform_tx:
+        async with deps.db.platform(caller_role=caller.role) as platform_tx:
             yield platform_tx
 
 

@@ -5,13 +5,12 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from tidings.contracts.moments import Moment
 from tidings.contracts.scopes import ROLE_SCOPES
-from tidings.contracts.tenants import Name
+from tidings.contracts.text import Label
 from tidings.kernel.db import CallerRole
 from tidings.notify.access.model import ApiKey, KeyState, KeyWish
 
-#: Times have to say their offset; a bare one means something else on every machine.
-Moment = Annotated[datetime, Meta(tz=True)]
 #: A month and a bit.
 _LONGEST_OVERLAP = 35 * 86_400
 
@@ -19,7 +18,7 @@ _LONGEST_OVERLAP = 35 * 86_400
 class CreateKey(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A key to be."""
 
-    name: Name
+    name: Label
     role: CallerRole
     #: Left out: all that the role can hold and you have yourself.
     scopes: Annotated[list[str], Meta(max_length=100)] | None = None
@@ -58,13 +57,13 @@ class KeyView(Struct, frozen=True, kw_only=True):
     scopes: list[str]
     environment: Literal["live", "test"]
     created_by: str
-    created_at: datetime
-    expires_at: datetime | None
-    last_used_at: datetime | None
-    revoked_at: datetime | None
+    created_at: Moment
+    expires_at: Moment | None
+    last_used_at: Moment | None
+    revoked_at: Moment | None
     rotated_from: str | None
     rotated_to: str | None
-    overlap_ends_at: datetime | None
+    overlap_ends_at: Moment | None
 
     @classmethod
     def of(cls, key: ApiKey, now: datetime) -> "KeyView":

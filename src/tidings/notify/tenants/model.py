@@ -3,7 +3,8 @@
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
-from zoneinfo import ZoneInfo
+from functools import cache
+from zoneinfo import available_timezones
 
 from msgspec import UNSET
 
@@ -162,9 +163,10 @@ def _policy_faults(policy: NotificationPolicy) -> list[FieldError]:
 
 def zone_exists(name: str) -> bool:
     """Whether this is the name of a time zone."""
-    try:
-        ZoneInfo(name)
-    # A name may be a folder of the database, a path out of it, or simply unknown.
-    except (KeyError, ValueError, OSError):
-        return False
-    return name != "localtime"
+    return name in _zones()
+
+
+@cache
+def _zones() -> frozenset[str]:
+    # What the machine itself is set to is not a name that means the same elsewhere.
+    return frozenset(available_timezones() - {"localtime", "posixrules", "Factory"})

@@ -1,12 +1,14 @@
 """What HTTP calls about tenants: the platform's own routes, and "who am I" for everybody."""
 
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 from litestar import Request, Response, Router, get, patch, post
 
 from tidings.contracts.tenants import TenantEvent
-from tidings.kernel.http.bodies import decode, read_body, read_query
+from tidings.kernel.db import PlatformTx
+from tidings.kernel.http.bodies import body_of, decode, read_body, read_query
 from tidings.kernel.http.callers import ANY_CALLER, Caller, TenantNeed, caller_of
 from tidings.kernel.http.etags import etag, expect_version
 from tidings.kernel.http.once import Done, answer_once
@@ -30,6 +32,7 @@ from tidings.notify.tenants.wire import (
 
 _TAG = "tenants (platform)"
 _LISTING = "tenants"
+_PATH = {"tenant_id": TENANT}
 
 AnyRequest = Request[Any, Any, Any]
 
@@ -53,11 +56,11 @@ async def create_tenant(request: AnyRequest) -> Response[bytes]:
     deps = deps_of(request, Deps)
     wanted = await read_body(request, CreateTenant)
     wanted.check()
-    actor = caller_of(request).actor
-    async with deps.db.platform() as tx:
+    caller = caller_of(request)
+    async with _platform(request) as tx:
 
         async def work() -> Done:
-            tenant = await _changer(deps).create(tx, wanted.event, actor=actor)
+            tenant = await _changer(deps).create(tx, wanted.event, actor=caller.actor)
             headers = {"ETag": etag(tenant.version), "Location": f"/internal/v1/tenants/{tenant.id}"}
             return Done(status=201, body=TenantView.of(tenant), headers=headers)
 
@@ -77,10 +80,9 @@ async def create_tenant(request: AnyRequest) -> Response[bytes]:
 )
 async def list_tenants(request: AnyRequest) -> Page[TenantView]:
     """List tenants."""
-    deps = deps_of(request, Deps)
     query = read_query(request, ListTenants)
     after = read_cursor(query.cursor, listing=_LISTING)
-    async with deps.db.platform() as tx:
+    async with _platform(request) as tx:
         found = await store.list_tenants(
             tx, after_id=after.id if after else None, status=query.status, limit=query.limit + 1
         )
@@ -96,15 +98,15 @@ async def list_tenants(request: AnyRequest) -> Page[TenantView]:
         tag=_TAG,
         scope="tenants:read",
         tenant=TenantNeed.NONE,
+        path=_PATH,
         answer=TenantView,
         problems=["tenant_not_found"],
     ),
 )
 async def show_tenant(request: AnyRequest) -> Response[TenantView]:
     """Show a tenant."""
-    deps = deps_of(request, Deps)
     wanted = path_id(request, TENANT, "tenant_id")
-    async with deps.db.platform() as tx:
+    async with _platform(request) as tx:
         tenant = await store.find_tenant(tx, tenant_id=wanted)
     if tenant is None:
         raise UnknownTenantError(f"no tenant has the id {wanted}")
@@ -118,6 +120,7 @@ async def show_tenant(request: AnyRequest) -> Response[TenantView]:
         tag=_TAG,
         scope="tenants:write",
         tenant=TenantNeed.NONE,
+        path=_PATH,
         body=UpdateTenant,
         answer=TenantView,
         headers=["If-Match"],
@@ -135,7 +138,7 @@ async def update_tenant(request: AnyRequest) -> Response[TenantView]:
         expect_version(request.scope, known.version)
         return changes.event(known)
 
-    async with deps.db.platform() as tx:
+    async with _platform(request) as tx:
         tenant = await _changer(deps).change(tx, wanted, make, actor=caller_of(request).actor)
     deps.gate.forget(wanted)
     return _shown(tenant)
@@ -152,7 +155,9 @@ def _status_route(
             tag=_TAG,
             scope="tenants:write",
             tenant=TenantNeed.NONE,
+            path=_PATH,
             body=StatusChange,
+            body_optional=True,
             answer=TenantView,
             problems=["tenant_not_found", "tenant_leaving"],
             description="The body may be left out. Doing it again changes nothing.",
@@ -161,9 +166,9 @@ def _status_route(
     async def change_status(request: AnyRequest) -> Response[TenantView]:
         deps = deps_of(request, Deps)
         wanted = path_id(request, TENANT, "tenant_id")
-        body = await request.body()
+        body = await body_of(request)
         given = await read_body(request, StatusChange) if body else decode(b"{}", StatusChange)
-        async with deps.db.platform() as tx:
+        async with _platform(request) as tx:
             tenant = await _changer(deps).change(
                 tx, wanted, make(given.reason), actor=caller_of(request).actor
             )
@@ -228,6 +233,8 @@ def _links(caller: Caller) -> dict[str, str]:
     }
     if "api_keys:read" in caller.scopes:
         links["api_keys"] = "/api/v1/api-keys"
+    if "audit:read" in caller.scopes:
+        links["audit"] = "/api/v1/audit"
     if "tenants:read" in caller.scopes and caller.home is None:
         links["tenants"] = "/internal/v1/tenants"
     return links
@@ -235,6 +242,11 @@ def _links(caller: Caller) -> dict[str, str]:
 
 def _shown(tenant: Tenant) -> Response[TenantView]:
     return Response(TenantView.of(tenant), headers={"ETag": etag(tenant.version)})
+
+
+def _platform(request: AnyRequest) -> AbstractAsyncContextManager[PlatformTx]:
+    # The role goes with it: the database too lets a platform.support caller read, and no more.
+    return deps_of(request, Deps).db.platform(caller_role=caller_of(request).role)
 
 
 def _changer(deps: Deps) -> TenantChanger:

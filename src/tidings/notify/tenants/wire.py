@@ -1,13 +1,12 @@
 """Tenants as JSON: what requests bring and answers show."""
 
-from datetime import datetime
-from typing import Annotated, Literal
+from typing import Literal
 
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Struct, UnsetType
 
+from tidings.contracts.moments import Moment
 from tidings.contracts.tenants import (
     Locale,
-    Name,
     NotificationPolicy,
     Region,
     Slug,
@@ -17,6 +16,7 @@ from tidings.contracts.tenants import (
     TimeZone,
     Weight,
 )
+from tidings.contracts.text import Label, Reason
 from tidings.kernel.http.paging import PageQuery
 from tidings.kernel.ids import TenantId
 from tidings.notify.tenants.model import Tenant, TenantStatus, check_facts
@@ -25,7 +25,7 @@ from tidings.notify.tenants.model import Tenant, TenantStatus, check_facts
 class CreateTenant(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A tenant to be."""
 
-    name: Name
+    name: Label
     slug: Slug
     region: Region = "local"
     default_locale: Locale = "en-US"
@@ -57,7 +57,7 @@ class CreateTenant(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 class UpdateTenant(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What to change; fields left out stay. `notification_policy` is replaced whole."""
 
-    name: Name | UnsetType = UNSET
+    name: Label | UnsetType = UNSET
     slug: Slug | UnsetType = UNSET
     region: Region | UnsetType = UNSET
     default_locale: Locale | UnsetType = UNSET
@@ -86,7 +86,7 @@ class UpdateTenant(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 class StatusChange(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Why the state is changed; for the audit."""
 
-    reason: Annotated[str, Meta(min_length=1, max_length=500)] | None = None
+    reason: Reason | None = None
 
 
 class ListTenants(PageQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -104,15 +104,15 @@ class TenantView(Struct, frozen=True, kw_only=True):
     region: str
     status: TenantStatus
     frozen: bool
-    frozen_at: datetime | None
+    frozen_at: Moment | None
     default_locale: str
     default_timezone: str
     notification_policy: NotificationPolicy
     theme_etag: str
     weight: int
     version: int
-    created_at: datetime
-    updated_at: datetime
+    created_at: Moment
+    updated_at: Moment
 
     @classmethod
     def of(cls, tenant: Tenant) -> "TenantView":

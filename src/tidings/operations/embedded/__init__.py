@@ -2,5 +2,6 @@
 
 from tidings.operations.embedded.data_dir import DataDir, DataDirError
 from tidings.operations.embedded.server import EmbeddedPostgres, EmbeddedPostgresError
+from tidings.operations.embedded.supervisor import PostgresSupervisor
 
-__all__ = ["DataDir", "DataDirError", "EmbeddedPostgres", "EmbeddedPostgresError"]
+__all__ = ["DataDir", "DataDirError", "EmbeddedPostgres", "EmbeddedPostgresError", "PostgresSupervisor"]

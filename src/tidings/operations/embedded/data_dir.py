@@ -10,6 +10,7 @@ tidings-data/
 └── demo.json        address and keys of the demo tenant, mode 600
 """
 
+import contextlib
 import fcntl
 import json
 import os
@@ -55,7 +56,10 @@ class DataDir:
     def open(self) -> None:
         """Make the folder, or check that it is ours; then lock it for this process."""
         self._claim()
-        lock = (self.path / "lock").open("a+", encoding="ascii")
+        try:
+            lock = (self.path / "lock").open("a+", encoding="ascii")
+        except OSError as error:
+            raise self._unusable(error) from None
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -66,11 +70,14 @@ class DataDir:
                 f"{self.path} is in use by another tidings (pid {holder}); "
                 "stop it, or choose another folder with --data-dir"
             ) from None
-        lock.seek(0)
-        lock.truncate()
-        lock.write(str(os.getpid()))
-        lock.flush()
         self._lock = lock
+        try:
+            lock.seek(0)
+            lock.truncate()
+            lock.write(str(os.getpid()))
+            lock.flush()
+        except OSError as error:
+            raise self._unusable(error) from None
 
     def close(self) -> None:
         """Let go of the lock."""
@@ -103,13 +110,23 @@ class DataDir:
     def write_private(self, file: Path, content: Any) -> None:
         """Write JSON that only we may read; a crash leaves the old file or the new one."""
         draft = file.with_name(f".{file.name}.{os.getpid()}")
-        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as out:
-            json.dump(content, out, indent=2)
-            out.write("\n")
-            out.flush()
-            os.fsync(out.fileno())
-        draft.replace(file)
+        try:
+            descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            with os.fdopen(descriptor, "w", encoding="utf-8") as out:
+                json.dump(content, out, indent=2)
+                out.write("\n")
+                out.flush()
+                os.fsync(out.fileno())
+            draft.replace(file)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                draft.unlink(missing_ok=True)
+            raise self._unusable(error) from None
+
+    def _unusable(self, error: OSError) -> DataDirError:
+        return DataDirError(
+            f"{self.path} can't be written: {error.strerror}; make room or choose another --data-dir"
+        )
 
     def _claim(self) -> None:
         marker = self.path / "tidings.json"

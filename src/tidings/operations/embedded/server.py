@@ -5,27 +5,25 @@ killed, however that happens. It listens on loopback only, with scram passwords,
 superuser at all: roles and the database are made once in single-user mode, before the first start.
 """
 
-import ctypes
 import importlib.util
 import os
 import shutil
-import signal
 import socket
 import subprocess
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
+from tidings.operations.embedded.child import ENVIRONMENT, PostgresChild
 from tidings.operations.embedded.data_dir import DataDir
+from tidings.operations.embedded.leftover import end_leftover
 from tidings.operations.embedded.placement import User, choose_user, place_cluster, place_programs
 
 DATABASE: Final = "tidings"
 OWNER: Final = "tidings_owner"
 RUNTIME: Final = "tidings_runtime"
 _ROLES_SQL = Path(__file__).parent.parent / "migrations" / "roles.sql"
-_PR_SET_PDEATHSIG = 1
 
 #: Reasons not to start that go away: a dead server's last processes are ending, or a port was just taken.
 _PASSING = ("still in use", "lock file", "could not create any TCP/IP sockets", "the database system is")
@@ -67,7 +65,8 @@ class EmbeddedPostgres:
         self._data_dir = data_dir
         self._install = install or bundled_install()
         self._options = options or {}
-        self._process: subprocess.Popen[bytes] | None = None
+        self._child: PostgresChild | None = None
+        self._said_before = 0
         self._user: User | None = None
         self._cluster = data_dir.postgres
         #: Where the programs are run from.
@@ -82,8 +81,18 @@ class EmbeddedPostgres:
 
     @property
     def pid(self) -> int | None:
-        """The server's process, while it runs."""
-        return self._process.pid if self._process else None
+        """The server's process, once started."""
+        return self._child.pid if self._child else None
+
+    @property
+    def exit_code(self) -> int | None:
+        """How the server ended; None while it runs."""
+        return self._child.exit_code if self._child else None
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it takes connections."""
+        return self._child is not None and self._child.is_ready
 
     def url(self, role: str, database: str = DATABASE) -> str:
         """How to connect as one of our two login roles."""
@@ -92,6 +101,18 @@ class EmbeddedPostgres:
 
     def start(self) -> None:
         """Make the cluster where there is none, then start it and wait until it takes connections."""
+        try:
+            self._start()
+        except OSError as error:
+            raise EmbeddedPostgresError(
+                f"the database in {self._data_dir.path} can't be started: {error.strerror} ({error.filename})"
+            ) from error
+
+    def start_again(self) -> None:
+        """Start it on the same port after it has ended by itself; returns before it `is_ready`."""
+        self._launch()
+
+    def _start(self) -> None:
         self._user = choose_user(self._data_dir.postgres)
         self.programs = place_programs(self._install, self._user)
         self._cluster = place_cluster(self._data_dir.postgres, self._user)
@@ -103,15 +124,21 @@ class EmbeddedPostgres:
                 )
             self._initialise()
         self._check_version()
-        self._end_leftover()
+        if (stubborn := end_leftover(self._cluster)) is not None:
+            raise EmbeddedPostgresError(
+                f"an earlier Postgres (pid {stubborn}) of {self._cluster} does not end"
+            )
         deadline = time.monotonic() + 15
         while True:
             self.port = _free_port(self._preferred_port())
-            said_before = self.log.stat().st_size if self.log.exists() else 0
-            if self._launch():
-                (self._data_dir.path / "postgres.port").write_text(str(self.port))
+            if self._await_ready(self._launch()):
+                try:
+                    (self._data_dir.path / "postgres.port").write_text(str(self.port))
+                except OSError:
+                    self.stop()
+                    raise
                 return
-            reason = self._reason(said_before)
+            reason = self.last_words()
             if not any(passing in reason for passing in _PASSING) or time.monotonic() > deadline:
                 raise EmbeddedPostgresError(f"Postgres did not start: {reason} (see {self.log})")
             time.sleep(0.1)
@@ -124,20 +151,26 @@ class EmbeddedPostgres:
 
     def stop(self) -> None:
         """Stop it cleanly; within ten seconds, or else at once (the next start then recovers)."""
-        if self._process is None:
-            return
-        process, self._process = self._process, None
-        process.send_signal(signal.SIGINT)
-        try:
-            process.wait(10)
-        except subprocess.TimeoutExpired:
-            process.send_signal(signal.SIGQUIT)
-            process.wait(10)
+        child, self._child = self._child, None
+        if child is not None:
+            child.stop()
 
     def _initialise(self) -> None:
-        draft = self._cluster.with_name(f"{self._cluster.name}.new")
-        shutil.rmtree(draft, ignore_errors=True)
+        for abandoned in self._cluster.parent.glob(f"{self._cluster.name}.new*"):
+            shutil.rmtree(abandoned, ignore_errors=True)
+        # A name of our own: the initdb of a predecessor that was killed may still be writing to its draft.
+        draft = self._cluster.with_name(f"{self._cluster.name}.new.{os.getpid()}")
         draft.mkdir(mode=0o700)
+        try:
+            self._fill(draft)
+        except BaseException:
+            shutil.rmtree(draft, ignore_errors=True)
+            raise
+        if self._cluster.exists():
+            self._cluster.rmdir()
+        draft.rename(self._cluster)
+
+    def _fill(self, draft: Path) -> None:
         if self._user:
             os.chown(draft, self._user.uid, self._user.gid)
         self._run(
@@ -155,12 +188,11 @@ class EmbeddedPostgres:
             f"CREATE DATABASE {DATABASE} OWNER {OWNER};\n\n"
             f"REVOKE ALL ON DATABASE {DATABASE} FROM PUBLIC;\n\n"
             f"GRANT CONNECT ON DATABASE {DATABASE} TO {RUNTIME};\n\n"
+            f"REVOKE ALL ON DATABASE postgres FROM PUBLIC;\n\n"
+            f"GRANT CONNECT ON DATABASE postgres TO {OWNER};\n\n"
         )
         # -j: a statement ends at a semicolon followed by an empty line.
         self._run(["postgres", "--single", "-j", "-D", str(draft), "postgres"], stdin=script)
-        if self._cluster.exists():
-            self._cluster.rmdir()
-        draft.rename(self._cluster)
 
     def _check_version(self) -> None:
         have = (self._cluster / "PG_VERSION").read_text().strip()
@@ -177,82 +209,40 @@ class EmbeddedPostgres:
                 "start the older Tidings, dump the database, and restore it into a new data dir"
             )
 
-    def _end_leftover(self) -> None:
-        """Wait for the server of a killed predecessor, which is on its way out; end it where it is not."""
-        deadline = time.monotonic() + 15
-        signals = iter((None, signal.SIGINT, signal.SIGQUIT))
-        next_signal_at = time.monotonic()
-        while (pid := self._leftover()) is not None:
-            if time.monotonic() > deadline:
-                raise EmbeddedPostgresError(
-                    f"an earlier Postgres (pid {pid}) of {self._cluster} does not end"
-                )
-            if time.monotonic() >= next_signal_at:
-                wanted = next(signals, None)
-                if wanted is not None:
-                    os.kill(pid, wanted)
-                next_signal_at = time.monotonic() + 4
-            time.sleep(0.02)
-
-    def _leftover(self) -> int | None:
-        try:
-            lines = (self._cluster / "postmaster.pid").read_text().splitlines()
-            pid = abs(int(lines[0]))
-            command = Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace")
-        except (FileNotFoundError, ProcessLookupError, ValueError, IndexError, OSError):
-            return None
-        return pid if str(self._cluster) in command else None
-
     def _preferred_port(self) -> int:
         try:
             return int((self._data_dir.path / "postgres.port").read_text())
         except (FileNotFoundError, ValueError):
             return 0
 
-    def _launch(self) -> bool:
+    def _launch(self) -> PostgresChild:
+        self._said_before = self.log.stat().st_size if self.log.exists() else 0
+        program = str(self.programs / "bin" / "postgres")
         options = [part for key, value in self._options.items() for part in ("-c", f"{key}={value}")]
-        with self.log.open("ab") as log:
-            self._process = subprocess.Popen(
-                [
-                    str(self.programs / "bin" / "postgres"),
-                    "-D",
-                    str(self._cluster),
-                    "-p",
-                    str(self.port),
-                    *options,
-                ],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                cwd=self._cluster,
-                start_new_session=True,  # Ctrl-C is for us; we stop it when we have drained
-                preexec_fn=_die_with(os.getpid()),  # noqa: PLW1509  # the main thread, before any other exists
-                env={"PATH": "/usr/bin:/bin", "TZ": "UTC", "LC_ALL": "C"},
-                **self._as_user(),
-            )
-        return self._await_ready(self._process)
+        self._child = PostgresChild(
+            [program, "-D", str(self._cluster), "-p", str(self.port), *options],
+            cluster=self._cluster,
+            log=self.log,
+            credentials=self._as_user(),
+        )
+        return self._child
 
-    def _await_ready(self, process: subprocess.Popen[bytes]) -> bool:
+    def _await_ready(self, child: PostgresChild) -> bool:
         deadline = time.monotonic() + 120  # crash recovery after a busy day
-        pid_file = self._cluster / "postmaster.pid"
         while time.monotonic() < deadline:
-            if process.poll() is not None:
-                self._process = None
+            if child.exit_code is not None:
+                self._child = None
                 return False
-            try:
-                lines = pid_file.read_text().splitlines()
-            except FileNotFoundError:
-                lines = []
-            if len(lines) > 7 and lines[0] == str(process.pid) and lines[7].strip() == "ready":
+            if child.is_ready:
                 return True
             time.sleep(0.01)
         self.stop()
         raise EmbeddedPostgresError(f"Postgres was not ready within two minutes; see {self.log}")
 
-    def _reason(self, said_before: int) -> str:
-        """Why it did not start, in its own words."""
+    def last_words(self) -> str:
+        """Why it did not start, as it has put it."""
         with self.log.open("rb") as log:
-            log.seek(said_before)
+            log.seek(self._said_before)
             lines = log.read().decode(errors="replace").splitlines()
         fatal = [line.partition("FATAL:")[2].strip() for line in lines if "FATAL:" in line]
         return fatal[-1] if fatal else (lines[-1] if lines else "it said nothing")
@@ -264,7 +254,7 @@ class EmbeddedPostgres:
             input=stdin.encode(),
             capture_output=True,
             cwd="/",
-            env={"PATH": "/usr/bin:/bin", "TZ": "UTC", "LC_ALL": "C"},
+            env=ENVIRONMENT,
             check=False,
             **self._as_user(),
         )
@@ -307,15 +297,3 @@ def _free_port(preferred: int) -> int:
                 continue
             return int(probe.getsockname()[1])
     raise EmbeddedPostgresError("no free port on 127.0.0.1")
-
-
-def _die_with(parent: int) -> Callable[[], None]:
-    libc = ctypes.CDLL(None, use_errno=True)
-
-    def arm() -> None:
-        if hasattr(libc, "prctl"):
-            libc.prctl(_PR_SET_PDEATHSIG, signal.SIGINT)
-        if os.getppid() != parent:  # it died before we could ask to be told
-            os.kill(os.getpid(), signal.SIGTERM)
-
-    return arm

@@ -15,9 +15,13 @@ from tidings.kernel.metrics import Metrics
 from tidings.operations.partitions.drop import drop_old
 from tidings.operations.partitions.make import make_missing
 from tidings.operations.partitions.plan import Partition
-from tidings.operations.partitions.store import missing_partitions, registered_tables
+from tidings.operations.partitions.store import missing_partitions, registered_tables, server_time
 
 _log = get_logger("partitions")
+#: How soon to look again when that failed.
+_AFTER_FAILURE = timedelta(minutes=1)
+#: How far the server's clock and ours may be apart.
+_SKEW = timedelta(minutes=1)
 
 
 class PartitionJob:
@@ -33,25 +37,33 @@ class PartitionJob:
     async def run(self, stop: asyncio.Event) -> None:
         """Until told to stop; a database that is away for a while does not end it."""
         while not stop.is_set():
+            wait = self._every
             try:
                 await self.run_once()
             except TidingsError as error:
                 self._metrics.job_failures.labels("partitions").inc()
                 _log.error("partitions_not_checked", code=error.code, reason=str(error))
-            await wait_for_stop(stop, self._every.total_seconds())
+                wait = min(wait, _AFTER_FAILURE)
+            await wait_for_stop(stop, wait.total_seconds())
 
     async def run_once(self) -> list[Partition]:
         """One look; what is still missing afterwards."""
         with translated():
             connection = await asyncpg.connect(self._url, timeout=10)
         try:
-            now = self._clock.now()
+            now, theirs = self._clock.now(), await server_time(connection)
+            if abs(now - theirs) > _SKEW:
+                _log.error("clocks_differ", seconds=round((now - theirs).total_seconds()))
+            # Rows are stamped by either clock; where they differ there has to be room for both.
             if self._may_make:
-                for partition in await make_missing(connection, now):
-                    _log.info("partition_made", partition=partition.name)
+                for moment in (now, theirs):
+                    for partition in await make_missing(connection, moment):
+                        _log.info("partition_made", partition=partition.name)
                 for name in await drop_old(connection, now):
                     _log.info("partition_dropped", partition=name)
-            missing = await missing_partitions(connection, now)
+            missing = sorted(
+                {*await missing_partitions(connection, now), *await missing_partitions(connection, theirs)}
+            )
             counts = Counter(partition.parent for partition in missing)
             for table in await registered_tables(connection):
                 self._metrics.missing_partitions.labels(table.parent).set(counts[table.parent])

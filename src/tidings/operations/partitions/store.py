@@ -33,6 +33,22 @@ async def old_partitions(connection: asyncpg.Connection, now: datetime) -> list[
     return [(table.parent, name) for table in tables for name in over(table, attached, now)]
 
 
+async def abandoned_partitions(connection: asyncpg.Connection, now: datetime) -> list[str]:
+    """What was detached to be dropped, and was not."""
+    tables = await registered_tables(connection)
+    with translated():
+        rows = await connection.fetch(_QUERIES.detached_partitions.text)
+    names = {row["name"] for row in rows}
+    return [name for table in tables for name in over(table, names, now)]
+
+
+async def server_time(connection: asyncpg.Connection) -> datetime:
+    """The present moment, by the server's clock."""
+    with translated():
+        moment: datetime = await connection.fetchval(_QUERIES.server_time.text)
+    return moment
+
+
 async def _attached(connection: asyncpg.Connection) -> set[str]:
     with translated():
         rows = await connection.fetch(_QUERIES.attached_partitions.text)

@@ -4,6 +4,20 @@ SELECT parent, unit, ahead, fillfactor, keep
 FROM kernel.partitioned_tables
 ORDER BY parent;
 
+-- name: server_time
+-- The relay stamps events with the server's clock; ours may differ.
+SELECT clock_timestamp();
+
+-- name: detached_partitions
+-- Tables that stand beside their parent under a partition's name: detached, and not dropped before a crash.
+SELECT t.parent, n.nspname || '.' || c.relname AS name
+FROM kernel.partitioned_tables AS t
+JOIN pg_catalog.pg_class AS p ON p.oid = to_regclass(t.parent)
+JOIN pg_catalog.pg_class AS c ON c.relnamespace = p.relnamespace AND c.relkind = 'r' AND NOT c.relispartition
+    AND starts_with(c.relname, p.relname || '_y')
+JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+WHERE t.keep IS NOT NULL AND NOT EXISTS (SELECT FROM pg_catalog.pg_inherits AS i WHERE i.inhrelid = c.oid);
+
 -- name: attached_partitions
 -- Only what is attached counts: a table of the right name that stands beside its parent takes no rows.
 SELECT n.nspname || '.' || c.relname AS name

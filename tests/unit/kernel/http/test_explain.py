@@ -137,8 +137,8 @@ class Wanted(Struct, forbid_unknown_fields=True, kw_only=True):
         (b"status=green", "status"),
         (b"offset=3", "offset"),
         (b"status=red%00", "status"),
-        (b"limit=%ff", ""),
-        ("limit=ä".encode(), ""),
+        (b"limit=%ff", "query"),
+        ("limit=ä".encode(), "query"),
     ],
 )
 def test_wrong_query_parameters_are_named(query: bytes, field: str) -> None:

@@ -1,0 +1,57 @@
+"""What every vendor's adapter is to the rest of the system."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Protocol
+
+from tidings.contracts.messages import OutboundMessage, Outcome
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capabilities:
+    """What an adapter can do, so that nobody has to try."""
+
+    #: Takes HTML beside the text.
+    html: bool = False
+    #: Takes files, attached or inline.
+    attachments: bool = False
+    #: The vendor recognises a repeated message by its id: repeating an unlearned one is safe.
+    idempotent: bool = False
+    #: The vendor tells later what became of a message.
+    receipts: bool = False
+
+
+class Adapter(Protocol):
+    """Hands messages to one account at one vendor."""
+
+    @property
+    def name(self) -> str:
+        """As the registry calls it."""
+        ...
+
+    @property
+    def channels(self) -> frozenset[str]:
+        """What it can send over."""
+        ...
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What it can do."""
+        ...
+
+    @property
+    def longest_send(self) -> timedelta:
+        """A call of `send` has returned after this; a lease on the work has to be longer."""
+        ...
+
+    async def send(self, messages: Sequence[OutboundMessage]) -> Sequence[Outcome]:
+        """Hand them over: one outcome each, in the same order; nothing a vendor does makes it raise.
+
+        If the call is cancelled, all of it is unlearned.
+        """
+        ...
+
+    async def close(self) -> None:
+        """End all connections; messages that wait are given back as `TryLater`."""
+        ...

@@ -1,0 +1,51 @@
+"""How notify tells the router which vendor accounts a tenant sends through; the router keeps the means."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from tidings.kernel.db import TenantTx
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigureAccount:
+    """A tenant's own account with a vendor; what is None stays as it is."""
+
+    vendor: str
+    #: A reference, checked by the sender of this command; never the secret.
+    secret_ref: str
+    #: The account's number or handle with the vendor, where it has one.
+    handle: str | None = None
+    per_second: int | None = None
+    per_day: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Account:
+    """An account with a vendor that a tenant can send through."""
+
+    id: str
+    vendor: str
+    #: The platform's account, which all tenants may use; a tenant's own wins over it.
+    platform: bool
+    handle: str | None
+    per_second: int | None
+    per_day: int | None
+
+
+class ChannelConfigs(Protocol):
+    """The router's side of a channel; commands join the caller's transaction."""
+
+    def vendors(self) -> Mapping[str, frozenset[str]]:
+        """Every adapter by its name, with the channels that it serves."""
+        ...
+
+    async def configure(
+        self, tx: TenantTx, commands: Sequence[ConfigureAccount], *, actor: str
+    ) -> dict[str, Account]:
+        """Make or change the tenant's own accounts, at most one for each vendor; by vendor."""
+        ...
+
+    async def accounts(self, tx: TenantTx, vendors: Sequence[str]) -> dict[str, Account]:
+        """The accounts to send through: the tenant's own, or else the platform's; by vendor."""
+        ...

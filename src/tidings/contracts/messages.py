@@ -1,0 +1,100 @@
+"""A message as it is handed to a vendor, and what the vendor made of it.
+
+A message holds an address and somebody's words. None of that shows when one is printed, so that a stray log line
+or a traceback carries nothing out.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import TypeAlias
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """Where something comes from or answers go to."""
+
+    #: `name@example.org`, a telephone number, a sender name: whatever the channel has.
+    value: str = field(repr=False)
+    #: What people see beside it.
+    name: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attachment:
+    """A file that travels with a message, or a picture inside its HTML."""
+
+    filename: str = field(repr=False)
+    #: `application/pdf`, without parameters.
+    media_type: str
+    content: bytes = field(repr=False)
+    #: The HTML refers to it as `cid:…`; None for a file that is attached.
+    inline_cid: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutboundMessage:
+    """One message to one person over one channel, rendered and ready."""
+
+    #: The notification's id: the same when a message is repeated, so that a repeat can be recognised.
+    message_id: str
+    tenant_id: str
+    #: `email`, `sms`, …
+    channel: str
+    sender: Address = field(repr=False)
+    #: The one address it goes to, in its one spelling.
+    to: str = field(repr=False)
+    to_name: str | None = field(default=None, repr=False)
+    reply_to: Address | None = field(default=None, repr=False)
+    subject: str | None = field(default=None, repr=False)
+    html: str | None = field(default=None, repr=False)
+    text: str | None = field(default=None, repr=False)
+    #: Further headers, name and value, where the channel has any.
+    headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    attachments: tuple[Attachment, ...] = field(default=(), repr=False)
+    #: The address of the one-click unsubscribe (RFC 8058).
+    list_unsubscribe: str | None = field(default=None, repr=False)
+    #: A mail address that unsubscribes whoever writes to it.
+    list_unsubscribe_mailto: str | None = field(default=None, repr=False)
+    #: What the caller gave along, for adapters that pass it on.
+    metadata: Mapping[str, object] = field(default_factory=dict, repr=False, hash=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accepted:
+    """The vendor has taken it over."""
+
+    #: The vendor's own name for it, if it gave one.
+    provider_message_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """The vendor has said no, and it is certain that nothing was sent."""
+
+    #: In words that hold no address and nothing of the message.
+    reason: str
+    #: The vendor's code: `5.1.1`, `550`, `invalid_recipient`.
+    code: str
+    #: The same message will not be taken there later either.
+    permanent: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TryLater:
+    """Nothing was sent, and it may work at another time."""
+
+    reason: str
+    code: str
+    #: How long the vendor wants to be left alone; None where it did not say.
+    after: timedelta | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unlearned:
+    """The message may or may not have been taken: the answer was never learned."""
+
+    reason: str
+
+
+Outcome: TypeAlias = Accepted | Refused | TryLater | Unlearned

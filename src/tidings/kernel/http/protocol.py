@@ -1,0 +1,112 @@
+"""The server's HTTP/1.1, with an end to everything: how long a head may be, and how long it may take.
+
+The parser underneath has no such limits: one header without an end would fill the memory, and a connection
+that says nothing would be held for ever. What can't be read as a request gets a problem document too.
+"""
+
+import asyncio
+
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+
+from tidings.kernel.clock import SystemClock
+from tidings.kernel.errors import TidingsError
+from tidings.kernel.http.errors import HeadTooLargeError, NotHttpError
+from tidings.kernel.http.problems import MEDIA_TYPE, answer
+from tidings.kernel.http.request_ids import REQUEST
+
+#: Address and headers together, in bytes.
+LONGEST_HEAD = 64 * 1024
+MOST_HEADERS = 200
+#: From the connection, or the first byte of a later request, to the end of the head.
+HEAD_SECONDS = 20.0
+#: What is still read after the answer to a request that was not whole.
+_MOST_LEFT_OVER = 1024 * 1024
+
+
+class LimitedProtocol(HttpToolsProtocol):
+    """One connection."""
+
+    _head_bytes: int | None = 0
+    _left_over = 0
+    _patience: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Somebody connected: the first head is awaited."""
+        super().connection_made(transport)
+        self._wait_for_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """They are gone."""
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Read on, unless the head has grown too long."""
+        if self.transport.is_closing():
+            return
+        if self._head_bytes is not None:
+            # Before the parser keeps it. A head that begins in the middle of `data` counts from the next on.
+            self._head_bytes += len(data)
+        super().data_received(data)
+        if self._head_bytes is not None and self._head_bytes > LONGEST_HEAD:
+            self._refuse(HeadTooLargeError())
+
+    def on_message_begin(self) -> None:
+        """A request begins."""
+        self._head_bytes = 0
+        self._left_over = 0
+        if self._patience is None:
+            self._wait_for_head()
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        """Its head is here."""
+        self._head_bytes = None
+        self._stop_waiting()
+        size = len(self.url) + sum(len(name) + len(value) for name, value in self.headers)
+        if size > LONGEST_HEAD or len(self.headers) > MOST_HEADERS:
+            self._refuse(HeadTooLargeError())
+            # The parser stops at an exception; the answer has been sent.
+            raise HeadTooLargeError
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """A part of its body is here; after the answer only so much is thrown away."""
+        if self.cycle.response_complete:
+            self._left_over += len(body)
+            if self._left_over > _MOST_LEFT_OVER:
+                self.transport.close()
+        super().on_body(body)
+
+    def send_400_response(self, msg: str) -> None:  # noqa: ARG002  # the server has one sentence for all
+        """What arrived can't be read as a request."""
+        self._refuse(NotHttpError())
+
+    def _refuse(self, error: TidingsError) -> None:
+        if self.transport.is_closing():
+            return
+        request_id = REQUEST.new(SystemClock().now())
+        problem = answer(error, path="", request_id=request_id)
+        lines = [
+            STATUS_LINE[problem.status],
+            f"content-type: {MEDIA_TYPE}\r\n".encode(),
+            f"content-length: {len(problem.body)}\r\n".encode(),
+            f"x-request-id: {request_id}\r\n".encode(),
+            b"x-content-type-options: nosniff\r\nconnection: close\r\n\r\n",
+        ]
+        self.transport.write(b"".join(lines) + problem.body)
+        self.transport.close()
+
+    def _wait_for_head(self) -> None:
+        self._patience = self.loop.call_later(HEAD_SECONDS, self._give_up)
+
+    def _stop_waiting(self) -> None:
+        if self._patience is not None:
+            self._patience.cancel()
+            self._patience = None
+
+    def _give_up(self) -> None:
+        self._patience = None
+        # An answer under way is not cut off: its client has begun the next request, and that one is slow.
+        if self.cycle is None or self.cycle.response_complete:
+            self.transport.close()

@@ -1,0 +1,1 @@
+"""What happened, for those who may ask: the audit as the API shows it."""

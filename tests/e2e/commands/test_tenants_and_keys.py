@@ -1,0 +1,120 @@
+"""`tidings tenant` and `tidings api-key`, as an operator types them while the API is serving."""
+
+from typing import Any
+
+import httpx
+
+from tests.e2e.commands.conftest import Operator
+from tests.support.running import wait_until
+
+
+def call(operator: Operator, key: str) -> httpx.Response:
+    base_url = operator.running.demo["base_url"]
+    return httpx.get(f"{base_url}/api/v1/tenant", headers={"Authorization": f"Bearer {key}"}, timeout=30)
+
+
+def post(operator: Operator, key: str) -> httpx.Response:
+    return httpx.post(
+        f"{operator.running.demo['base_url']}/api/v1/api-keys",
+        headers={"Authorization": f"Bearer {key}"},
+        json={"name": "x", "role": "tenant.viewer"},
+        timeout=30,
+    )
+
+
+def test_a_tenant_s_life(operator: Operator) -> None:
+    """Made, given a key, frozen, suspended and opened again; the API follows within a second."""
+    (made,) = operator.gets("tenant", "create", "acme", "--name", "Acme Ltd", "--timezone", "Asia/Kabul")
+    assert (made["slug"], made["status"], made["default_timezone"]) == ("acme", "active", "Asia/Kabul")
+    listed = operator.gets("tenant", "list")
+    assert [tenant["slug"] for tenant in listed] == ["acme", "demo"]
+    assert "Acme Ltd" in operator.reads("tenant", "list")
+    (by_slug,), (by_id,) = (
+        operator.gets("tenant", "show", "acme"),
+        operator.gets("tenant", "show", made["id"]),
+    )
+    assert by_slug == by_id
+
+    key = operator.gets("api-key", "create", "first", "--tenant", "acme")["key"]
+    assert call(operator, key).json()["tenant"]["id"] == made["id"]
+
+    for move, status in (("freeze", 423), ("unfreeze", 201), ("suspend", 403), ("resume", 201)):
+        (after,) = operator.gets("tenant", move, "acme", "--reason", "because of a test")
+        assert after["id"] == made["id"]
+        wait_until(
+            lambda expected=status: post(operator, key).status_code == expected, f"{status} after {move}"
+        )
+    (again,) = operator.gets("tenant", "resume", made["id"])
+    assert again["status"] == "active"
+
+    happened = operator.reads("audit", "tail")
+    assert "suspended tenant" in happened
+    assert "(because of a test)" in happened
+    assert "cli:" in happened
+
+
+def test_a_key_s_life(operator: Operator) -> None:
+    """The platform's and a tenant's; a revoked one is refused within a second."""
+    made = operator.gets("api-key", "create", "for a script", "--tenant", "demo", "--role", "tenant.viewer")
+    platform = operator.gets("api-key", "create", "for an operator", "--platform")
+    assert call(operator, made["key"]).json()["caller"]["role"] == "tenant.viewer"
+    assert call(operator, platform["key"]).json()["caller"]["role"] == "platform.channel.admin"
+
+    listed = operator.gets("api-key", "list", "--tenant", "demo")
+    assert {"id": made["id"], "state": "active"}.items() <= listed[0].items()
+    assert "for an operator" in operator.reads("api-key", "list", "--platform")
+    assert made["key"].rsplit("_", 1)[1] not in operator.reads("api-key", "list", "--tenant", "demo")
+
+    assert operator.reads("api-key", "revoke", made["id"], "--tenant", "demo") == f"{made['id']} is revoked\n"
+    wait_until(lambda: call(operator, made["key"]).status_code == 401, "the key to be refused")
+    assert operator.gets("api-key", "list", "--tenant", "demo")[0]["state"] == "revoked"
+
+
+def test_bad_input_is_one_line_that_names_the_option(operator: Operator) -> None:
+    """And nothing was made or changed by it."""
+    unknown = "tnt_01M7FCWEYJ9BT7FZN9XC66BV19"
+    key = "key_01M7FCWEYJ9BT7FZN9XC66BV19"
+
+    def everything() -> tuple[Any, Any]:
+        keys = operator.gets("api-key", "list", "--tenant", "demo")
+        return operator.gets("tenant", "list"), [(key["id"], key["state"]) for key in keys]
+
+    before = everything()
+    expected = {
+        ("tenant", "create", "Bad Slug"): "SLUG must be lower-case",
+        ("tenant", "create", "x" * 64): "SLUG must be a text of at most 63",
+        ("tenant", "create", "demo"): "SLUG is taken by another tenant",
+        ("tenant", "create", "ok", "--name", "\x1b[31m"): "--name must be one line of text",
+        ("tenant", "create", "ok", "--name", ""): "--name must be",
+        ("tenant", "create", "ok", "--region", "EU!"): "--region must be a region's name",
+        ("tenant", "create", "ok", "--locale", "english"): "--locale must be a language tag",
+        ("tenant", "create", "ok", "--timezone", "Mars/Olympus"): "--timezone must be an IANA time zone",
+        ("tenant", "show", "nobody"): "no tenant has the id or slug 'nobody'",
+        ("tenant", "show", "tnt_1"): "no tenant has the id or slug",
+        ("tenant", "show", "\udcff"): "is not valid UTF-8",
+        ("tenant", "freeze", unknown): "no tenant has the id or slug",
+        ("tenant", "freeze", "demo", "--reason", "x" * 501): "--reason must be a text of at most 500",
+        ("tenant", "suspend", "demo", "--reason", ""): "--reason must be a text of at least 1",
+        ("api-key", "create", "x"): "say whose key: --tenant",
+        ("api-key", "create", "x", "--tenant", "demo", "--platform"): "say whose key: --tenant",
+        ("api-key", "create", "", "--tenant", "demo"): "NAME must be",
+        ("api-key", "create", "x", "--tenant", "nobody"): "no tenant has the id or slug",
+        ("api-key", "create", "x", "--tenant", "demo", "--role", "root"): "--role must be one of",
+        (
+            "api-key",
+            "create",
+            "x",
+            "--tenant",
+            "demo",
+            "--role",
+            "platform.support",
+        ): "--role must be one of tenant.",
+        ("api-key", "list", "--tenant", unknown): "no tenant has the id or slug",
+        ("api-key", "revoke", "nonsense", "--tenant", "demo"): "KEY must be an id of the form key_",
+        ("api-key", "revoke", key, "--tenant", "demo"): "no API key with this id",
+    }
+
+    for words, part in expected.items():
+        said = operator.is_refused(*words)
+        assert part in said, (words, said)
+    assert everything() == before

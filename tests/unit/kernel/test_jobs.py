@@ -1,0 +1,60 @@
+"""Jobs that fall are started again, and never in a hurry."""
+
+import asyncio
+
+from tidings.kernel.jobs import Pauses, run_jobs
+from tidings.kernel.metrics import Metrics
+
+
+class Falling:
+    """Raises at once, or ends at once, each time."""
+
+    def __init__(self, *, raises: bool) -> None:
+        self._raises = raises
+        self.starts = 0
+
+    async def run(self, stop: asyncio.Event) -> None:
+        self.starts += 1
+        if self._raises:
+            raise LookupError
+
+
+class Steady:
+    """Does as it is told."""
+
+    def __init__(self) -> None:
+        self.ended = False
+
+    async def run(self, stop: asyncio.Event) -> None:
+        await stop.wait()
+        self.ended = True
+
+
+async def test_one_that_falls_does_not_spin_and_does_not_take_the_others_along() -> None:
+    """Whether it raises or just ends; both are counted."""
+    raising, ending, steady = Falling(raises=True), Falling(raises=False), Steady()
+    stop, metrics = asyncio.Event(), Metrics()
+    jobs = asyncio.create_task(
+        run_jobs({"raising": raising, "ending": ending, "steady": steady}, stop, metrics)
+    )
+
+    for _ in range(1_000):  # Time for a thousand starts, if nothing held them back.
+        await asyncio.sleep(0)
+    stop.set()
+    await jobs
+
+    assert (raising.starts, ending.starts) == (1, 1)
+    assert steady.ended
+    rendered = metrics.render().decode()
+    assert 'tidings_job_failures_total{job="raising"} 1.0' in rendered
+    assert 'tidings_job_failures_total{job="ending"} 1.0' in rendered
+    assert 'job="steady"' not in rendered
+
+
+def test_pauses_grow_until_something_succeeds() -> None:
+    """To a limit, and from the beginning after a success."""
+    pauses = Pauses(first=1, longest=5)
+
+    assert [pauses.after_failure() for _ in range(4)] == [1, 2, 4, 5]
+    pauses.after_success()
+    assert pauses.after_failure() == 1
