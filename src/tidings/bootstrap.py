@@ -4,6 +4,7 @@ A role is a choice: `app` is what the API serves, `jobs()` is what a worker runs
 Tests build the same `System` over their own database.
 """
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from types import TracebackType
@@ -13,6 +14,7 @@ from litestar import Router
 from litestar.handlers import HTTPRouteHandler
 
 from tidings import __version__
+from tidings.kernel import tracing
 from tidings.kernel.audit.anchor import AnchorJob, AnchorKeeper
 from tidings.kernel.audit.log import AuditLog
 from tidings.kernel.blobs.store import BlobStore, open_blobs
@@ -37,7 +39,6 @@ from tidings.kernel.metrics import Metrics
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.postgres_bus import PostgresBus
 from tidings.kernel.sweepers import SweepJob
-from tidings.kernel.tracing import tracer
 from tidings.notify.access import deps as access_deps
 from tidings.notify.access import routes as access_routes
 from tidings.notify.access.authenticate import AnyAuthenticator, KeyAuthenticator
@@ -88,6 +89,7 @@ class System:
                 lock_timeout=database.lock_timeout,
             ),
         )
+        self._flush_traces: Callable[[], None] | None = None
         self.kms = open_kms(settings.kms_url())
         self.keyring = Keyring(self.kms, clock=self.clock)
         self.hot_state = LocalHotState(self.db, self.clock)
@@ -114,7 +116,12 @@ class System:
     async def __aenter__(self) -> Self:
         _ = self.blobs
         await self.db.open()
+        otlp_url = self.settings.observability.otlp_url
+        if otlp_url is not None:
+            self._flush_traces = tracing.configure(otlp_url)
         try:
+            # A typo or a forgotten migration is found now, not when the statement is first needed.
+            await self.db.prepare_all()
             # A key file that is not the one the data was sealed with: better now than at the first person.
             await check_master_keys(self.db, self.kms)
         except BaseException:
@@ -126,6 +133,9 @@ class System:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.db.close()
+        if self._flush_traces is not None:
+            # The last spans may wait for a collector that hangs; nobody else has to.
+            await asyncio.to_thread(self._flush_traces)
 
     def jobs(self) -> Mapping[str, Job]:
         """What runs beside the API; any number of processes may run them at once."""
@@ -228,7 +238,7 @@ class System:
             raw_routes=raw_routes(door) if raw_routes else None,
             render_metrics=self.metrics.render,
             body_limit=self.settings.http.max_body_bytes,
-            tracer=tracer("http"),
+            tracer=tracing.tracer("http"),
             on_answer=on_answer or self._count,
         )
 

@@ -27,7 +27,7 @@ def current_traceparent() -> str | None:
     return carrier.get("traceparent")
 
 
-def configure(otlp_url: str, *, role: str) -> Callable[[], None]:
+def configure(otlp_url: str) -> Callable[[], None]:
     """Send spans to a collector; returns what to call at the end so that the last ones arrive."""
     try:
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
@@ -38,7 +38,7 @@ def configure(otlp_url: str, *, role: str) -> Callable[[], None]:
         raise NotConfiguredError(
             "TIDINGS_OTLP_URL needs the tracing extra: pip install 'tidings[tracing]'"
         ) from error
-    provider = TracerProvider(resource=Resource.create({"service.name": "tidings", "tidings.role": role}))
+    provider = TracerProvider(resource=Resource.create({"service.name": "tidings"}))
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(endpoint=otlp_url)))
     trace.set_tracer_provider(provider)
     return provider.shutdown

@@ -7,6 +7,7 @@ problems.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -36,15 +37,24 @@ class HttpApp:
     """The application, ready for a server."""
 
     def __init__(
-        self, *, framework: Litestar, layers: App, openapi: dict[str, Any], routes: Sequence[Route]
+        self,
+        *,
+        framework: Litestar,
+        layers: App,
+        describe: Callable[[], dict[str, Any]],
+        routes: Sequence[Route],
     ) -> None:
         self._layers = layers
         #: The framework inside, for tests that look at its routes.
         self.framework = framework
-        #: The document that `/openapi.json` serves.
-        self.openapi = openapi
+        self._describe = describe
         #: Every declared route.
         self.routes = tuple(routes)
+
+    @property
+    def openapi(self) -> dict[str, Any]:
+        """The document that `/openapi.json` serves."""
+        return self._describe()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._layers(scope, receive, send)
@@ -67,14 +77,20 @@ def build_app(
     ready_timeout: float = 2.0,
 ) -> HttpApp:
     """The application over these routers; `body_limits` are by path, `raw_routes` by method and path."""
-    openapi: dict[str, Any] = {}
+    routes: list[Route] = []
+
+    # Written when it is first asked for: it takes a third of a second, and a start should not wait for it.
+    @cache
+    def describe() -> dict[str, Any]:
+        return document(routes, title=TITLE, version=version, description=description)
+
     framework = Litestar(
         route_handlers=[
             # In the order in which the docs show them.
             *routers,
             *health_routes(checks=checks, render_metrics=render_metrics, timeout=ready_timeout),
             *docs_routes(),
-            _openapi_route(openapi),
+            _openapi_route(describe),
         ],
         exception_handlers={Exception: _problem},
         openapi_config=None,
@@ -83,8 +99,7 @@ def build_app(
         state=State({"door": door}, deep_copy=False),
         debug=False,
     )
-    routes = list(routes_of(framework))
-    openapi.update(document(routes, title=TITLE, version=version, description=description))
+    routes.extend(routes_of(framework))
     inner: App = framework  # type: ignore[assignment]  # the framework's own names for the same ASGI types
     layers = RequestIds(
         Canonical(
@@ -98,7 +113,7 @@ def build_app(
         tracer=tracer,
         on_answer=on_answer,
     )
-    return HttpApp(framework=framework, layers=layers, openapi=openapi, routes=routes)
+    return HttpApp(framework=framework, layers=layers, describe=describe, routes=routes)
 
 
 async def send_problem(error: Exception, scope: Scope, send: Send) -> None:
@@ -179,9 +194,9 @@ def _methods_at(app: Litestar, path: str) -> list[str]:
     return []
 
 
-def _openapi_route(openapi: dict[str, Any]) -> HTTPRouteHandler:
+def _openapi_route(describe: Callable[[], dict[str, Any]]) -> HTTPRouteHandler:
     @get("/openapi.json", **operation(public=True, tag="docs", summary="The API, as OpenAPI 3.1."))
     async def openapi_json() -> Response[bytes]:
-        return Response(msgspec.json.encode(openapi), media_type="application/json")
+        return Response(msgspec.json.encode(describe()), media_type="application/json")
 
     return openapi_json

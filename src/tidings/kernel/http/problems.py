@@ -62,7 +62,7 @@ _PLAIN: dict[type[Exception], str] = {
     errors.MissingReferenceError: "It refers to something that does not exist.",
     errors.ConstraintError: "The database does not accept one of the values.",
     errors.NotPermittedError: "This caller's role may not do that.",
-    errors.DatabaseUnavailableError: "The database can't be reached; nothing was changed. Try again in a moment.",
+    errors.DatabaseUnavailableError: "The database can't be reached. Try again in a moment; with the same Idempotency-Key that is safe.",
     errors.DatabaseFullError: "The database has no room left on its disk; nothing was changed. Its operator has to make room.",
     errors.DatabaseBusyError: "The database is busy with a conflicting change; nothing was changed. Try again.",
 }
