@@ -38,6 +38,7 @@ from tidings.kernel.local_hot_state import LocalHotState
 from tidings.kernel.metrics import Metrics
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.postgres_bus import PostgresBus
+from tidings.kernel.secrets import EnvSecrets, FileSecrets, SecretsByScheme
 from tidings.kernel.sweepers import SweepJob
 from tidings.notify.access import deps as access_deps
 from tidings.notify.access import routes as access_routes
@@ -47,6 +48,13 @@ from tidings.notify.access.ledger import KeyLedger
 from tidings.notify.access.witness import AuditingWitness
 from tidings.notify.audit_trail import deps as audit_deps
 from tidings.notify.audit_trail import routes as audit_routes
+from tidings.notify.categories.registry import Categories
+from tidings.notify.channels import deps as channels_deps
+from tidings.notify.channels import routes as channels_routes
+from tidings.notify.recipients import deps as recipients_deps
+from tidings.notify.recipients import routes as recipients_routes
+from tidings.notify.suppressions import deps as suppressions_deps
+from tidings.notify.suppressions import routes as suppressions_routes
 from tidings.notify.tenants import consumer as tenants_consumer
 from tidings.notify.tenants import deps as tenants_deps
 from tidings.notify.tenants import provision as tenants_provision
@@ -54,7 +62,9 @@ from tidings.notify.tenants import routes as tenants_routes
 from tidings.notify.tenants.change import TenantChanger
 from tidings.notify.tenants.states import ProjectedStates
 from tidings.operations.partitions.job import PartitionJob
-from tidings.settings import AuthSettings, Settings
+from tidings.router.adapters.registry import ADAPTERS
+from tidings.router.channel_configs.configure import AdapterConfigs
+from tidings.settings import AuthSettings, Settings, secret_environment
 
 _SERVICES = ("notification", "chan", "bff_backoffice")
 #: The services that note which events they have applied.
@@ -92,6 +102,9 @@ class System:
         self._flush_traces: Callable[[], None] | None = None
         self.kms = open_kms(settings.kms_url())
         self.keyring = Keyring(self.kms, clock=self.clock)
+        self.secrets = SecretsByScheme(
+            {"file": FileSecrets(settings.secrets_dir()), "env": EnvSecrets(secret_environment())}
+        )
         self.hot_state = LocalHotState(self.db, self.clock)
 
         self.outbox = Outbox("notification")
@@ -106,6 +119,12 @@ class System:
         self.last_used = LastUsed(self.db)
         self.keys = KeyAuthenticator(self.db, clock=self.clock, last_used=self.last_used)
         self.key_ledger = KeyLedger(outbox=self.outbox, audit=self.audit, clock=self.clock)
+        self.categories = Categories(self.db, clock=self.clock)
+        self.adapter_configs = AdapterConfigs(
+            {kind.name: kind.channels for kind in ADAPTERS.values()},
+            audit=self.router_audit,
+            clock=self.clock,
+        )
         self.app = self.build_app()
 
     @cached_property
@@ -229,6 +248,34 @@ class System:
                     )
                 ),
                 *audit_routes.routers(audit_deps.Deps(db=self.db, audit=self.audit)),
+                *recipients_routes.routers(
+                    recipients_deps.Deps(
+                        db=self.db,
+                        clock=self.clock,
+                        keyring=self.keyring,
+                        categories=self.categories,
+                        outbox=self.outbox,
+                        audit=self.audit,
+                    )
+                ),
+                *suppressions_routes.routers(
+                    suppressions_deps.Deps(
+                        db=self.db,
+                        clock=self.clock,
+                        keyring=self.keyring,
+                        outbox=self.outbox,
+                        audit=self.audit,
+                    )
+                ),
+                *channels_routes.routers(
+                    channels_deps.Deps(
+                        db=self.db,
+                        clock=self.clock,
+                        audit=self.audit,
+                        router=self.adapter_configs,
+                        secrets=self.secrets,
+                    )
+                ),
                 *more_routers,
             ],
             door=door,

@@ -254,6 +254,12 @@ def warnings(settings: Settings, environment: Mapping[str, str] | None = None) -
     return found
 
 
+def secret_environment(environment: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The variables that `env://` references may name, and no others."""
+    given = os.environ if environment is None else environment
+    return {name: value for name, value in given.items() if name.startswith("TIDINGS_SECRET_")}
+
+
 def describe() -> list[tuple[str, str, str]]:
     """Every setting: variable, default, what it means."""
     return list(_describe(Settings))

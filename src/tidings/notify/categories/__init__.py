@@ -1,0 +1,1 @@
+"""Categories: the registry that says what kind of message may do what."""

@@ -1,0 +1,1 @@
+"""Channels: how a tenant appears on a channel, and through which vendors."""

@@ -1,0 +1,238 @@
+"""Sets a channel up: notify keeps the intent, the router gets the means by a command, in one transaction."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+import msgspec
+
+from tidings.contracts.channel_configs import Account, ChannelConfigs, ConfigureAccount
+from tidings.contracts.tenants import Channel
+from tidings.kernel.audit.log import AuditLog, Entry
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import TenantTx
+from tidings.kernel.errors import BadValueError, NotConfiguredError
+from tidings.kernel.ids import CHANNEL, CHANNEL_CREDENTIAL, ChannelId, TenantId
+from tidings.kernel.refusals import FieldError, InvalidError, StaleVersionError
+from tidings.kernel.secrets import SecretNotFoundError, SecretResolver
+from tidings.notify.channels import store
+from tidings.notify.channels.model import (
+    Branding,
+    ChannelConfig,
+    ChannelStatus,
+    Credential,
+    CredentialStatus,
+    RateLimit,
+    Sender,
+    sender_wrong,
+    vendors_wrong,
+)
+from tidings.notify.tenants import store as tenant_store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccountWish:
+    """A tenant's own account with a vendor."""
+
+    secret_ref: str
+    handle: str | None = None
+    per_second: int | None = None
+    per_day: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChannelWish:
+    """A channel as somebody wants it, whole."""
+
+    channel: Channel
+    vendor: str
+    fallback_vendor: str | None
+    sender: Sender
+    branding: Branding | None
+    rate_limit: RateLimit
+    status: ChannelStatus
+    #: By vendor; one that is not named keeps what it has.
+    accounts: Mapping[str, AccountWish]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfiguredChannel:
+    """A channel with what it is sent through."""
+
+    config: ChannelConfig
+    credentials: tuple[Credential, ...]
+    #: By vendor; a vendor without one can't send.
+    accounts: Mapping[str, Account]
+    created: bool = False
+
+
+class ChannelConfigurer:
+    """Writes channels."""
+
+    def __init__(
+        self, *, router: ChannelConfigs, secrets: SecretResolver, audit: AuditLog, clock: Clock
+    ) -> None:
+        self._router = router
+        self._secrets = secrets
+        self._audit = audit
+        self._clock = clock
+
+    async def check_secrets(self, tenant_id: TenantId, wish: ChannelWish) -> None:
+        """Refuse references that are not this tenant's own, or that lead nowhere. Before the transaction: it reads files."""
+        wrong: list[FieldError] = []
+        for vendor, account in wish.accounts.items():
+            field = f"accounts.{vendor}.secret_ref"
+            try:
+                await self._secrets.resolve(account.secret_ref, tenant_id=tenant_id, field=field)
+            except BadValueError as error:
+                wrong.append(FieldError(error.field, error.remedy))
+            except (SecretNotFoundError, NotConfiguredError):
+                wrong.append(FieldError(field, "must name a secret of yours that is there and can be read"))
+        if wrong:
+            raise InvalidError(wrong)
+
+    async def configure(
+        self, tx: TenantTx, wish: ChannelWish, *, expect: Callable[[ChannelConfig | None], None], actor: str
+    ) -> ConfiguredChannel:
+        """The channel after the wish; `expect` refuses a version that is not the caller's."""
+        before = await store.lock_channel(tx, channel=wish.channel)
+        expect(before)
+        await self._check(tx, wish)
+        after = await self._write(tx, before, wish)
+        credentials = await store.find_credentials(tx, channel_ids=[after.id])
+        rotated = await self._rotate(tx, after, wish, credentials)
+        if wish.accounts:
+            commands = [
+                ConfigureAccount(
+                    vendor=vendor,
+                    secret_ref=a.secret_ref,
+                    handle=a.handle,
+                    per_second=a.per_second,
+                    per_day=a.per_day,
+                )
+                for vendor, a in wish.accounts.items()
+            ]
+            await self._router.configure(tx, commands, actor=actor)
+        accounts = await self._router.accounts(tx, after.vendors)
+        missing = [v for v in after.vendors if v not in accounts]
+        if missing:
+            raise InvalidError(
+                [
+                    FieldError(f"accounts.{v}", "is required: the platform has no account with this vendor")
+                    for v in missing
+                ]
+            )
+        if before is None or rotated or not _same(after, before):
+            entry = Entry(
+                entity_type="channel",
+                entity_id=after.id,
+                action="updated" if before else "created",
+                actor=actor,
+                before=_told(before) if before else None,
+                after={**_told(after), "rotated_vendors": sorted(rotated)},
+            )
+            await self._audit.append(tx, [entry])
+        if rotated:
+            credentials = await store.find_credentials(tx, channel_ids=[after.id])
+        return ConfiguredChannel(
+            config=after, credentials=tuple(credentials), accounts=accounts, created=before is None
+        )
+
+    async def show(self, tx: TenantTx, channels: Sequence[Channel] | None = None) -> list[ConfiguredChannel]:
+        """The tenant's channels as they are."""
+        found = await store.find_channels(tx, channels=channels)
+        if not found:
+            return []
+        credentials = await store.find_credentials(tx, channel_ids=[c.id for c in found])
+        accounts = await self._router.accounts(tx, sorted({v for c in found for v in c.vendors}))
+        return [
+            ConfiguredChannel(
+                config=config,
+                credentials=tuple(c for c in credentials if c.channel_id == config.id),
+                accounts={v: accounts[v] for v in config.vendors if v in accounts},
+            )
+            for config in found
+        ]
+
+    async def _check(self, tx: TenantTx, wish: ChannelWish) -> None:
+        tenant = await tenant_store.find_tenant(tx, tenant_id=tx.tenant_id)
+        allowed = tenant.notification_policy.allowed_sender_domains if tenant else ()
+        wrong = vendors_wrong(wish.channel, wish.vendor, wish.fallback_vendor, self._router.vendors())
+        wrong += sender_wrong(wish.channel, wish.sender, allowed)
+        wrong += [
+            FieldError(f"accounts.{vendor}", "must be the account of vendor or fallback_vendor")
+            for vendor in wish.accounts
+            if vendor not in (wish.vendor, wish.fallback_vendor)
+        ]
+        if wrong:
+            raise InvalidError(wrong)
+
+    async def _write(self, tx: TenantTx, before: ChannelConfig | None, wish: ChannelWish) -> ChannelConfig:
+        now = self._clock.now()
+        if before is None:
+            channel_id = CHANNEL.new(now)
+            fresh = _config(channel_id, wish, version=1, now=now)
+            if not await store.insert_channel(tx, fresh):
+                raise StaleVersionError
+            return fresh
+        after = _config(before.id, wish, version=before.version, now=before.updated_at)
+        if _same(after, before) and not wish.accounts:
+            return before
+        after = replace(after, version=before.version + 1, updated_at=now)
+        await store.update_channel(tx, after)
+        return after
+
+    async def _rotate(
+        self, tx: TenantTx, config: ChannelConfig, wish: ChannelWish, credentials: Sequence[Credential]
+    ) -> set[str]:
+        """Write which references are active, superseded or revoked; the vendors whose changed."""
+        active = {c.vendor: c for c in credentials if c.status == "active"}
+        ended: list[tuple[Credential, CredentialStatus]] = [
+            (c, "revoked") for vendor, c in active.items() if vendor not in config.vendors
+        ]
+        changed = {
+            vendor: account.secret_ref
+            for vendor, account in wish.accounts.items()
+            if vendor not in active or active[vendor].secret_ref != account.secret_ref
+        }
+        ended += [(active[vendor], "superseded") for vendor in changed if vendor in active]
+        now = self._clock.now()
+        if ended:
+            await store.end_credentials(tx, [(c.id, status) for c, status in ended], now=now)
+        if changed:
+            fresh = [(CHANNEL_CREDENTIAL.new(now), vendor, ref) for vendor, ref in changed.items()]
+            await store.insert_credentials(tx, config.id, fresh, now=now)
+        return set(changed) | {c.vendor for c, _ in ended}
+
+
+def _config(channel_id: ChannelId, wish: ChannelWish, *, version: int, now: datetime) -> ChannelConfig:
+    return ChannelConfig(
+        id=channel_id,
+        channel=wish.channel,
+        vendor=wish.vendor,
+        fallback_vendor=wish.fallback_vendor,
+        sender=wish.sender,
+        branding=wish.branding,
+        rate_limit=wish.rate_limit,
+        status=wish.status,
+        version=version,
+        updated_at=now,
+    )
+
+
+def _same(one: ChannelConfig, other: ChannelConfig) -> bool:
+    # By their text: what was read from a row is of a type that forgives unknown fields.
+    return msgspec.json.encode(one, order="deterministic") == msgspec.json.encode(
+        other, order="deterministic"
+    )
+
+
+def _told(config: ChannelConfig) -> dict[str, object]:
+    return {
+        "channel": config.channel,
+        "vendor": config.vendor,
+        "fallback_vendor": config.fallback_vendor,
+        "rate_limit": config.rate_limit,
+        "status": config.status,
+        "version": config.version,
+    }

@@ -1,0 +1,23 @@
+"""What the channels' use cases need; `bootstrap` fills it."""
+
+from dataclasses import dataclass
+
+from tidings.contracts.channel_configs import ChannelConfigs
+from tidings.kernel.audit.log import AuditLog
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import Database
+from tidings.kernel.secrets import SecretResolver
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deps:
+    """The parts that channels touch."""
+
+    db: Database
+    clock: Clock
+    #: Of the schema `notification`.
+    audit: AuditLog
+    #: The router's side.
+    router: ChannelConfigs
+    #: Where references are looked up, to refuse those that lead nowhere.
+    secrets: SecretResolver

@@ -1,0 +1,164 @@
+"""How a tenant appears on a channel, and who may appear as whom; no I/O."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from tidings.contracts.tenants import Channel, Count
+from tidings.contracts.text import Label
+from tidings.kernel.addresses import normalise
+from tidings.kernel.errors import BadValueError
+from tidings.kernel.ids import ChannelCredentialId, ChannelId, time_of
+from tidings.kernel.refusals import FieldError
+
+#: Channels whose messages come from nobody in particular.
+SENDERLESS: frozenset[Channel] = frozenset({"push", "inapp", "webhook"})
+
+ChannelStatus = Literal["active", "degraded", "down", "disabled"]
+CredentialStatus = Literal["active", "superseded", "revoked"]
+
+Colour = Annotated[str, Meta(pattern=r"^#[0-9a-fA-F]{6}$", description="must be a colour such as #1a2b3c")]
+DkimSelector = Annotated[
+    str,
+    Meta(
+        max_length=63,
+        pattern=r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?$",
+        description="must be a DKIM selector such as s1",
+    ),
+]
+SenderId = Annotated[
+    str,
+    Meta(
+        max_length=20,
+        pattern=r"^(\+?[0-9]{3,15}|[A-Za-z0-9][A-Za-z0-9 _-]{0,10})$",
+        description="must be a number, or up to 11 letters and digits",
+    ),
+]
+
+
+class Sender(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Whom a message comes from: the tenant, never a person."""
+
+    #: The mail address that messages come from.
+    from_address: Annotated[str, Meta(max_length=254)] | None = None
+    from_name: Label | None = None
+    reply_to: Annotated[str, Meta(max_length=254)] | None = None
+    dkim_selector: DkimSelector | None = None
+    #: The number or name that telephones show.
+    sender_id: SenderId | None = None
+
+
+class Branding(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What differs from the tenant's theme on this channel."""
+
+    product_name: Label | None = None
+    primary_colour: Colour | None = None
+    logo_url: Annotated[str, Meta(max_length=2048, pattern=r"^https://[^\s]+$")] | None = None
+    support_url: Annotated[str, Meta(max_length=2048, pattern=r"^https://[^\s]+$")] | None = None
+
+
+class RateLimit(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """How much the tenant sends over this channel at most."""
+
+    per_second: Count | None = None
+    per_minute: Count | None = None
+    per_day: Count | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChannelConfig:
+    """A tenant's intent for one channel."""
+
+    id: ChannelId
+    channel: Channel
+    vendor: str
+    fallback_vendor: str | None
+    sender: Sender
+    branding: Branding | None
+    rate_limit: RateLimit
+    status: ChannelStatus
+    #: Also its ETag.
+    version: int
+    updated_at: datetime
+
+    @property
+    def created_at(self) -> datetime:
+        """The time inside its id."""
+        return time_of(self.id)
+
+    @property
+    def vendors(self) -> tuple[str, ...]:
+        """The vendor, then the one to fall back to."""
+        return (self.vendor, self.fallback_vendor) if self.fallback_vendor else (self.vendor,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Credential:
+    """Which secret a channel uses with a vendor, or used before."""
+
+    id: ChannelCredentialId
+    channel_id: ChannelId
+    vendor: str
+    secret_ref: str
+    status: CredentialStatus
+    rotated_at: datetime | None
+
+
+def sender_authorised(channel: Channel, sender: Sender, allowed_domains: Sequence[str]) -> bool:
+    """Whether a tenant may appear as this sender on this channel.
+
+    Mail needs an address, of an allowed domain where the tenant has a list of them. Telephones need a number or
+    name to show. The others come from nobody in particular.
+    """
+    if channel in SENDERLESS:
+        return True
+    if channel == "email":
+        return sender.from_address is not None and domain_allowed(sender.from_address, allowed_domains)
+    return sender.sender_id is not None
+
+
+def domain_allowed(address: str, allowed: Sequence[str]) -> bool:
+    """Whether the domain of a mail address is in the list; an empty list allows all."""
+    if not allowed:
+        return True
+    domain = address.rpartition("@")[2].lower()
+    return any(domain == rule or (rule.startswith("*.") and domain.endswith(rule[1:])) for rule in allowed)
+
+
+def sender_wrong(channel: Channel, sender: Sender, allowed_domains: Sequence[str]) -> list[FieldError]:
+    """What is wrong with a sender; empty exactly where it is authorised and well formed."""
+    wrong: list[FieldError] = []
+    for name in ("from_address", "reply_to"):
+        value = getattr(sender, name)
+        if value is not None:
+            try:
+                normalise("email", value, field=f"sender.{name}")
+            except BadValueError as error:
+                wrong.append(FieldError(error.field, error.remedy))
+    if wrong or sender_authorised(channel, sender, allowed_domains):
+        return wrong
+    if channel != "email":
+        return [FieldError("sender.sender_id", "is required: the number or name that people see")]
+    if sender.from_address is None:
+        return [FieldError("sender.from_address", "is required: the address that mail comes from")]
+    allowed = ", ".join(allowed_domains)
+    return [FieldError("sender.from_address", f"must be of an allowed domain: {allowed}")]
+
+
+def vendors_wrong(
+    channel: Channel, vendor: str, fallback: str | None, known: Mapping[str, frozenset[str]]
+) -> list[FieldError]:
+    """What is wrong with the choice of vendors."""
+    serving = sorted(name for name, channels in known.items() if channel in channels)
+    remedy = f"must be an adapter that serves {channel}: {', '.join(serving) or 'there is none'}"
+    wrong = [
+        FieldError(field, remedy)
+        for field, name in (("vendor", vendor), ("fallback_vendor", fallback))
+        if name is not None and name not in serving
+    ]
+    if fallback == vendor:
+        wrong.append(FieldError("fallback_vendor", "must be another one than vendor"))
+    return wrong

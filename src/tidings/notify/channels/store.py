@@ -1,0 +1,153 @@
+"""The only Python here that runs SQL on channels and their credentials."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from tidings.contracts.tenants import Channel
+from tidings.kernel.db import Row, TenantTx
+from tidings.kernel.ids import ChannelCredentialId, ChannelId
+from tidings.kernel.sql import Queries
+from tidings.notify.channels.model import (
+    Branding,
+    ChannelConfig,
+    Credential,
+    CredentialStatus,
+    RateLimit,
+    Sender,
+)
+
+QUERIES = Queries.beside(__file__)
+
+
+# Rows were checked when they were written, and may have been written by newer code: read leniently.
+class _StoredSender(Sender, frozen=True, kw_only=True, forbid_unknown_fields=False):
+    pass
+
+
+class _StoredBranding(Branding, frozen=True, kw_only=True, forbid_unknown_fields=False):
+    pass
+
+
+class _StoredLimit(RateLimit, frozen=True, kw_only=True, forbid_unknown_fields=False):
+    pass
+
+
+_read_sender = msgspec.json.Decoder(_StoredSender).decode
+_read_branding = msgspec.json.Decoder(_StoredBranding).decode
+_read_limit = msgspec.json.Decoder(_StoredLimit).decode
+
+
+async def find_channels(tx: TenantTx, *, channels: Sequence[str] | None = None) -> list[ChannelConfig]:
+    """The tenant's channels, or those of them that are asked for."""
+    rows = await tx.fetch(
+        QUERIES.find_channels,
+        tenant_id=tx.tenant_id,
+        channels=None if channels is None else list(channels),
+    )
+    return [from_row(row) for row in rows]
+
+
+async def lock_channel(tx: TenantTx, *, channel: Channel) -> ChannelConfig | None:
+    """The channel, locked until the end of the transaction."""
+    row = await tx.fetch_one(QUERIES.lock_channel, tenant_id=tx.tenant_id, channel=channel)
+    return from_row(row) if row else None
+
+
+async def insert_channel(tx: TenantTx, config: ChannelConfig) -> bool:
+    """Whether it is new; False where somebody else made it in the meantime."""
+    written = await tx.execute(
+        QUERIES.insert_channel, **_columns(tx, config), channel=config.channel, now=config.updated_at
+    )
+    return written == 1
+
+
+async def update_channel(tx: TenantTx, config: ChannelConfig) -> None:
+    """Write it whole."""
+    await tx.execute(
+        QUERIES.update_channel, **_columns(tx, config), version=config.version, now=config.updated_at
+    )
+
+
+async def find_credentials(tx: TenantTx, *, channel_ids: Sequence[ChannelId]) -> list[Credential]:
+    """The channels' credentials, the newest first."""
+    rows = await tx.fetch(QUERIES.find_credentials, tenant_id=tx.tenant_id, channel_ids=list(channel_ids))
+    return [
+        Credential(
+            id=ChannelCredentialId(row["id"]),
+            channel_id=ChannelId(row["channel_id"]),
+            vendor=row["vendor"],
+            secret_ref=row["secret_ref"],
+            status=row["status"],
+            rotated_at=row["rotated_at"],
+        )
+        for row in rows
+    ]
+
+
+async def end_credentials(
+    tx: TenantTx, ended: Sequence[tuple[ChannelCredentialId, CredentialStatus]], *, now: datetime
+) -> int:
+    """They are in use no longer."""
+    return await tx.execute(
+        QUERIES.end_credentials,
+        tenant_id=tx.tenant_id,
+        now=now,
+        ids=[credential_id for credential_id, _ in ended],
+        statuses=[status for _, status in ended],
+    )
+
+
+async def insert_credentials(
+    tx: TenantTx,
+    channel_id: ChannelId,
+    fresh: Sequence[tuple[ChannelCredentialId, str, str]],
+    *,
+    now: datetime,
+) -> int:
+    """New ones: id, vendor, reference."""
+    return await tx.execute(
+        QUERIES.insert_credentials,
+        tenant_id=tx.tenant_id,
+        channel_id=channel_id,
+        now=now,
+        ids=[credential_id for credential_id, _, _ in fresh],
+        vendors=[vendor for _, vendor, _ in fresh],
+        secret_refs=[secret_ref for _, _, secret_ref in fresh],
+    )
+
+
+def _columns(tx: TenantTx, config: ChannelConfig) -> dict[str, Any]:
+    return {
+        "tenant_id": tx.tenant_id,
+        "id": config.id,
+        "vendor": config.vendor,
+        "fallback_vendor": config.fallback_vendor,
+        "sender": _json(config.sender),
+        "branding": None if config.branding is None else _json(config.branding),
+        "rate_limit": _json(config.rate_limit),
+        "status": config.status,
+    }
+
+
+def from_row(row: Row) -> ChannelConfig:
+    """A channel as the database gives it."""
+    branding = row["branding_overrides"]
+    return ChannelConfig(
+        id=ChannelId(row["id"]),
+        channel=row["channel"],
+        vendor=row["vendor"],
+        fallback_vendor=row["fallback_vendor"],
+        sender=_read_sender(row["sender"]),
+        branding=None if branding is None else _read_branding(branding),
+        rate_limit=_read_limit(row["rate_limit"]),
+        status=row["status"],
+        version=row["version"],
+        updated_at=row["updated_at"],
+    )
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()

@@ -1,0 +1,48 @@
+-- name: find_channels
+-- A tenant has a handful: all of them, or those asked for.
+SELECT id, channel, vendor, fallback_vendor, sender, branding_overrides, rate_limit, status, version, updated_at
+FROM notification.channels
+WHERE tenant_id = :tenant_id AND (CAST(:channels AS text[]) IS NULL OR channel = ANY(:channels::text[]))
+ORDER BY channel;
+
+-- name: lock_channel
+-- Whoever changes a channel comes through here, one at a time.
+SELECT id, channel, vendor, fallback_vendor, sender, branding_overrides, rate_limit, status, version, updated_at
+FROM notification.channels
+WHERE tenant_id = :tenant_id AND channel = :channel
+FOR UPDATE;
+
+-- name: insert_channel
+-- Two who make the same channel at once: one row stays, and the other is told that it was changed meanwhile.
+INSERT INTO notification.channels (
+    tenant_id, id, channel, vendor, fallback_vendor, sender, branding_overrides, rate_limit, status, created_at, updated_at
+)
+VALUES (:tenant_id, :id, :channel, :vendor, :fallback_vendor, :sender, :branding, :rate_limit, :status, :now, :now)
+ON CONFLICT ON CONSTRAINT uq_channels_channel DO NOTHING;
+
+-- name: update_channel
+-- Under its lock: the values are whole, not changes.
+UPDATE notification.channels
+SET vendor = :vendor, fallback_vendor = :fallback_vendor, sender = :sender, branding_overrides = :branding,
+    rate_limit = :rate_limit, status = :status, updated_at = :now, version = :version
+WHERE tenant_id = :tenant_id AND id = :id;
+
+-- name: find_credentials
+-- What the channels use now and used before, the newest first.
+SELECT id, channel_id, vendor, secret_ref, status, rotated_at
+FROM notification.channel_credentials
+WHERE tenant_id = :tenant_id AND channel_id = ANY(:channel_ids::text[])
+ORDER BY id DESC;
+
+-- name: end_credentials
+-- Superseded by a new reference, or revoked with the vendor. First of two steps: there is one active for each vendor.
+UPDATE notification.channel_credentials AS mine
+SET status = ended.status, rotated_at = :now, updated_at = :now
+FROM unnest(:ids::text[], :statuses::text[]) AS ended (id, status)
+WHERE mine.tenant_id = :tenant_id AND mine.id = ended.id;
+
+-- name: insert_credentials
+-- Active from the commit on.
+INSERT INTO notification.channel_credentials (tenant_id, id, channel_id, vendor, secret_ref, created_at, updated_at)
+SELECT :tenant_id, fresh.id, :channel_id, fresh.vendor, fresh.secret_ref, :now, :now
+FROM unnest(:ids::text[], :vendors::text[], :secret_refs::text[]) AS fresh (id, vendor, secret_ref);

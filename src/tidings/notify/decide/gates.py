@@ -1,0 +1,84 @@
+"""The gates that a notification passes once; each a small pure function over loaded facts."""
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from tidings.contracts.words import AUTO, Status
+from tidings.kernel.ids import RecipientId
+from tidings.notify.categories.model import CategoryPolicy
+from tidings.notify.decide.model import PASS, Defer, Pass, Request, StepRequest, Stop, Verdict
+from tidings.notify.decide.reasons import Reason
+from tidings.notify.facts.model import Facts, PersonFacts, TenantFacts
+from tidings.notify.recipients.preferences_model import category_denied, channel_denied
+from tidings.notify.recipients.quiet_hours import quiet_until
+from tidings.notify.tenants.model import TenantStatus
+
+#: How long a suspended tenant's messages wait before they are looked at again.
+HELD_FOR: Final = timedelta(minutes=5)
+
+
+def tenant_active(tenant: TenantFacts, now: datetime) -> Verdict:
+    """A suspended tenant's sending is held; a frozen one's drains."""
+    if tenant.status is TenantStatus.ACTIVE:
+        return PASS
+    if tenant.status is TenantStatus.SUSPENDED:
+        return Defer(now + HELD_FOR, Reason.TENANT_SUSPENDED)
+    return Stop(Status.CANCELLED, Reason.TENANT_DELETING)
+
+
+def not_expired(request: Request | StepRequest, now: datetime) -> Verdict:
+    """Expired notifications are never sent."""
+    return PASS if now < request.expires_at else Stop(Status.EXPIRED, Reason.EXPIRED)
+
+
+def recipient_known(facts: Facts, request: Request) -> tuple[Verdict, PersonFacts | None, PersonFacts | None]:
+    """Who is written to, and who gets a copy: the guardian rule, applied once."""
+    person = facts.people.get(request.recipient_id)
+    if person is None:
+        return Stop(Status.FAILED, Reason.RECIPIENT_UNKNOWN), None, None
+    if person.erased:
+        return Stop(Status.SUPPRESSED, Reason.RECIPIENT_ERASED), None, None
+    routing = person.choices.guardian_routing
+    if routing is None or not routing.concerns(request.category):
+        return PASS, person, None
+    guardian = facts.people.get(RecipientId(routing.guardian_id))
+    if guardian is not None and guardian.erased:
+        guardian = None
+    if routing.mode == "copy":
+        # A guardian who is gone is no reason to keep it from the one it is for.
+        return (Pass(Reason.GUARDIAN_COPY) if guardian else PASS), person, guardian
+    if guardian is None:
+        return Stop(Status.SUPPRESSED, Reason.GUARDIAN_UNKNOWN), None, None
+    return Pass(Reason.GUARDIAN_INSTEAD), guardian, None
+
+
+def category_allowed(facts: Facts, request: Request, person: PersonFacts) -> Verdict:
+    """Consent where it is needed, and what the person chose; `auto` needs one channel that is not declined."""
+    policy = facts.categories.get(request.category)
+    if policy is None:
+        return Stop(Status.FAILED, Reason.CATEGORY_UNKNOWN)
+    denial = category_denied(person.choices, policy)
+    if denial is None and request.channel != AUTO:
+        denial = channel_denied(person.choices, policy, request.channel)
+    elif denial is None and facts.tenant.channels:
+        denials = [channel_denied(person.choices, policy, channel) for channel in facts.tenant.channels]
+        denial = denials[0] if all(denials) else None
+    return PASS if denial is None else Stop(Status.SUPPRESSED, Reason(denial))
+
+
+def quiet_hours(facts: Facts, request: Request | StepRequest, person: PersonFacts, now: datetime) -> Verdict:
+    """Nobody is woken: it waits for the end, unless it is critical or its category may break the quiet."""
+    hours = facts.quiet_hours(person)
+    if not hours:
+        return PASS
+    until = quiet_until(hours, person.timezone, now)
+    if until is None:
+        return PASS
+    if request.priority == "critical":
+        return Pass(Reason.QUIET_BUT_CRITICAL)
+    policy: CategoryPolicy | None = facts.categories.get(request.category)
+    if policy is not None and policy.breaks_quiet_hours:
+        return Pass(Reason.QUIET_BUT_BREAKING)
+    if until >= request.expires_at:
+        return Stop(Status.EXPIRED, Reason.EXPIRES_BEFORE_QUIET_ENDS)
+    return Defer(until, Reason.QUIET_HOURS)

@@ -1,0 +1,70 @@
+"""Which limits a notification or a step takes from, and what it means when one has no room.
+
+Deciding takes nothing by itself: whoever decides a set takes for all of those that passed, in one go, and
+hands each its answer.
+"""
+
+from datetime import datetime, timedelta
+
+from tidings.contracts.tenants import Channel
+from tidings.contracts.words import Status
+from tidings.kernel.hot_state import Take, Taken
+from tidings.kernel.ids import RecipientId
+from tidings.kernel.limit_windows import FixedWindow, SlidingWindow
+from tidings.notify.decide.model import PASS, Defer, Stop, Verdict
+from tidings.notify.decide.reasons import Reason
+from tidings.notify.facts.model import TenantFacts
+
+_SECOND = timedelta(seconds=1)
+_MINUTE = timedelta(minutes=1)
+_HOUR = timedelta(hours=1)
+_DAY = timedelta(days=1)
+
+
+def takes_once(tenant: TenantFacts, recipient_id: RecipientId) -> tuple[Take, ...]:
+    """What a notification takes from the tenant's limits and the recipient's; all or nothing."""
+    limits = tenant.policy.limits
+    if limits is None:
+        return ()
+    takes: list[Take] = []
+    if limits.per_second is not None:
+        takes.append(Take(key="tenant:second", limit=FixedWindow(limits.per_second, _SECOND)))
+    if limits.per_day is not None:
+        takes.append(Take(key="tenant:day", limit=FixedWindow(limits.per_day, _DAY)))
+    if limits.per_recipient_per_hour is not None:
+        hour = SlidingWindow(limits.per_recipient_per_hour, _HOUR)
+        takes.append(Take(key=f"recipient:{recipient_id}:hour", limit=hour))
+    if limits.per_recipient_per_day is not None:
+        day = SlidingWindow(limits.per_recipient_per_day, _DAY)
+        takes.append(Take(key=f"recipient:{recipient_id}:day", limit=day))
+    return tuple(takes)
+
+
+def takes_of_step(tenant: TenantFacts, channel: Channel) -> tuple[Take, ...]:
+    """What a step takes from the channel's limits; all or nothing."""
+    takes: list[Take] = []
+    limits = tenant.policy.limits
+    of_policy = limits.per_channel_per_second.get(channel) if limits is not None else None
+    if of_policy is not None:
+        takes.append(Take(key=f"policy:{channel}:second", limit=FixedWindow(of_policy, _SECOND)))
+    config = tenant.channels.get(channel)
+    if config is not None:
+        own = config.rate_limit
+        for name, limit, window in (
+            ("second", own.per_second, _SECOND),
+            ("minute", own.per_minute, _MINUTE),
+            ("day", own.per_day, _DAY),
+        ):
+            if limit is not None:
+                takes.append(Take(key=f"channel:{channel}:{name}", limit=FixedWindow(limit, window)))
+    return tuple(takes)
+
+
+def judge(taken: Taken | None, *, expires_at: datetime, now: datetime) -> Verdict:
+    """What the answer means: over a limit it waits for room, and is never dropped unless its time is over first."""
+    if taken is None or taken.granted:
+        return PASS
+    until = taken.retry_at or now + _DAY
+    if until >= expires_at:
+        return Stop(Status.EXPIRED, Reason.EXPIRES_BEFORE_LIMIT_FREES)
+    return Defer(until, Reason.RATE_LIMITED)

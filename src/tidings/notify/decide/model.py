@@ -1,0 +1,128 @@
+"""What deciding takes and gives: a request, a verdict of each gate, a decision with its trace."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+from tidings.contracts.tenants import Channel
+from tidings.contracts.words import Priority, Status
+from tidings.kernel.ids import RecipientId
+from tidings.notify.channels.model import ChannelConfig
+from tidings.notify.decide.reasons import Reason
+from tidings.notify.facts.model import AddressFacts
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """The gate lets it through."""
+
+    #: Worth telling, though nothing stopped it.
+    reason: Reason | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """It is not sent; the notification, or this step of it, ends so."""
+
+    status: Status
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Defer:
+    """Not now: it is decided anew at that moment."""
+
+    until: datetime
+    reason: Reason
+
+
+Verdict: TypeAlias = Pass | Stop | Defer
+PASS: Final = Pass()
+
+
+class Gate(StrEnum):
+    """The gates, in the order in which they are passed."""
+
+    TENANT = "tenant_active"
+    EXPIRY = "not_expired"
+    RECIPIENT = "recipient_known"
+    CATEGORY = "category_allowed"
+    QUIET_HOURS = "quiet_hours"
+    LIMITS = "rate_limits"
+    #: Once per step, at the moment of sending.
+    STATE = "still_wanted"
+    CHANNEL = "channel_allowed"
+    ADDRESS = "address_usable"
+    SUPPRESSION = "not_suppressed"
+    SENDER = "sender_authorised"
+    CHANNEL_LIMIT = "channel_limit"
+
+
+class Line(NamedTuple):
+    """One line of a decision's trace."""
+
+    gate: str
+    verdict: Literal["pass", "stop", "defer"]
+    reason: str | None = None
+    until: datetime | None = None
+    #: Which step of the ladder; 0 for what is decided once.
+    step: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """A notification, as far as deciding has to know it."""
+
+    recipient_id: RecipientId
+    category: str
+    #: `auto`: the router's ladder chooses.
+    channel: Channel | Literal["auto"]
+    priority: Priority
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What was decided about a notification, and why."""
+
+    verdict: Verdict
+    trace: tuple[Line, ...]
+    #: Who is written to: the recipient, or their guardian instead.
+    recipient_id: RecipientId
+    #: Guardians who get a notification of their own as well.
+    copies: tuple[RecipientId, ...] = ()
+    locale: str | None = None
+    timezone: str | None = None
+    #: Which version of the preferences was decided by.
+    preferences_version: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepRequest:
+    """A step of a notification, as far as deciding has to know it."""
+
+    #: Who is written to, as it was decided once.
+    recipient_id: RecipientId
+    category: str
+    channel: Channel
+    priority: Priority
+    expires_at: datetime
+    #: How the notification stands at this moment.
+    status: Status
+    #: Counts from 1.
+    step: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepDecision:
+    """What was decided about a step, and why."""
+
+    verdict: Verdict
+    trace: tuple[Line, ...]
+    #: Whether the notification as a whole is over, and not this step alone.
+    ends_notification: bool = False
+    #: Where it goes: one address, or all devices for push; empty unless it passed, and for the in-app feed.
+    addresses: tuple[AddressFacts, ...] = field(default=(), repr=False)
+    #: How the tenant appears; None unless it passed.
+    channel: ChannelConfig | None = None

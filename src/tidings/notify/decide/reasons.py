@@ -1,0 +1,72 @@
+"""Every reason that a gate can give, with the sentence that people read. Codes never change their meaning."""
+
+from enum import StrEnum
+
+
+class Reason(StrEnum):
+    """Why a gate stopped, deferred, or passed in spite of something."""
+
+    TENANT_SUSPENDED = "tenant_suspended"
+    TENANT_DELETING = "tenant_deleting"
+    EXPIRED = "expired"
+    RECIPIENT_UNKNOWN = "recipient_unknown"
+    RECIPIENT_ERASED = "recipient_erased"
+    GUARDIAN_INSTEAD = "guardian_instead"
+    GUARDIAN_COPY = "guardian_copy"
+    GUARDIAN_UNKNOWN = "guardian_unknown"
+    CATEGORY_UNKNOWN = "category_unknown"
+    CONSENT_MISSING = "consent_missing"
+    UNSUBSCRIBED_FROM_ALL = "unsubscribed_from_all"
+    CATEGORY_DECLINED = "category_declined"
+    CHANNEL_DECLINED = "channel_declined"
+    QUIET_HOURS = "quiet_hours"
+    QUIET_BUT_CRITICAL = "quiet_but_critical"
+    QUIET_BUT_BREAKING = "quiet_but_breaking"
+    EXPIRES_BEFORE_QUIET_ENDS = "expires_before_quiet_ends"
+    RATE_LIMITED = "rate_limited"
+    EXPIRES_BEFORE_LIMIT_FREES = "expires_before_limit_frees"
+    CANCELLED = "cancelled"
+    DELIVERED_ALREADY = "delivered_already"
+    OVER_ALREADY = "over_already"
+    CHANNEL_NOT_SET_UP = "channel_not_set_up"
+    CHANNEL_DISABLED = "channel_disabled"
+    NO_ADDRESS = "no_address"
+    ADDRESS_NOT_ACTIVE = "address_not_active"
+    SUPPRESSED_BY_TENANT = "suppressed_by_tenant"
+    SUPPRESSED_BY_PLATFORM = "suppressed_by_platform"
+    SUPPRESSED_BY_DOMAIN = "suppressed_by_domain"
+    SENDER_UNAUTHORISED = "sender_unauthorised"
+
+
+SENTENCES: dict[Reason, str] = {
+    Reason.TENANT_SUSPENDED: "The tenant is suspended; its sending is held and looked at again.",
+    Reason.TENANT_DELETING: "The tenant is being deleted.",
+    Reason.EXPIRED: "Its time was over before it could be sent.",
+    Reason.RECIPIENT_UNKNOWN: "There is no such recipient.",
+    Reason.RECIPIENT_ERASED: "The recipient was erased.",
+    Reason.GUARDIAN_INSTEAD: "The recipient's guardian is written to instead.",
+    Reason.GUARDIAN_COPY: "The recipient's guardian gets one too.",
+    Reason.GUARDIAN_UNKNOWN: "The guardian who should hear instead is not known any more.",
+    Reason.CATEGORY_UNKNOWN: "The category is not in the registry any more.",
+    Reason.CONSENT_MISSING: "The category needs consent, and the recipient has not given it.",
+    Reason.UNSUBSCRIBED_FROM_ALL: "The recipient wants nothing that can be unsubscribed from.",
+    Reason.CATEGORY_DECLINED: "The recipient does not want this category on this channel.",
+    Reason.CHANNEL_DECLINED: "The recipient does not want to hear on this channel.",
+    Reason.QUIET_HOURS: "It is the recipient's quiet time; it goes on when that ends.",
+    Reason.QUIET_BUT_CRITICAL: "It is the recipient's quiet time, but the message is critical.",
+    Reason.QUIET_BUT_BREAKING: "It is the recipient's quiet time, but the category may break it.",
+    Reason.EXPIRES_BEFORE_QUIET_ENDS: "It would expire before the recipient's quiet time ends.",
+    Reason.RATE_LIMITED: "A limit is used up; it goes on when there is room again.",
+    Reason.EXPIRES_BEFORE_LIMIT_FREES: "It would expire before a limit has room again.",
+    Reason.CANCELLED: "It was cancelled.",
+    Reason.DELIVERED_ALREADY: "It was delivered already.",
+    Reason.OVER_ALREADY: "It was over before this step.",
+    Reason.CHANNEL_NOT_SET_UP: "The tenant has not set this channel up.",
+    Reason.CHANNEL_DISABLED: "The tenant has switched this channel off.",
+    Reason.NO_ADDRESS: "The recipient has no address on this channel.",
+    Reason.ADDRESS_NOT_ACTIVE: "None of the recipient's addresses on this channel is active.",
+    Reason.SUPPRESSED_BY_TENANT: "The address is suppressed.",
+    Reason.SUPPRESSED_BY_PLATFORM: "The address is suppressed for the whole platform.",
+    Reason.SUPPRESSED_BY_DOMAIN: "The mail domain is suppressed for the whole platform.",
+    Reason.SENDER_UNAUTHORISED: "The tenant may not appear as this sender on this channel.",
+}

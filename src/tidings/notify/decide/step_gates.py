@@ -1,0 +1,85 @@
+"""The gates of one step, at the moment of sending; each a small pure function over loaded facts."""
+
+from typing import Final
+
+from tidings.contracts.tenants import Channel
+from tidings.contracts.words import Status
+from tidings.notify.channels.model import ChannelConfig, sender_authorised
+from tidings.notify.decide.model import PASS, StepRequest, Stop, Verdict
+from tidings.notify.decide.reasons import Reason
+from tidings.notify.facts.model import AddressFacts, Facts, PersonFacts, TenantFacts
+from tidings.notify.recipients.model import AddressStatus
+from tidings.notify.recipients.preferences_model import category_denied, channel_denied
+
+#: Channels that reach somebody without an address: the feed is the recipient's own.
+ADDRESSLESS: Final[frozenset[Channel]] = frozenset({"inapp"})
+#: Channels that go to all of somebody's addresses as one step.
+TO_ALL: Final[frozenset[Channel]] = frozenset({"push"})
+
+_WANTED: Final = frozenset({Status.QUEUED, Status.SCHEDULED, Status.DISPATCHED})
+_OVER: Final = {Status.CANCELLED: Reason.CANCELLED, Status.DELIVERED: Reason.DELIVERED_ALREADY}
+_HELD_BY: Final = {
+    "tenant": Reason.SUPPRESSED_BY_TENANT,
+    "platform": Reason.SUPPRESSED_BY_PLATFORM,
+    "domain": Reason.SUPPRESSED_BY_DOMAIN,
+}
+
+
+def still_wanted(request: StepRequest) -> Verdict:
+    """Not cancelled, delivered or otherwise over meanwhile."""
+    if request.status in _WANTED:
+        return PASS
+    return Stop(request.status, _OVER.get(request.status, Reason.OVER_ALREADY))
+
+
+def recipient_still_known(person: PersonFacts | None) -> Verdict:
+    """Not erased meanwhile."""
+    if person is None:
+        return Stop(Status.FAILED, Reason.RECIPIENT_UNKNOWN)
+    return Stop(Status.SUPPRESSED, Reason.RECIPIENT_ERASED) if person.erased else PASS
+
+
+def channel_allowed(facts: Facts, request: StepRequest, person: PersonFacts) -> Verdict:
+    """Set up by the tenant, and not declined by the person a moment ago; consent is asked for again too."""
+    config = facts.tenant.channels.get(request.channel)
+    if config is None:
+        return Stop(Status.FAILED, Reason.CHANNEL_NOT_SET_UP)
+    if config.status == "disabled":
+        return Stop(Status.FAILED, Reason.CHANNEL_DISABLED)
+    policy = facts.categories.get(request.category)
+    if policy is None:
+        return Stop(Status.FAILED, Reason.CATEGORY_UNKNOWN)
+    denial = category_denied(person.choices, policy) or channel_denied(
+        person.choices, policy, request.channel
+    )
+    return PASS if denial is None else Stop(Status.SUPPRESSED, Reason(denial))
+
+
+def address_usable(channel: Channel, person: PersonFacts) -> tuple[Verdict, tuple[AddressFacts, ...]]:
+    """The primary address if it is active, else the oldest active one; all active devices for push."""
+    if channel in ADDRESSLESS:
+        return PASS, ()
+    known = person.addresses.get(channel, ())
+    if not known:
+        return Stop(Status.FAILED, Reason.NO_ADDRESS), ()
+    # They come with the primary first, then the oldest.
+    active = tuple(a for a in known if a.status is AddressStatus.ACTIVE and a.value is not None)
+    if not active:
+        return Stop(Status.FAILED, Reason.ADDRESS_NOT_ACTIVE), ()
+    return PASS, active if channel in TO_ALL else active[:1]
+
+
+def not_suppressed(addresses: tuple[AddressFacts, ...]) -> tuple[Verdict, tuple[AddressFacts, ...]]:
+    """Nobody is chased to another address: where the chosen one is held back, that is that."""
+    free = tuple(a for a in addresses if a.held is None)
+    if free or not addresses:
+        return PASS, free
+    held = next(a.held for a in addresses if a.held is not None)
+    return Stop(Status.SUPPRESSED, _HELD_BY[held.by]), ()
+
+
+def sender_may(tenant: TenantFacts, config: ChannelConfig) -> Verdict:
+    """The tenant's list of domains may have become shorter since the channel was set up."""
+    if sender_authorised(config.channel, config.sender, tenant.policy.allowed_sender_domains):
+        return PASS
+    return Stop(Status.FAILED, Reason.SENDER_UNAUTHORISED)

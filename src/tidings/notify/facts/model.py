@@ -1,0 +1,84 @@
+"""All that deciding needs to know about a set of notifications, as plain values."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from tidings.contracts.tenants import Channel, NotificationPolicy, QuietHours
+from tidings.kernel.addresses import NormalisedAddress, Pepper
+from tidings.kernel.ids import RecipientAddressId, RecipientId
+from tidings.kernel.keys.data_key import DataKey
+from tidings.notify.categories.model import CategoryPolicy
+from tidings.notify.channels.model import ChannelConfig
+from tidings.notify.recipients.model import AddressStatus
+from tidings.notify.recipients.preferences_model import Choices
+from tidings.notify.suppressions.model import Held
+from tidings.notify.tenants.model import TenantStatus
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shared:
+    """What is the same for all tenants; asked for before a transaction begins."""
+
+    categories: Mapping[str, CategoryPolicy]
+    platform_pepper: Pepper
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddressFacts:
+    """One address of a recipient."""
+
+    id: RecipientAddressId
+    channel: Channel
+    #: None where the recipient was erased.
+    value: NormalisedAddress | None = field(repr=False)
+    is_primary: bool
+    status: AddressStatus
+    #: Why it must not be written to.
+    held: Held | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersonFacts:
+    """A recipient, in the light of what they chose."""
+
+    id: RecipientId
+    erased: bool
+    #: What they chose, or else their own, or else the tenant's.
+    locale: str
+    timezone: str
+    choices: Choices
+    #: 0 where nothing was ever chosen.
+    preferences_version: int
+    display_name_ciphertext: bytes | None = field(repr=False)
+    #: Primaries first, then the oldest; only of the channels that were asked for.
+    addresses: Mapping[Channel, tuple[AddressFacts, ...]]
+    #: For opening and sealing what is theirs; None where it was not asked for.
+    key: DataKey | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TenantFacts:
+    """The tenant whose notifications these are."""
+
+    status: TenantStatus
+    locale: str
+    timezone: str
+    policy: NotificationPolicy
+    #: The tenant's version: which policy was decided by.
+    version: int
+    channels: Mapping[Channel, ChannelConfig]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """All of it, for one tenant."""
+
+    tenant: TenantFacts
+    categories: Mapping[str, CategoryPolicy]
+    #: Guardians are among them.
+    people: Mapping[RecipientId, PersonFacts]
+
+    def quiet_hours(self, person: PersonFacts) -> tuple[QuietHours, ...]:
+        """Theirs, or else the tenant's."""
+        own = person.choices.quiet_hours
+        return self.tenant.policy.quiet_hours if own is None else own

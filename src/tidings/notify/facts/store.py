@@ -1,0 +1,75 @@
+"""The only Python here that runs SQL: facts that lie in several tables, read in one trip."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from tidings.contracts.tenants import NotificationPolicy
+from tidings.kernel.db import Row, TenantTx
+from tidings.kernel.errors import MissingReferenceError
+from tidings.kernel.ids import RecipientId
+from tidings.kernel.sql import Queries
+from tidings.notify.channels.store import from_row as channel_from_row
+from tidings.notify.facts.model import TenantFacts
+from tidings.notify.recipients.preferences import from_row as preferences_from_row
+from tidings.notify.recipients.preferences_model import NO_CHOICES, Choices
+from tidings.notify.tenants.model import TenantStatus
+
+QUERIES = Queries.beside(__file__)
+
+
+# Rows were checked when they were written, and a policy may have been written by newer code: read leniently.
+class _StoredPolicy(NotificationPolicy, frozen=True, kw_only=True, forbid_unknown_fields=False):
+    pass
+
+
+_read_policy = msgspec.json.Decoder(_StoredPolicy).decode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersonRow:
+    """A recipient with what they chose."""
+
+    id: RecipientId
+    locale: str
+    timezone: str
+    erased: bool
+    display_name_ciphertext: bytes | None
+    choices: Choices
+    preferences_version: int
+
+
+async def load_tenant(tx: TenantTx) -> TenantFacts:
+    """The tenant of this transaction, with its channels."""
+    rows = await tx.fetch(QUERIES.load_tenant, tenant_id=tx.tenant_id)
+    if not rows:
+        raise MissingReferenceError("tenants_local")
+    first = rows[0]
+    return TenantFacts(
+        status=TenantStatus(first["tenant_status"]),
+        locale=first["default_locale"],
+        timezone=first["default_timezone"],
+        policy=_read_policy(first["notification_policy"]),
+        version=first["event_version"],
+        channels={row["channel"]: channel_from_row(row) for row in rows if row["id"] is not None},
+    )
+
+
+async def load_people(tx: TenantTx, *, recipient_ids: Sequence[RecipientId]) -> dict[RecipientId, PersonRow]:
+    """Those that exist."""
+    rows = await tx.fetch(QUERIES.load_people, tenant_id=tx.tenant_id, recipient_ids=list(recipient_ids))
+    return {person.id: person for person in map(_person, rows)}
+
+
+def _person(row: Row) -> PersonRow:
+    chose = preferences_from_row(row) if row["id"] is not None else None
+    return PersonRow(
+        id=RecipientId(row["recipient_id"]),
+        locale=(chose and chose.choices.locale) or row["primary_locale"],
+        timezone=(chose and chose.choices.timezone) or row["primary_timezone"],
+        erased=row["erased_at"] is not None,
+        display_name_ciphertext=row["display_name_ciphertext"],
+        choices=chose.choices if chose else NO_CHOICES,
+        preferences_version=chose.version if chose else 0,
+    )

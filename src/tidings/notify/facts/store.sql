@@ -1,0 +1,29 @@
+-- name: load_tenant
+-- The tenant together with its channels, in one trip; one row without a channel where none is set up.
+SELECT tenant.status AS tenant_status, tenant.default_locale, tenant.default_timezone, tenant.notification_policy,
+       tenant.event_version, mine.id, mine.channel, mine.vendor, mine.fallback_vendor, mine.sender,
+       mine.branding_overrides, mine.rate_limit, mine.status, mine.version, mine.updated_at
+FROM notification.tenants_local AS tenant
+LEFT JOIN notification.channels AS mine ON mine.tenant_id = tenant.tenant_id
+WHERE tenant.tenant_id = :tenant_id;
+
+-- name: load_people
+-- Recipients with their preferences, where they have any. OFFSET 0 and LATERAL hold the planner to one index look-up
+-- each: a generic plan knows nothing of the length of an array.
+SELECT who.id AS recipient_id, who.primary_locale, who.primary_timezone, who.erased_at, who.display_name_ciphertext,
+       chose.id, chose.locale, chose.timezone, chose.channels, chose.quiet_hours, chose.digest_schedule,
+       chose.marketing_consent, chose.guardian_routing, chose.global_unsubscribed_at, chose.version, chose.updated_at
+FROM unnest(:recipient_ids::text[]) AS wanted (id)
+CROSS JOIN LATERAL (
+    SELECT r.id, r.primary_locale, r.primary_timezone, r.erased_at, r.display_name_ciphertext
+    FROM notification.recipients AS r
+    WHERE r.tenant_id = :tenant_id AND r.id = wanted.id
+    OFFSET 0
+) AS who
+LEFT JOIN LATERAL (
+    SELECT p.id, p.locale, p.timezone, p.channels, p.quiet_hours, p.digest_schedule, p.marketing_consent,
+           p.guardian_routing, p.global_unsubscribed_at, p.version, p.updated_at
+    FROM notification.notification_preferences AS p
+    WHERE p.tenant_id = :tenant_id AND p.recipient_id = wanted.id
+    OFFSET 0
+) AS chose ON true;

@@ -1,0 +1,1 @@
+"""Recipients: who can be written to, where, and what they want."""

@@ -1,0 +1,114 @@
+"""The only Python here that runs SQL on recipients' addresses."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from tidings.contracts.tenants import Channel
+from tidings.kernel.db import Row, TenantTx
+from tidings.kernel.ids import RecipientAddressId, RecipientId, time_of
+from tidings.kernel.sql import Queries
+from tidings.notify.recipients.model import AddressStatus, StoredAddress
+
+QUERIES = Queries.beside(__file__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewAddress:
+    """An address to be added."""
+
+    id: RecipientAddressId
+    recipient_id: RecipientId
+    channel: Channel
+    address_hash: str
+    ciphertext: bytes
+    is_primary: bool
+    verified: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddressChange:
+    """How an address that is there is to be from now on."""
+
+    id: RecipientAddressId
+    is_primary: bool
+    verified: bool
+    status: AddressStatus
+
+
+async def load_addresses(
+    tx: TenantTx, *, recipient_ids: Sequence[RecipientId], channels: Sequence[str] | None = None
+) -> list[StoredAddress]:
+    """All of these recipients' addresses, or those of some channels; primaries first, then the oldest."""
+    rows = await tx.fetch(
+        QUERIES.load_addresses,
+        tenant_id=tx.tenant_id,
+        recipient_ids=list(recipient_ids),
+        channels=None if channels is None else list(channels),
+    )
+    return [from_row(row) for row in rows]
+
+
+async def clear_primaries(tx: TenantTx, *, of: Sequence[tuple[RecipientId, str]], now: datetime) -> int:
+    """Nobody is primary for these recipients and channels any more."""
+    return await tx.execute(
+        QUERIES.clear_primaries,
+        tenant_id=tx.tenant_id,
+        now=now,
+        recipient_ids=[recipient_id for recipient_id, _ in of],
+        channels=[channel for _, channel in of],
+    )
+
+
+async def change_addresses(tx: TenantTx, changes: Sequence[AddressChange], *, now: datetime) -> int:
+    """Write them; how many there were."""
+    return await tx.execute(
+        QUERIES.change_addresses,
+        tenant_id=tx.tenant_id,
+        now=now,
+        ids=[c.id for c in changes],
+        primaries=[c.is_primary for c in changes],
+        verifieds=[c.verified for c in changes],
+        statuses=[c.status.value for c in changes],
+    )
+
+
+async def add_addresses(tx: TenantTx, fresh: Sequence[NewAddress]) -> int:
+    """Write them; how many there were."""
+    return await tx.execute(
+        QUERIES.add_addresses,
+        tenant_id=tx.tenant_id,
+        ids=[a.id for a in fresh],
+        recipient_ids=[a.recipient_id for a in fresh],
+        channels=[a.channel for a in fresh],
+        hashes=[a.address_hash for a in fresh],
+        ciphertexts=[a.ciphertext for a in fresh],
+        primaries=[a.is_primary for a in fresh],
+        verifieds=[a.verified for a in fresh],
+        created_ats=[time_of(a.id) for a in fresh],
+    )
+
+
+async def remove_addresses(
+    tx: TenantTx, *, recipient_id: RecipientId, ids: Sequence[RecipientAddressId]
+) -> list[StoredAddress]:
+    """Those that were there and are gone."""
+    rows = await tx.fetch(
+        QUERIES.remove_addresses, tenant_id=tx.tenant_id, recipient_id=recipient_id, ids=list(ids)
+    )
+    return [from_row(row) for row in rows]
+
+
+def from_row(row: Row) -> StoredAddress:
+    """An address as the database gives it."""
+    return StoredAddress(
+        id=RecipientAddressId(row["id"]),
+        recipient_id=RecipientId(row["recipient_id"]),
+        channel=row["channel"],
+        address_hash=row["address_hash"],
+        ciphertext=row["address_ciphertext"],
+        is_primary=row["is_primary"],
+        verified=row["verified"],
+        status=AddressStatus(row["status"]),
+        updated_at=row["updated_at"],
+    )

@@ -1,0 +1,48 @@
+-- name: load_addresses
+-- All addresses of a set of recipients, each recipient's primaries first and then the oldest.
+SELECT mine.id, mine.recipient_id, mine.channel, mine.address_hash, mine.address_ciphertext, mine.is_primary,
+       mine.verified, mine.status, mine.updated_at
+FROM unnest(:recipient_ids::text[]) AS wanted (recipient_id)
+CROSS JOIN LATERAL (
+    SELECT a.id, a.recipient_id, a.channel, a.address_hash, a.address_ciphertext, a.is_primary, a.verified,
+           a.status, a.updated_at
+    FROM notification.recipient_addresses AS a
+    WHERE a.tenant_id = :tenant_id AND a.recipient_id = wanted.recipient_id
+      AND (CAST(:channels AS text[]) IS NULL OR a.channel = ANY(:channels::text[]))
+    ORDER BY a.is_primary DESC, a.id
+    OFFSET 0
+) AS mine;
+
+-- name: clear_primaries
+-- First of two steps: one statement can't hand the mark over, because the index looks at every row by itself.
+UPDATE notification.recipient_addresses AS mine
+SET is_primary = false, updated_at = :now
+FROM unnest(:recipient_ids::text[], :channels::text[]) AS moved (recipient_id, channel)
+WHERE mine.tenant_id = :tenant_id AND mine.recipient_id = moved.recipient_id AND mine.channel = moved.channel
+  AND mine.is_primary;
+
+-- name: change_addresses
+-- Under the lock of their recipients: the values are whole, not changes.
+UPDATE notification.recipient_addresses AS mine
+SET is_primary = fresh.is_primary, verified = fresh.verified, status = fresh.status, updated_at = :now
+FROM unnest(:ids::text[], :primaries::boolean[], :verifieds::boolean[], :statuses::text[])
+    AS fresh (id, is_primary, verified, status)
+WHERE mine.tenant_id = :tenant_id AND mine.id = fresh.id;
+
+-- name: add_addresses
+-- Under the lock of their recipients, or for new ones: no other writer can be adding the same.
+INSERT INTO notification.recipient_addresses (
+    tenant_id, id, recipient_id, channel, address_hash, address_ciphertext, is_primary, verified, created_at, updated_at
+)
+SELECT :tenant_id, fresh.id, fresh.recipient_id, fresh.channel, fresh.address_hash, fresh.address_ciphertext,
+       fresh.is_primary, fresh.verified, fresh.created_at, fresh.created_at
+FROM unnest(
+    :ids::text[], :recipient_ids::text[], :channels::text[], :hashes::text[], :ciphertexts::bytea[],
+    :primaries::boolean[], :verifieds::boolean[], :created_ats::timestamptz[]
+) AS fresh (id, recipient_id, channel, address_hash, address_ciphertext, is_primary, verified, created_at);
+
+-- name: remove_addresses
+-- Forgotten for good: a suppression of the same address is a row of its own and stays.
+DELETE FROM notification.recipient_addresses
+WHERE tenant_id = :tenant_id AND recipient_id = :recipient_id AND id = ANY(:ids::text[])
+RETURNING id, recipient_id, channel, address_hash, address_ciphertext, is_primary, verified, status, updated_at;

@@ -1,0 +1,152 @@
+"""One known recipient changes by hand: its facts, its addresses; each change under its lock, and audited."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from tidings.kernel.audit.log import AuditLog, Entry
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import TenantTx
+from tidings.kernel.ids import RecipientAddressId, RecipientId
+from tidings.kernel.keys.data_key import DataKey
+from tidings.kernel.keys.keyring import Keyring
+from tidings.notify.recipients import addresses as address_store
+from tidings.notify.recipients import store
+from tidings.notify.recipients.addresses import AddressChange
+from tidings.notify.recipients.errors import (
+    ErasedRecipientError,
+    UnknownAddressError,
+    UnknownRecipientError,
+)
+from tidings.notify.recipients.model import AddressStatus, Recipient, StoredAddress
+from tidings.notify.recipients.plan import HashedAddress, changes_of
+from tidings.notify.recipients.store import Known, Lookup
+from tidings.notify.recipients.upsert import write_changes
+from tidings.notify.recipients.wish import RecipientWish
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Whole:
+    """A recipient with its addresses and its key."""
+
+    recipient: Recipient
+    addresses: tuple[StoredAddress, ...]
+    #: None where it never had one.
+    key: DataKey | None
+
+
+class RecipientChanger:
+    """Changes one recipient."""
+
+    def __init__(self, *, keyring: Keyring, audit: AuditLog, clock: Clock) -> None:
+        self._keyring = keyring
+        self._audit = audit
+        self._clock = clock
+
+    async def change(
+        self,
+        tx: TenantTx,
+        recipient_id: RecipientId,
+        wish: RecipientWish,
+        *,
+        expect: Callable[[Recipient], None],
+        actor: str,
+    ) -> Whole:
+        """The recipient after the wish; `expect` refuses a version that is not the caller's."""
+        known = await self._lock(tx, recipient_id)
+        expect(known.recipient)
+        key = await self._keyring.data_key(tx, recipient_id)
+        pepper = await self._keyring.pepper(tx)
+        hashed = [HashedAddress(wish=a, address_hash=pepper.hash(a.address)) for a in wish.addresses]
+        now = self._clock.now()
+        changes = changes_of(known, wish, hashed, key, now=now)
+        if changes is not None:
+            await write_changes(tx, [changes], now=now)
+            await self._audit.append(
+                tx,
+                [
+                    Entry(
+                        entity_type="recipient",
+                        entity_id=recipient_id,
+                        action="updated",
+                        actor=actor,
+                        before=_told(known.recipient),
+                        after={
+                            "locale": changes.facts.locale,
+                            "timezone": changes.facts.timezone,
+                            "tags": list(changes.facts.tags),
+                            "attributes": changes.facts.attributes,
+                            "added_ids": [a.id for a in changes.added],
+                            "changed_ids": [a.id for a in changes.changed],
+                        },
+                    )
+                ],
+            )
+        return await load_whole(tx, recipient_id, self._keyring)
+
+    async def remove_address(
+        self, tx: TenantTx, recipient_id: RecipientId, address_id: RecipientAddressId, *, actor: str
+    ) -> None:
+        """Forget an address; where it was primary, the oldest active one of the channel takes its place."""
+        known = await self._lock(tx, recipient_id)
+        gone = await address_store.remove_addresses(tx, recipient_id=recipient_id, ids=[address_id])
+        if not gone:
+            raise UnknownAddressError(f"recipient {recipient_id} has no address with the id {address_id}")
+        now = self._clock.now()
+        if gone[0].is_primary:
+            heirs = sorted(
+                (
+                    a
+                    for (channel, _), a in known.addresses.items()
+                    if channel == gone[0].channel and a.id != address_id and a.status is AddressStatus.ACTIVE
+                ),
+                key=lambda a: a.id,
+            )
+            if heirs:
+                heir = AddressChange(
+                    id=heirs[0].id, is_primary=True, verified=heirs[0].verified, status=heirs[0].status
+                )
+                await address_store.change_addresses(tx, [heir], now=now)
+        await store.update_recipients(tx, [store.facts_of(known.recipient)], now=now)
+        entry = Entry(
+            entity_type="recipient",
+            entity_id=recipient_id,
+            action="address_removed",
+            actor=actor,
+            before={"id": address_id, "channel": gone[0].channel},
+        )
+        await self._audit.append(tx, [entry])
+
+    async def reveal(self, tx: TenantTx, recipient_id: RecipientId, *, actor: str) -> None:
+        """Note that somebody looked at the addresses in the clear; before they see them."""
+        entry = Entry(
+            entity_type="recipient", entity_id=recipient_id, action="addresses_revealed", actor=actor
+        )
+        await self._audit.append(tx, [entry])
+
+    async def _lock(self, tx: TenantTx, recipient_id: RecipientId) -> Known:
+        await store.lock_recipients(tx, ids=[recipient_id])
+        known = (await store.match_recipients(tx, Lookup(ids=[(0, recipient_id)]))).get(0)
+        if known is None:
+            raise UnknownRecipientError(f"there is no recipient with the id {recipient_id}")
+        if known.recipient.erased_at is not None:
+            raise ErasedRecipientError
+        return known
+
+
+async def load_whole(tx: TenantTx, recipient_id: RecipientId, keyring: Keyring) -> Whole:
+    """One recipient with all that belongs to it."""
+    recipient = (await store.find_recipients(tx, ids=[recipient_id])).get(recipient_id)
+    if recipient is None:
+        raise UnknownRecipientError(f"there is no recipient with the id {recipient_id}")
+    found = await address_store.load_addresses(tx, recipient_ids=[recipient_id])
+    keys: Mapping[str, DataKey] = await keyring.data_keys(tx, [recipient_id], create=False)
+    return Whole(recipient=recipient, addresses=tuple(found), key=keys.get(recipient_id))
+
+
+def _told(recipient: Recipient) -> dict[str, object]:
+    return {
+        "locale": recipient.locale,
+        "timezone": recipient.timezone,
+        "tags": list(recipient.tags),
+        "attributes": recipient.attributes,
+    }

@@ -1,0 +1,162 @@
+"""A recipient's preferences change: checked whole, one version at a time, told and audited in one transaction."""
+
+from collections.abc import Callable, Mapping
+
+import msgspec
+from msgspec import structs
+
+from tidings.contracts.events import NOTIFY_SOURCE
+from tidings.contracts.recipients import PreferencesUpdated
+from tidings.kernel.audit.log import AuditLog, Entry
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import TenantTx
+from tidings.kernel.errors import BadValueError
+from tidings.kernel.events import new_event
+from tidings.kernel.ids import PREFERENCES, RECIPIENT, RecipientId
+from tidings.kernel.outbox import Outbox
+from tidings.kernel.refusals import FieldError, InvalidError
+from tidings.kernel.tracing import current_traceparent
+from tidings.notify.categories.model import CategoryPolicy
+from tidings.notify.recipients import preferences, store
+from tidings.notify.recipients.consent import settle
+from tidings.notify.recipients.errors import ErasedRecipientError, UnknownRecipientError
+from tidings.notify.recipients.preferences_model import (
+    Choices,
+    GuardianRouting,
+    Preferences,
+    categories_named,
+    nothing_chosen,
+)
+from tidings.notify.recipients.wish import canonical_locale
+from tidings.notify.tenants.model import zone_exists
+
+_ZONE = "must be an IANA time zone such as Asia/Kabul"
+
+
+class PreferenceChanger:
+    """Writes preferences."""
+
+    def __init__(self, *, outbox: Outbox, audit: AuditLog, clock: Clock) -> None:
+        self._outbox = outbox
+        self._audit = audit
+        self._clock = clock
+
+    async def change(
+        self,
+        tx: TenantTx,
+        recipient_id: RecipientId,
+        make: Callable[[Preferences], Choices],
+        *,
+        categories: Mapping[str, CategoryPolicy],
+        actor: str,
+    ) -> Preferences:
+        """The preferences after the choices that `make` gives for the present ones.
+
+        The recipient's row is locked first: of two changes from one version, the second sees another.
+        """
+        recipient = (await store.lock_recipients(tx, ids=[recipient_id])).get(recipient_id)
+        if recipient is None:
+            raise UnknownRecipientError(f"there is no recipient with the id {recipient_id}")
+        if recipient.erased_at is not None:
+            raise ErasedRecipientError
+        known = await preferences.load_preferences(tx, recipient_ids=[recipient_id])
+        before = known.get(recipient_id) or nothing_chosen(recipient_id)
+        wanted = await self._checked(tx, before, make(before), categories)
+        if before.id is not None and _same(wanted, before.choices):
+            return before
+        return await self._record(tx, before, wanted, actor)
+
+    async def _checked(
+        self, tx: TenantTx, before: Preferences, wanted: Choices, categories: Mapping[str, CategoryPolicy]
+    ) -> Choices:
+        now = self._clock.now()
+        wrong = choices_wrong(wanted, categories)
+        consent, faults = settle(
+            before.choices.marketing_consent, wanted.marketing_consent, now=now, at="marketing_consent"
+        )
+        wrong += faults
+        if wanted.guardian_routing is not None:
+            wrong += await _guardian_wrong(tx, before.recipient_id, wanted.guardian_routing)
+        if wrong:
+            raise InvalidError(wrong)
+        locale = None if wanted.locale is None else canonical_locale(wanted.locale)
+        return structs.replace(wanted, marketing_consent=consent, locale=locale)
+
+    async def _record(self, tx: TenantTx, before: Preferences, wanted: Choices, actor: str) -> Preferences:
+        now = self._clock.now()
+        row_id = before.id or PREFERENCES.new(now)
+        after = structs.replace(before, id=row_id, choices=wanted, version=before.version + 1, updated_at=now)
+        await preferences.save_preferences(tx, [(row_id, after)], now=now)
+        event = new_event(
+            "preferences.updated.v1",
+            PreferencesUpdated(
+                recipient_id=before.recipient_id, preferences_id=row_id, version=after.version
+            ),
+            tenant_id=tx.tenant_id,
+            ordering_key=before.recipient_id,
+            source=NOTIFY_SOURCE,
+            clock=self._clock,
+            traceparent=current_traceparent(),
+        )
+        await self._outbox.append(tx, [event])
+        entry = Entry(
+            entity_type="preferences",
+            entity_id=before.recipient_id,
+            action="updated",
+            actor=actor,
+            before=before.choices if before.id else None,
+            after=wanted,
+        )
+        await self._audit.append(tx, [entry])
+        return after
+
+
+def choices_wrong(wanted: Choices, categories: Mapping[str, CategoryPolicy]) -> list[FieldError]:
+    """What the types can't say: zones exist, hours last, digests say when, categories are known."""
+    wrong: list[FieldError] = []
+    if wanted.timezone is not None and not zone_exists(wanted.timezone):
+        wrong.append(FieldError("timezone", _ZONE))
+    for i, hours in enumerate(wanted.quiet_hours or ()):
+        if hours.timezone is not None and not zone_exists(hours.timezone):
+            wrong.append(FieldError(f"quiet_hours[{i}].timezone", _ZONE))
+        if hours.start == hours.end:
+            wrong.append(FieldError(f"quiet_hours[{i}].end", "must differ from start"))
+        if len(set(hours.days)) != len(hours.days):
+            wrong.append(FieldError(f"quiet_hours[{i}].days", "must name each day once"))
+    for name, digest in wanted.digest_schedule.items():
+        if digest.every != "hour" and digest.at is None:
+            wrong.append(FieldError(f"digest_schedule.{name}.at", "is required: say the local hour"))
+        if (digest.every == "week") != (digest.day is not None):
+            remedy = "is required" if digest.every == "week" else "is for weekly digests; leave it out"
+            wrong.append(FieldError(f"digest_schedule.{name}.day", remedy))
+        known = categories.get(name)
+        if known is not None and not known.may_digest:
+            wrong.append(FieldError(f"digest_schedule.{name}", "is a category that is never gathered"))
+    names = ", ".join(sorted(categories))
+    for category, field in categories_named(wanted).items():
+        if category not in categories:
+            wrong.append(FieldError(field, f"is not a known category; there are {names}"))
+    return wrong
+
+
+def _same(one: Choices, other: Choices) -> bool:
+    # By their text: what was read from a row is of a type that forgives unknown fields.
+    return msgspec.json.encode(one, order="deterministic") == msgspec.json.encode(
+        other, order="deterministic"
+    )
+
+
+async def _guardian_wrong(
+    tx: TenantTx, recipient_id: RecipientId, routing: GuardianRouting
+) -> list[FieldError]:
+    field = "guardian_routing.guardian_id"
+    try:
+        guardian_id = RECIPIENT.parse(routing.guardian_id, field=field)
+    except BadValueError as error:
+        return [FieldError(error.field, error.remedy)]
+    if guardian_id == recipient_id:
+        return [FieldError(field, "must be somebody else")]
+    guardian = (await store.find_recipients(tx, ids=[guardian_id])).get(guardian_id)
+    if guardian is None or guardian.erased_at is not None:
+        return [FieldError(field, "must be a recipient that is known here")]
+    return []

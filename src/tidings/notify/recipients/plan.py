@@ -1,0 +1,157 @@
+"""What a wish changes about a recipient: state in, changes out, no I/O but sealing."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from msgspec import UNSET, UnsetType
+
+from tidings.kernel.ids import RECIPIENT_ADDRESS, RecipientId
+from tidings.kernel.keys.data_key import DataKey
+from tidings.notify.recipients.addresses import AddressChange, NewAddress
+from tidings.notify.recipients.model import NAME_PURPOSE, AddressStatus, address_purpose
+from tidings.notify.recipients.store import Known, RecipientFacts, facts_of
+from tidings.notify.recipients.wish import AddressWish, RecipientWish
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HashedAddress:
+    """An address wish together with the hash that it is found by."""
+
+    wish: AddressWish
+    address_hash: str
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """How it is found among a recipient's addresses."""
+        return self.wish.channel, self.address_hash
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """What is to be written for one recipient."""
+
+    facts: RecipientFacts
+    #: Channels whose mark is handed over.
+    cleared: tuple[tuple[RecipientId, str], ...]
+    changed: tuple[AddressChange, ...]
+    added: tuple[NewAddress, ...]
+
+
+def merge(first: RecipientWish, second: RecipientWish) -> RecipientWish:
+    """Two wishes for one recipient in one set: the later wins, field by field; addresses add up."""
+    named = {
+        name: value
+        for name in ("display_name", "locale", "timezone", "tags", "attributes")
+        if (value := getattr(second, name)) is not UNSET
+    }
+    addresses = {(a.channel, a.address): a for a in first.addresses}
+    if any(a.primary for a in second.addresses):
+        moved = {a.channel for a in second.addresses if a.primary}
+        addresses = {k: replace(a, primary=None) if a.channel in moved else a for k, a in addresses.items()}
+    addresses |= {(a.channel, a.address): a for a in second.addresses}
+    return replace(first, **named, addresses=tuple(addresses.values()))
+
+
+def facts_of_new(recipient_id: RecipientId, wish: RecipientWish, key: DataKey) -> RecipientFacts:
+    """The row of somebody who was not known."""
+    return RecipientFacts(
+        id=recipient_id,
+        identity=wish.identity,
+        display_name_ciphertext=_seal_name(wish.display_name, key),
+        locale=None if isinstance(wish.locale, UnsetType) else wish.locale,
+        timezone=None if isinstance(wish.timezone, UnsetType) else wish.timezone,
+        tags=() if isinstance(wish.tags, UnsetType) else wish.tags,
+        attributes={} if isinstance(wish.attributes, UnsetType) else wish.attributes,
+    )
+
+
+def addresses_of_new(
+    recipient_id: RecipientId, addresses: Sequence[HashedAddress], key: DataKey, *, now: datetime
+) -> list[NewAddress]:
+    """The addresses of somebody who was not known; one of each channel is primary."""
+    chosen = {a.wish.channel: a.key for a in reversed(addresses)}
+    chosen |= {a.wish.channel: a.key for a in addresses if a.wish.primary}
+    return [
+        _new_address(recipient_id, a, key, is_primary=chosen[a.wish.channel] == a.key, now=now)
+        for a in addresses
+    ]
+
+
+def changes_of(
+    known: Known, wish: RecipientWish, addresses: Sequence[HashedAddress], key: DataKey, *, now: datetime
+) -> Changes | None:
+    """What the wish changes about somebody known; None where it is so already."""
+    facts = _facts_after(known, wish, key)
+    with_primary = {channel for (channel, _), a in known.addresses.items() if a.is_primary}
+    cleared: list[tuple[RecipientId, str]] = []
+    changed: list[AddressChange] = []
+    added: list[NewAddress] = []
+    for item in addresses:
+        channel, present = item.wish.channel, known.addresses.get(item.key)
+        becomes = item.wish.primary is True or (
+            channel not in with_primary and item.wish.primary is not False
+        )
+        if becomes and not (present and present.is_primary):
+            if channel in with_primary:
+                cleared.append((known.recipient.id, channel))
+            with_primary.add(channel)
+        if present is None:
+            added.append(_new_address(known.recipient.id, item, key, is_primary=becomes, now=now))
+            continue
+        after = AddressChange(
+            id=present.id,
+            is_primary=present.is_primary or becomes,
+            verified=present.verified if item.wish.verified is None else item.wish.verified,
+            # Who names an address anew has it again; what was learned against it is not forgotten by that.
+            status=AddressStatus.ACTIVE if present.status is AddressStatus.REVOKED else present.status,
+        )
+        if (after.is_primary, after.verified, after.status) != (
+            present.is_primary,
+            present.verified,
+            present.status,
+        ):
+            changed.append(after)
+    if facts is None and not changed and not added:
+        return None
+    return Changes(
+        facts=facts or facts_of(known.recipient),
+        cleared=tuple(cleared),
+        changed=tuple(changed),
+        added=tuple(added),
+    )
+
+
+def _facts_after(known: Known, wish: RecipientWish, key: DataKey) -> RecipientFacts | None:
+    before = facts_of(known.recipient)
+    after = replace(
+        before,
+        locale=before.locale if isinstance(wish.locale, UnsetType) else wish.locale,
+        timezone=before.timezone if isinstance(wish.timezone, UnsetType) else wish.timezone,
+        tags=before.tags if isinstance(wish.tags, UnsetType) else wish.tags,
+        attributes=before.attributes if isinstance(wish.attributes, UnsetType) else wish.attributes,
+    )
+    box = before.display_name_ciphertext
+    if not isinstance(wish.display_name, UnsetType):
+        name = None if box is None else key.unseal(box, NAME_PURPOSE).decode()
+        if name != wish.display_name:
+            after = replace(after, display_name_ciphertext=_seal_name(wish.display_name, key))
+    return None if after == before else after
+
+
+def _seal_name(name: str | UnsetType | None, key: DataKey) -> bytes | None:
+    return key.seal(name.encode(), NAME_PURPOSE) if isinstance(name, str) else None
+
+
+def _new_address(
+    recipient_id: RecipientId, item: HashedAddress, key: DataKey, *, is_primary: bool, now: datetime
+) -> NewAddress:
+    return NewAddress(
+        id=RECIPIENT_ADDRESS.new(now),
+        recipient_id=recipient_id,
+        channel=item.wish.channel,
+        address_hash=item.address_hash,
+        ciphertext=key.seal(item.wish.address.encode(), address_purpose(item.wish.channel)),
+        is_primary=is_primary,
+        verified=bool(item.wish.verified),
+    )

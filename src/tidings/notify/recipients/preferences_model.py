@@ -1,0 +1,125 @@
+"""What a recipient allows, and what that means for one message; no I/O."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from tidings.contracts.moments import Moment
+from tidings.contracts.tenants import Channel, Day, Locale, QuietHours, TimeOfDay, TimeZone
+from tidings.contracts.words import Category
+from tidings.kernel.ids import PreferencesId, RecipientId
+from tidings.notify.categories.model import CategoryPolicy
+from tidings.notify.recipients.consent import NOT_GIVEN, Consent
+
+
+class ChannelChoice(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What somebody wants on one channel."""
+
+    #: False: nothing on this channel, but for the categories below that say true.
+    allow: bool = True
+    #: Category by category; what is not named follows `allow`.
+    categories: dict[Category, bool] = {}
+
+
+class DigestChoice(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """When messages of a category come, gathered into one."""
+
+    every: Literal["hour", "day", "week"]
+    #: The local hour of a daily or weekly digest.
+    at: TimeOfDay | None = None
+    #: The day of a weekly one.
+    day: Day | None = None
+
+
+class GuardianRouting(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Who hears for somebody, or hears too."""
+
+    guardian_id: Annotated[str, Meta(max_length=40)]
+    #: `instead`: only the guardian is written to; `copy`: the guardian gets a notification of their own as well.
+    mode: Literal["instead", "copy"]
+    #: Empty: all categories.
+    categories: Annotated[tuple[Category, ...], Meta(max_length=100)] = ()
+
+    def concerns(self, category: str) -> bool:
+        """Whether messages of this category go by this rule."""
+        return not self.categories or category in self.categories
+
+
+class Choices(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """All that a recipient chose."""
+
+    #: Null: the recipient's own.
+    locale: Locale | None = None
+    #: Null: the recipient's own.
+    timezone: TimeZone | None = None
+    channels: dict[Channel, ChannelChoice] = {}
+    #: Null: the tenant's; an empty list: none at all.
+    quiet_hours: Annotated[tuple[QuietHours, ...], Meta(max_length=20)] | None = None
+    digest_schedule: dict[Category, DigestChoice] = {}
+    marketing_consent: Consent = NOT_GIVEN
+    guardian_routing: GuardianRouting | None = None
+    #: Since when they want nothing that they can say no to.
+    global_unsubscribed_at: Moment | None = None
+
+
+class Preferences(Struct, frozen=True, kw_only=True):
+    """A recipient's choices and which version of them this is."""
+
+    recipient_id: RecipientId
+    #: None where nothing was ever chosen.
+    id: PreferencesId | None
+    choices: Choices
+    #: Also the ETag; 0 where nothing was ever chosen.
+    version: int
+    updated_at: datetime | None
+
+
+#: What holds for everybody who never chose.
+NO_CHOICES = Choices()
+
+
+def nothing_chosen(recipient_id: RecipientId) -> Preferences:
+    """The preferences of somebody who never chose."""
+    return Preferences(recipient_id=recipient_id, id=None, choices=NO_CHOICES, version=0, updated_at=None)
+
+
+#: Why somebody must not be written to; None where they may be.
+Denial = Literal["consent_missing", "unsubscribed_from_all", "category_declined", "channel_declined"]
+
+
+def category_denied(choices: Choices, policy: CategoryPolicy) -> Denial | None:
+    """Whether the category as a whole is out, on whatever channel."""
+    if policy.needs_consent and not choices.marketing_consent.granted:
+        return "consent_missing"
+    if policy.can_unsubscribe and choices.global_unsubscribed_at is not None:
+        return "unsubscribed_from_all"
+    return None
+
+
+def channel_denied(choices: Choices, policy: CategoryPolicy, channel: Channel) -> Denial | None:
+    """Whether this channel is out for the category; nobody can say no to what can't be unsubscribed."""
+    if not policy.can_unsubscribe:
+        return None
+    choice = choices.channels.get(channel)
+    if choice is None:
+        return None
+    named = choice.categories.get(policy.category)
+    if named is not None:
+        return None if named else "category_declined"
+    return None if choice.allow else "channel_declined"
+
+
+def categories_named(choices: Choices) -> Mapping[str, str]:
+    """Every category in the choices, with the field that names it."""
+    found: dict[str, str] = {}
+    for channel, choice in choices.channels.items():
+        for category in choice.categories:
+            found.setdefault(category, f"channels.{channel}.categories.{category}")
+    for category in choices.digest_schedule:
+        found.setdefault(category, f"digest_schedule.{category}")
+    if choices.guardian_routing is not None:
+        for i, category in enumerate(choices.guardian_routing.categories):
+            found.setdefault(category, f"guardian_routing.categories[{i}]")
+    return found

@@ -1,0 +1,201 @@
+"""The only Python here that runs SQL on recipients."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from tidings.kernel.db import Row, TenantTx
+from tidings.kernel.ids import RecipientAddressId, RecipientId, time_of
+from tidings.kernel.sql import Queries
+from tidings.notify.recipients.model import AddressStatus, Identity, IdentityType, Recipient
+
+QUERIES = Queries.beside(__file__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownAddress:
+    """What a set needs to know of an address that is there."""
+
+    id: RecipientAddressId
+    is_primary: bool
+    verified: bool
+    status: AddressStatus
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """A recipient that was found, with its addresses by channel and hash."""
+
+    recipient: Recipient
+    addresses: dict[tuple[str, str], KnownAddress]
+
+
+@dataclass(slots=True, kw_only=True)
+class Lookup:
+    """Whom to find, each under the place where it was asked for."""
+
+    ids: list[tuple[int, RecipientId]] = field(default_factory=list)
+    identities: list[tuple[int, str, str]] = field(default_factory=list)
+    #: Place, channel, hash; only people without an identity are found this way.
+    addresses: list[tuple[int, str, str]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecipientFacts:
+    """A recipient's row as it is to be written; None: the tenant's default, where there is one."""
+
+    id: RecipientId
+    identity: Identity | None
+    display_name_ciphertext: bytes | None
+    locale: str | None
+    timezone: str | None
+    tags: Sequence[str]
+    attributes: dict[str, Any]
+
+
+def facts_of(recipient: Recipient) -> RecipientFacts:
+    """The row as it is."""
+    return RecipientFacts(
+        id=recipient.id,
+        identity=recipient.identity,
+        display_name_ciphertext=recipient.display_name_ciphertext,
+        locale=recipient.locale,
+        timezone=recipient.timezone,
+        tags=recipient.tags,
+        attributes=recipient.attributes,
+    )
+
+
+async def match_recipients(tx: TenantTx, wanted: Lookup) -> dict[int, Known]:
+    """Those that exist, by the place where they were asked for."""
+    rows = await tx.fetch(
+        QUERIES.match_recipients,
+        tenant_id=tx.tenant_id,
+        id_places=[place for place, _ in wanted.ids],
+        ids=[recipient_id for _, recipient_id in wanted.ids],
+        identity_places=[place for place, _, _ in wanted.identities],
+        identity_types=[kind for _, kind, _ in wanted.identities],
+        identity_ids=[identity for _, _, identity in wanted.identities],
+        address_places=[place for place, _, _ in wanted.addresses],
+        address_channels=[channel for _, channel, _ in wanted.addresses],
+        address_hashes=[address_hash for _, _, address_hash in wanted.addresses],
+    )
+    return {row["place"]: Known(recipient=from_row(row), addresses=_addresses(row)) for row in rows}
+
+
+async def lock_new_addresses(tx: TenantTx, *, addresses: Sequence[tuple[str, str]]) -> None:
+    """Wait for whoever is making a recipient for one of these addresses just now."""
+    await tx.fetch(
+        QUERIES.lock_new_addresses,
+        tenant_id=tx.tenant_id,
+        addresses=[f"{channel} {address_hash}" for channel, address_hash in addresses],
+    )
+
+
+async def insert_recipients(tx: TenantTx, facts: Sequence[RecipientFacts]) -> dict[RecipientId, Recipient]:
+    """Those that are new; somebody else made the others in the meantime."""
+    rows = await tx.fetch(
+        QUERIES.insert_recipients,
+        tenant_id=tx.tenant_id,
+        ids=[f.id for f in facts],
+        identity_types=[f.identity.type.value if f.identity else None for f in facts],
+        identity_ids=[f.identity.id if f.identity else None for f in facts],
+        names=[f.display_name_ciphertext for f in facts],
+        locales=[f.locale for f in facts],
+        timezones=[f.timezone for f in facts],
+        tags=[_json(list(f.tags)) for f in facts],
+        attributes=[_json(f.attributes) for f in facts],
+        created_ats=[time_of(f.id) for f in facts],
+    )
+    return {recipient.id: recipient for recipient in map(from_row, rows)}
+
+
+async def lock_recipients(tx: TenantTx, *, ids: Sequence[RecipientId]) -> dict[RecipientId, Recipient]:
+    """Those that exist, locked until the end of the transaction."""
+    rows = await tx.fetch(QUERIES.lock_recipients, tenant_id=tx.tenant_id, ids=list(ids))
+    return {recipient.id: recipient for recipient in map(from_row, rows)}
+
+
+async def update_recipients(
+    tx: TenantTx, facts: Sequence[RecipientFacts], *, now: datetime
+) -> dict[RecipientId, Recipient]:
+    """Write them whole; each gets a new version. They have to be locked."""
+    rows = await tx.fetch(
+        QUERIES.update_recipients,
+        tenant_id=tx.tenant_id,
+        now=now,
+        ids=[f.id for f in facts],
+        names=[f.display_name_ciphertext for f in facts],
+        locales=[f.locale for f in facts],
+        timezones=[f.timezone for f in facts],
+        tags=[_json(list(f.tags)) for f in facts],
+        attributes=[_json(f.attributes) for f in facts],
+    )
+    return {recipient.id: recipient for recipient in map(from_row, rows)}
+
+
+async def find_recipients(tx: TenantTx, *, ids: Sequence[RecipientId]) -> dict[RecipientId, Recipient]:
+    """Those that exist."""
+    rows = await tx.fetch(QUERIES.find_recipients, tenant_id=tx.tenant_id, ids=list(ids))
+    return {recipient.id: recipient for recipient in map(from_row, rows)}
+
+
+async def list_recipients(
+    tx: TenantTx,
+    *,
+    after_id: str | None,
+    identity_type: IdentityType | None,
+    tag: str | None,
+    limit: int,
+) -> list[Recipient]:
+    """The newest first, from a cursor on."""
+    rows = await tx.fetch(
+        QUERIES.list_recipients,
+        tenant_id=tx.tenant_id,
+        after_id=after_id,
+        identity_type=identity_type,
+        tag=tag,
+        limit=limit,
+    )
+    return [from_row(row) for row in rows]
+
+
+def from_row(row: Row) -> Recipient:
+    """A recipient as the database gives it."""
+    kind = row["identity_type"]
+    return Recipient(
+        id=RecipientId(row["id"]),
+        identity=Identity(type=IdentityType(kind), id=row["identity_id"]) if kind is not None else None,
+        display_name_ciphertext=row["display_name_ciphertext"],
+        locale=row["primary_locale"],
+        timezone=row["primary_timezone"],
+        tags=tuple(row["tags"]),
+        attributes=msgspec.json.decode(row["attributes"]),
+        erased_at=row["erased_at"],
+        version=row["version"],
+        updated_at=row["updated_at"],
+    )
+
+
+def _addresses(row: Row) -> dict[tuple[str, str], KnownAddress]:
+    if row["address_ids"] is None:
+        return {}
+    columns = ("address_ids", "channels", "hashes", "primaries", "verifieds", "statuses")
+    return {
+        (channel, address_hash): KnownAddress(
+            id=RecipientAddressId(address_id),
+            is_primary=primary,
+            verified=verified,
+            status=AddressStatus(status),
+        )
+        for address_id, channel, address_hash, primary, verified, status in zip(
+            *(row[column] for column in columns), strict=True
+        )
+    }
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()

@@ -1,0 +1,133 @@
+-- name: match_recipients
+-- Finds everybody in a set at once: by id, by identity, or by address among those who have no identity (the oldest
+-- wins, so that all callers agree). OFFSET 0 and LATERAL hold the planner to one index look-up each: a generic plan
+-- knows nothing of the length of an array. Addresses come along as arrays, to spare a second trip.
+WITH asked AS (
+    SELECT wanted.place, wanted.id
+    FROM unnest(:id_places::integer[], :ids::text[]) AS wanted (place, id)
+    UNION ALL
+    SELECT wanted.place, found.id
+    FROM unnest(:identity_places::integer[], :identity_types::text[], :identity_ids::text[])
+        AS wanted (place, identity_type, identity_id)
+    CROSS JOIN LATERAL (
+        SELECT mine.id FROM notification.recipients AS mine
+        WHERE mine.tenant_id = :tenant_id AND mine.identity_type = wanted.identity_type
+          AND mine.identity_id = wanted.identity_id
+        OFFSET 0
+    ) AS found
+    UNION ALL
+    SELECT wanted.place, min(found.id)
+    FROM unnest(:address_places::integer[], :address_channels::text[], :address_hashes::text[])
+        AS wanted (place, channel, address_hash)
+    CROSS JOIN LATERAL (
+        SELECT address.recipient_id FROM notification.recipient_addresses AS address
+        WHERE address.tenant_id = :tenant_id AND address.channel = wanted.channel
+          AND address.address_hash = wanted.address_hash
+        OFFSET 0
+    ) AS there
+    CROSS JOIN LATERAL (
+        SELECT mine.id FROM notification.recipients AS mine
+        WHERE mine.tenant_id = :tenant_id AND mine.id = there.recipient_id
+          AND mine.identity_id IS NULL AND mine.erased_at IS NULL
+        OFFSET 0
+    ) AS found
+    GROUP BY wanted.place
+)
+SELECT asked.place, mine.id, mine.identity_type, mine.identity_id, mine.display_name_ciphertext,
+       mine.primary_locale, mine.primary_timezone, mine.tags, mine.attributes, mine.erased_at, mine.version,
+       mine.updated_at, known.address_ids, known.channels, known.hashes, known.primaries, known.verifieds,
+       known.statuses
+FROM asked
+CROSS JOIN LATERAL (
+    SELECT r.id, r.identity_type, r.identity_id, r.display_name_ciphertext, r.primary_locale, r.primary_timezone,
+           r.tags, r.attributes, r.erased_at, r.version, r.updated_at
+    FROM notification.recipients AS r
+    WHERE r.tenant_id = :tenant_id AND r.id = asked.id
+    OFFSET 0
+) AS mine
+CROSS JOIN LATERAL (
+    SELECT array_agg(a.id) AS address_ids, array_agg(a.channel) AS channels, array_agg(a.address_hash) AS hashes,
+           array_agg(a.is_primary) AS primaries, array_agg(a.verified) AS verifieds, array_agg(a.status) AS statuses
+    FROM notification.recipient_addresses AS a
+    WHERE a.tenant_id = :tenant_id AND a.recipient_id = asked.id
+) AS known;
+
+-- name: lock_new_addresses
+-- Somebody known by address alone has no unique key: whoever makes one for an address waits here for whoever is
+-- making it just now. Sorted, so that two sets never wait for each other crosswise.
+SELECT pg_advisory_xact_lock(sorted.key)
+FROM (SELECT DISTINCT hashtextextended(:tenant_id || ' ' || wanted, 7411002) AS key
+      FROM unnest(:addresses::text[]) AS wanted ORDER BY 1) AS sorted;
+
+-- name: insert_recipients
+-- What is not said is the tenant's default. Sorted by identity, so that two sets can't deadlock; whoever loses the race
+-- for an identity gets no row back and reads the winner's.
+INSERT INTO notification.recipients (
+    tenant_id, id, identity_type, identity_id, display_name_ciphertext, primary_locale, primary_timezone, tags,
+    attributes, created_at, updated_at
+)
+SELECT :tenant_id, fresh.id, fresh.identity_type, fresh.identity_id, fresh.display_name_ciphertext,
+       coalesce(fresh.locale, tenant.default_locale), coalesce(fresh.timezone, tenant.default_timezone),
+       ARRAY(SELECT jsonb_array_elements_text(fresh.tags::jsonb)), fresh.attributes::jsonb, fresh.created_at,
+       fresh.created_at
+FROM notification.tenants_local AS tenant
+CROSS JOIN unnest(
+    :ids::text[], :identity_types::text[], :identity_ids::text[], :names::bytea[], :locales::text[],
+    :timezones::text[], :tags::text[], :attributes::text[], :created_ats::timestamptz[]
+) AS fresh (id, identity_type, identity_id, display_name_ciphertext, locale, timezone, tags, attributes, created_at)
+WHERE tenant.tenant_id = :tenant_id
+ORDER BY fresh.identity_type, fresh.identity_id, fresh.id
+ON CONFLICT ON CONSTRAINT uq_recipients_identity DO NOTHING
+RETURNING id, identity_type, identity_id, display_name_ciphertext, primary_locale, primary_timezone, tags,
+          attributes, erased_at, version, updated_at;
+
+-- name: lock_recipients
+-- Whoever changes a recipient, an address or preferences comes through here; in the order of ids.
+SELECT mine.id, mine.identity_type, mine.identity_id, mine.display_name_ciphertext, mine.primary_locale,
+       mine.primary_timezone, mine.tags, mine.attributes, mine.erased_at, mine.version, mine.updated_at
+FROM notification.recipients AS mine
+WHERE mine.tenant_id = :tenant_id AND mine.id = ANY(:ids::text[])
+ORDER BY mine.id
+FOR UPDATE;
+
+-- name: update_recipients
+-- Under the lock of each row: the values are whole, not changes.
+UPDATE notification.recipients AS mine
+SET display_name_ciphertext = fresh.display_name_ciphertext,
+    primary_locale = fresh.locale,
+    primary_timezone = fresh.timezone,
+    tags = ARRAY(SELECT jsonb_array_elements_text(fresh.tags::jsonb)),
+    attributes = fresh.attributes::jsonb,
+    updated_at = :now,
+    version = mine.version + 1
+FROM unnest(
+    :ids::text[], :names::bytea[], :locales::text[], :timezones::text[], :tags::text[], :attributes::text[]
+) AS fresh (id, display_name_ciphertext, locale, timezone, tags, attributes)
+WHERE mine.tenant_id = :tenant_id AND mine.id = fresh.id
+RETURNING mine.id, mine.identity_type, mine.identity_id, mine.display_name_ciphertext, mine.primary_locale,
+          mine.primary_timezone, mine.tags, mine.attributes, mine.erased_at, mine.version, mine.updated_at;
+
+-- name: find_recipients
+-- Those of the ids that exist.
+SELECT mine.id, mine.identity_type, mine.identity_id, mine.display_name_ciphertext, mine.primary_locale,
+       mine.primary_timezone, mine.tags, mine.attributes, mine.erased_at, mine.version, mine.updated_at
+FROM unnest(:ids::text[]) AS wanted (id)
+CROSS JOIN LATERAL (
+    SELECT r.id, r.identity_type, r.identity_id, r.display_name_ciphertext, r.primary_locale, r.primary_timezone,
+           r.tags, r.attributes, r.erased_at, r.version, r.updated_at
+    FROM notification.recipients AS r
+    WHERE r.tenant_id = :tenant_id AND r.id = wanted.id
+    OFFSET 0
+) AS mine;
+
+-- name: list_recipients
+-- The newest first; ids begin with their time, so the key's own order serves.
+SELECT id, identity_type, identity_id, display_name_ciphertext, primary_locale, primary_timezone, tags, attributes,
+       erased_at, version, updated_at
+FROM notification.recipients
+WHERE tenant_id = :tenant_id
+  AND (CAST(:after_id AS text) IS NULL OR id < :after_id)
+  AND (CAST(:identity_type AS text) IS NULL OR identity_type = :identity_type)
+  AND (CAST(:tag AS text) IS NULL OR tags @> ARRAY[CAST(:tag AS text)])
+ORDER BY id DESC
+LIMIT :limit;

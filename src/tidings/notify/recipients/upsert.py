@@ -1,0 +1,247 @@
+"""Makes recipients known, or brings them up to date: a whole set in a bounded number of statements.
+
+Everybody unchanged: 2 statements (find, keys). Everybody new: 6 (find, three for their keys, recipients, addresses).
+The inline object of a notification comes through here too.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from tidings.kernel.addresses import Pepper
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import TenantTx
+from tidings.kernel.errors import DatabaseBusyError
+from tidings.kernel.ids import RECIPIENT, RecipientId
+from tidings.kernel.keys.data_key import DataKey
+from tidings.kernel.keys.keyring import Keyring
+from tidings.kernel.refusals import RefusalError
+from tidings.notify.recipients import addresses as address_store
+from tidings.notify.recipients import store
+from tidings.notify.recipients.errors import ErasedRecipientError, UnknownRecipientError
+from tidings.notify.recipients.model import Recipient
+from tidings.notify.recipients.plan import (
+    Changes,
+    HashedAddress,
+    addresses_of_new,
+    changes_of,
+    facts_of_new,
+    merge,
+)
+from tidings.notify.recipients.store import Known, Lookup
+from tidings.notify.recipients.wish import RecipientWish
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upserted:
+    """A recipient as it is after its wish."""
+
+    recipient: Recipient
+    created: bool
+    #: Whether anything was written for it.
+    changed: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpsertedSet:
+    """What came of a set."""
+
+    #: In the order of the wishes; a wish that can't be granted fails alone.
+    results: list[Upserted | RefusalError]
+    #: The keys that were needed on the way; whoever seals something for the same people needs them next.
+    keys: Mapping[str, DataKey]
+
+
+class _Group:
+    """All wishes of a set for one recipient."""
+
+    __slots__ = ("addresses", "key", "known", "places", "refusal", "result", "wish")
+
+    def __init__(self, key: tuple[str, ...], wish: RecipientWish, place: int) -> None:
+        self.key = key
+        self.wish = wish
+        self.places = [place]
+        self.addresses: list[HashedAddress] = []
+        self.known: Known | None = None
+        self.result: Upserted | None = None
+        self.refusal: RefusalError | None = None
+
+
+class RecipientUpserter:
+    """Grants wishes, whole sets at a time."""
+
+    def __init__(self, *, keyring: Keyring, clock: Clock) -> None:
+        self._keyring = keyring
+        self._clock = clock
+
+    async def upsert(self, tx: TenantTx, wishes: Sequence[RecipientWish]) -> UpsertedSet:
+        """Each wish granted or refused; nothing is written for those refused."""
+        if not wishes:
+            return UpsertedSet(results=[], keys={})
+        pepper = await self._keyring.pepper(tx)
+        groups = _grouped(wishes, pepper)
+        await _find(tx, groups)
+        strangers = [g for g in groups if g.known is None and g.refusal is None]
+        nameless = [g for g in strangers if g.key[0] == "address"]
+        if nameless:
+            await store.lock_new_addresses(tx, addresses=[a.key for g in nameless for a in g.addresses])
+            await _find(tx, nameless)
+            strangers = [g for g in strangers if g.known is None]
+        now = self._clock.now()
+        keys = await self._make(tx, strangers, [g for g in groups if g.known], now)
+        groups = _joined(groups)
+        await self._change(tx, [g for g in groups if g.known], keys, now)
+        results: dict[int, Upserted | RefusalError] = {}
+        for group in groups:
+            outcome = group.refusal or group.result
+            if outcome is None:
+                raise DatabaseBusyError("a recipient is being made by somebody else; try again")
+            results.update(dict.fromkeys(group.places, outcome))
+        return UpsertedSet(results=[results[place] for place in range(len(wishes))], keys=keys)
+
+    async def _make(
+        self, tx: TenantTx, strangers: Sequence[_Group], known: Sequence[_Group], now: datetime
+    ) -> dict[str, DataKey]:
+        """Write those who are new; the keys of all. Who lost a race is known afterwards."""
+        ids = {RECIPIENT.new(now): group for group in strangers}
+        known_ids = [g.known.recipient.id for g in known if g.known]
+        keys = await self._keyring.data_keys(tx, [*known_ids, *ids])
+        if not ids:
+            return keys
+        made = await store.insert_recipients(
+            tx, [facts_of_new(new_id, group.wish, keys[new_id]) for new_id, group in ids.items()]
+        )
+        fresh = []
+        for new_id, recipient in made.items():
+            group = ids[new_id]
+            group.result = Upserted(recipient=recipient, created=True, changed=True)
+            fresh += addresses_of_new(new_id, group.addresses, keys[new_id], now=now)
+        if fresh:
+            await address_store.add_addresses(tx, fresh)
+        lost = [new_id for new_id in ids if new_id not in made]
+        if lost:
+            await self._follow_winners(tx, [ids[new_id] for new_id in lost], lost, keys)
+        return keys
+
+    async def _follow_winners(
+        self, tx: TenantTx, losers: Sequence[_Group], orphans: Sequence[RecipientId], keys: dict[str, DataKey]
+    ) -> None:
+        # Their keys will never be anybody's.
+        await self._keyring.destroy(tx, orphans)
+        await _find(tx, losers)
+        found = [g.known.recipient.id for g in losers if g.known]
+        keys.update(await self._keyring.data_keys(tx, found))
+
+    async def _change(
+        self, tx: TenantTx, known: Sequence[_Group], keys: Mapping[str, DataKey], now: datetime
+    ) -> None:
+        planned = _plan(known, keys, now)
+        if planned:
+            # Planned from what was read without a lock: plan again from what is there under it.
+            touched = [group for group in known if _id_of(group) in planned]
+            await store.lock_recipients(tx, ids=sorted(planned))
+            await _find(tx, touched)
+            planned = _plan([g for g in touched if g.refusal is None], keys, now)
+        written = await write_changes(tx, list(planned.values()), now=now) if planned else {}
+        for group in known:
+            if group.refusal is None and group.known is not None:
+                after = written.get(_id_of(group))
+                group.result = Upserted(
+                    recipient=after or group.known.recipient, created=False, changed=after is not None
+                )
+
+
+async def write_changes(
+    tx: TenantTx, changes: Sequence[Changes], *, now: datetime
+) -> dict[RecipientId, Recipient]:
+    """Write what was planned under the lock of each recipient; the recipients as they are now."""
+    written = await store.update_recipients(tx, [c.facts for c in changes], now=now)
+    cleared = [pair for c in changes for pair in c.cleared]
+    if cleared:
+        await address_store.clear_primaries(tx, of=cleared, now=now)
+    changed = [change for c in changes for change in c.changed]
+    if changed:
+        await address_store.change_addresses(tx, changed, now=now)
+    added = [address for c in changes for address in c.added]
+    if added:
+        await address_store.add_addresses(tx, added)
+    return written
+
+
+def _plan(groups: Sequence[_Group], keys: Mapping[str, DataKey], now: datetime) -> dict[RecipientId, Changes]:
+    planned: dict[RecipientId, Changes] = {}
+    for group in groups:
+        if group.known is None:
+            continue
+        recipient_id = group.known.recipient.id
+        changes = changes_of(group.known, group.wish, group.addresses, keys[recipient_id], now=now)
+        if changes is not None:
+            planned[recipient_id] = changes
+    return planned
+
+
+def _id_of(group: _Group) -> RecipientId:
+    return group.known.recipient.id if group.known else RecipientId("")
+
+
+def _grouped(wishes: Sequence[RecipientWish], pepper: Pepper) -> list[_Group]:
+    groups: dict[tuple[str, ...], _Group] = {}
+    for place, wish in enumerate(wishes):
+        key = _key_of(wish)
+        group = groups.get(key)
+        if group is None:
+            groups[key] = _Group(key, wish, place)
+        else:
+            group.wish = merge(group.wish, wish)
+            group.places.append(place)
+    for group in groups.values():
+        group.addresses = [
+            HashedAddress(wish=address, address_hash=pepper.hash(address.address))
+            for address in group.wish.addresses
+        ]
+    return list(groups.values())
+
+
+def _joined(groups: Sequence[_Group]) -> list[_Group]:
+    """Two ways to name one person in one set come together here: by id and by identity, say."""
+    first: dict[RecipientId, _Group] = {}
+    kept: list[_Group] = []
+    for group in groups:
+        same = first.setdefault(_id_of(group), group) if group.known else group
+        if same is group:
+            kept.append(group)
+            continue
+        same.wish = merge(same.wish, group.wish)
+        same.places += group.places
+        hashes = {a.wish.address: a.address_hash for a in (*same.addresses, *group.addresses)}
+        same.addresses = [HashedAddress(wish=a, address_hash=hashes[a.address]) for a in same.wish.addresses]
+    return kept
+
+
+def _key_of(wish: RecipientWish) -> tuple[str, ...]:
+    if wish.id is not None:
+        return "id", wish.id
+    if wish.identity is not None and wish.identity.id is not None:
+        return "identity", wish.identity.type.value, wish.identity.id
+    first = min(wish.addresses, key=lambda address: (address.channel, address.address))
+    return "address", first.channel, first.address
+
+
+async def _find(tx: TenantTx, groups: Sequence[_Group]) -> None:
+    """Fill in who is known, and refuse whom nothing can be kept for."""
+    lookup = Lookup()
+    for place, group in enumerate(groups):
+        match group.key[0]:
+            case "id":
+                lookup.ids.append((place, RecipientId(group.key[1])))
+            case "identity":
+                lookup.identities.append((place, group.key[1], group.key[2]))
+            case _:
+                lookup.addresses += [(place, *address.key) for address in group.addresses]
+    found = await store.match_recipients(tx, lookup)
+    for place, group in enumerate(groups):
+        group.known = found.get(place)
+        if group.known is None and group.key[0] == "id":
+            group.refusal = UnknownRecipientError(f"there is no recipient with the id {group.key[1]}")
+        elif group.known is not None and group.known.recipient.erased_at is not None:
+            group.known, group.refusal = None, ErasedRecipientError()

@@ -1,0 +1,224 @@
+"""Recipients as JSON: what requests bring beside `wish.py`, and what answers show."""
+
+from typing import Annotated, Any, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from tidings.contracts.moments import Moment
+from tidings.contracts.tenants import Channel, Locale, QuietHours, TimeZone
+from tidings.contracts.text import Label
+from tidings.contracts.words import Category
+from tidings.kernel.addresses import redact
+from tidings.kernel.http.paging import PageQuery
+from tidings.kernel.keys.data_key import DataKey, DestroyedKeyError
+from tidings.kernel.refusals import InvalidError
+from tidings.notify.recipients.change import Whole
+from tidings.notify.recipients.consent import Consent
+from tidings.notify.recipients.model import (
+    NAME_PURPOSE,
+    AddressStatus,
+    IdentityType,
+    Recipient,
+    StoredAddress,
+    address_purpose,
+)
+from tidings.notify.recipients.preferences_model import (
+    ChannelChoice,
+    Choices,
+    DigestChoice,
+    GuardianRouting,
+    Preferences,
+)
+from tidings.notify.recipients.wish import (
+    IdentityId,
+    RecipientWish,
+    Tag,
+    canonical_locale,
+    facts_wrong,
+)
+
+
+class UpdateRecipient(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What to change; fields left out stay. Tags and attributes are replaced whole."""
+
+    #: Null forgets the name.
+    display_name: Label | UnsetType | None = UNSET
+    locale: Locale | UnsetType = UNSET
+    timezone: TimeZone | UnsetType = UNSET
+    tags: Annotated[list[Tag], Meta(max_length=100)] | UnsetType = UNSET
+    #: In the clear, for queries: not for personal data.
+    attributes: dict[str, Any] | UnsetType = UNSET
+
+    def wish(self) -> RecipientWish:
+        """The same, checked."""
+        wrong = facts_wrong(timezone=self.timezone, tags=self.tags, attributes=self.attributes)
+        if wrong:
+            raise InvalidError(wrong)
+        return RecipientWish(
+            display_name=self.display_name,
+            locale=UNSET if isinstance(self.locale, UnsetType) else canonical_locale(self.locale),
+            timezone=self.timezone,
+            tags=UNSET if isinstance(self.tags, UnsetType) else tuple(self.tags),
+            attributes=self.attributes,
+        )
+
+
+class ListRecipients(PageQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which recipients are wanted."""
+
+    identity_type: IdentityType | None = None
+    #: Exactly this one; name its type too.
+    identity_id: IdentityId | None = None
+    tag: Tag | None = None
+
+
+class ShowRecipient(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How much is to be shown."""
+
+    #: `true` shows addresses in the clear; needs `recipients:write`, and is audited.
+    reveal: Literal["true", "false"] = "false"
+
+
+class IdentityView(Struct, frozen=True, kw_only=True):
+    """Who somebody is in your own system."""
+
+    type: IdentityType
+    id: str | None
+
+
+class AddressView(Struct, frozen=True, kw_only=True):
+    """An address."""
+
+    id: str
+    channel: Channel
+    #: A hint such as `l…@e….test`, or the address itself where it was to be revealed; null after an erasure.
+    address: str | None
+    primary: bool
+    verified: bool
+    status: AddressStatus
+    created_at: Moment
+    updated_at: Moment
+
+    @classmethod
+    def of(cls, stored: StoredAddress, key: DataKey | None, *, reveal: bool) -> "AddressView":
+        """The address as it is shown."""
+        clear = _open(key, stored.ciphertext, address_purpose(stored.channel))
+        return cls(
+            id=stored.id,
+            channel=stored.channel,
+            address=clear if clear is None or reveal else redact(clear),
+            primary=stored.is_primary,
+            verified=stored.verified,
+            status=stored.status,
+            created_at=stored.created_at,
+            updated_at=stored.updated_at,
+        )
+
+
+class RecipientView(Struct, frozen=True, kw_only=True):
+    """A recipient."""
+
+    id: str
+    #: Null for somebody known by address alone.
+    identity: IdentityView | None
+    display_name: str | None
+    locale: str
+    timezone: str
+    tags: list[str]
+    attributes: dict[str, Any]
+    #: Left out in lists.
+    addresses: list[AddressView] | UnsetType
+    #: Since when nothing about them can be read any more.
+    erased_at: Moment | None
+    version: int
+    created_at: Moment
+    updated_at: Moment
+
+    @classmethod
+    def of(cls, whole: Whole, *, reveal: bool = False) -> "RecipientView":
+        """The recipient with its addresses."""
+        return cls._of(
+            whole.recipient,
+            whole.key,
+            [AddressView.of(address, whole.key, reveal=reveal) for address in whole.addresses],
+        )
+
+    @classmethod
+    def brief(cls, recipient: Recipient, key: DataKey | None) -> "RecipientView":
+        """The recipient in a list."""
+        return cls._of(recipient, key, UNSET)
+
+    @classmethod
+    def _of(
+        cls, recipient: Recipient, key: DataKey | None, addresses: list[AddressView] | UnsetType
+    ) -> "RecipientView":
+        identity = recipient.identity
+        return cls(
+            id=recipient.id,
+            identity=IdentityView(type=identity.type, id=identity.id) if identity else None,
+            display_name=_open(key, recipient.display_name_ciphertext, NAME_PURPOSE),
+            locale=recipient.locale,
+            timezone=recipient.timezone,
+            tags=list(recipient.tags),
+            attributes=recipient.attributes,
+            addresses=addresses,
+            erased_at=recipient.erased_at,
+            version=recipient.version,
+            created_at=recipient.created_at,
+            updated_at=recipient.updated_at,
+        )
+
+
+class AddressList(Struct, frozen=True, kw_only=True):
+    """All addresses of a recipient."""
+
+    items: list[AddressView]
+
+
+class UpdatePreferences(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What to change; fields left out stay, and a field that is given is replaced whole."""
+
+    locale: Locale | UnsetType | None = UNSET
+    timezone: TimeZone | UnsetType | None = UNSET
+    channels: dict[Channel, ChannelChoice] | UnsetType = UNSET
+    quiet_hours: Annotated[tuple[QuietHours, ...], Meta(max_length=20)] | UnsetType | None = UNSET
+    digest_schedule: dict[Category, DigestChoice] | UnsetType = UNSET
+    marketing_consent: Consent | UnsetType = UNSET
+    guardian_routing: GuardianRouting | UnsetType | None = UNSET
+    global_unsubscribed_at: Moment | UnsetType | None = UNSET
+
+    def over(self, present: Choices) -> Choices:
+        """The present choices with these changes."""
+        named = {
+            name: value for name in self.__struct_fields__ if (value := getattr(self, name)) is not UNSET
+        }
+        return Choices(**{**{f: getattr(present, f) for f in present.__struct_fields__}, **named})
+
+
+class PreferencesView(Choices, frozen=True, kw_only=True):
+    """A recipient's preferences."""
+
+    recipient_id: str
+    #: 0 where nothing was ever chosen; also the ETag.
+    version: int
+    updated_at: Moment | None
+
+    @classmethod
+    def of(cls, preferences: Preferences) -> "PreferencesView":
+        """The preferences as they are shown."""
+        choices = preferences.choices
+        return cls(
+            recipient_id=preferences.recipient_id,
+            version=preferences.version,
+            updated_at=preferences.updated_at,
+            **{name: getattr(choices, name) for name in choices.__struct_fields__},
+        )
+
+
+def _open(key: DataKey | None, box: bytes | None, purpose: str) -> str | None:
+    if key is None or box is None:
+        return None
+    try:
+        return key.unseal(box, purpose).decode()
+    except DestroyedKeyError:
+        return None

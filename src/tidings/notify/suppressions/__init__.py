@@ -1,0 +1,1 @@
+"""Suppressions: who must not be written to."""

@@ -1,0 +1,104 @@
+"""Suppressions: addresses and mail domains that must not be written to."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Literal
+
+from tidings.kernel.addresses import NormalisedAddress
+from tidings.kernel.ids import SuppressionId, time_of
+
+#: Channels on which an address can be suppressed: those where it belongs to a person out there.
+SuppressibleChannel = Literal["email", "sms", "whatsapp", "telegram", "viber", "voice", "push"]
+
+#: Whose key seals the addresses of suppressions, so that an erased recipient's does not open them.
+SEALED_FOR = "_tenant/suppressions"
+
+
+def sealing_purpose(channel: str) -> str:
+    """An address of one channel does not open as another's."""
+    return f"suppression:{channel}"
+
+
+class Reason(StrEnum):
+    """Why somebody must not be written to."""
+
+    HARD_BOUNCE = "hard_bounce"
+    #: After the threshold of soft bounces.
+    SOFT_BOUNCE = "soft_bounce"
+    COMPLAINT = "complaint"
+    INVALID_ADDRESS = "invalid_address"
+    OPT_OUT = "opt_out"
+    MANUAL = "manual"
+    COMPLIANCE = "compliance"
+    RATE_LIMIT = "rate_limit"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suppression:
+    """One address that a tenant must not write to."""
+
+    id: SuppressionId
+    channel: SuppressibleChannel
+    #: Under the tenant's pepper.
+    address_hash: str
+    #: Under the tenant's own key; None where it came as a hash, or its recipient was erased.
+    address_ciphertext: bytes | None
+    reason: Reason
+    source_notification_id: str | None
+    notes: str | None
+    #: None: for good.
+    expires_at: datetime | None
+    released_at: datetime | None
+    released_by: str | None
+
+    @property
+    def created_at(self) -> datetime:
+        """The time inside its id."""
+        return time_of(self.id)
+
+    def in_force(self, now: datetime) -> bool:
+        """Whether it holds at that moment."""
+        return self.released_at is None and (self.expires_at is None or self.expires_at > now)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuppressionWish:
+    """An address that is to be suppressed."""
+
+    channel: SuppressibleChannel
+    address: NormalisedAddress
+    reason: Reason
+    source_notification_id: str | None = None
+    notes: str | None = None
+    expires_at: datetime | None = None
+
+    def __repr__(self) -> str:
+        return f"SuppressionWish({self.channel}, {self.reason}, ***)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """One address to look up before it is written to."""
+
+    channel: str
+    #: Under the tenant's pepper.
+    address_hash: str
+    #: Under the platform's pepper; None where the address could not be opened.
+    platform_hash: str | None
+    #: The part after the @, for mail.
+    mail_domain: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """Why an address must not be written to."""
+
+    by: Literal["tenant", "platform", "domain"]
+    suppression_id: SuppressionId
+    reason: Reason
+
+
+def mail_domain_of(channel: str, address: str) -> str | None:
+    """The part after the @, for mail."""
+    return address.rpartition("@")[2] if channel == "email" else None

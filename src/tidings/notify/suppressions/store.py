@@ -1,0 +1,147 @@
+"""The only Python here that runs SQL on suppressions."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from tidings.kernel.db import PlatformTx, Row, TenantTx
+from tidings.kernel.ids import SuppressionId, time_of
+from tidings.kernel.sql import Queries
+from tidings.notify.suppressions.model import Held, Question, Reason, Suppression
+
+QUERIES = Queries.beside(__file__)
+
+#: Whose word is told where several hold an address back: the tenant's own first.
+_ORDER = ("tenant", "platform", "domain")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlatformSuppression:
+    """An address, or a whole mail domain, that nobody may write to."""
+
+    id: SuppressionId
+    channel: str
+    #: Under the platform's pepper; this or the domain.
+    address_hash: str | None
+    mail_domain: str | None
+    reason: Reason
+    notes: str | None = None
+    expires_at: datetime | None = None
+
+
+async def add_suppressions(
+    tx: TenantTx, fresh: Sequence[Suppression], *, now: datetime
+) -> dict[tuple[str, str], Suppression]:
+    """The suppressions that hold now, by channel and hash: these, or those that were there before."""
+    channels, hashes = [s.channel for s in fresh], [s.address_hash for s in fresh]
+    await tx.execute(
+        QUERIES.retire_expired, tenant_id=tx.tenant_id, channels=channels, hashes=hashes, now=now
+    )
+    rows = await tx.fetch(
+        QUERIES.add_suppressions,
+        tenant_id=tx.tenant_id,
+        ids=[s.id for s in fresh],
+        channels=channels,
+        hashes=hashes,
+        ciphertexts=[s.address_ciphertext for s in fresh],
+        reasons=[s.reason.value for s in fresh],
+        sources=[s.source_notification_id for s in fresh],
+        notes=[s.notes for s in fresh],
+        expires_ats=[s.expires_at for s in fresh],
+        created_ats=[s.created_at for s in fresh],
+    )
+    return {(s.channel, s.address_hash): s for s in map(_from_row, rows)}
+
+
+async def lock_suppressions(
+    tx: TenantTx, *, ids: Sequence[SuppressionId]
+) -> dict[SuppressionId, Suppression]:
+    """Those that exist, locked until the end of the transaction."""
+    rows = await tx.fetch(QUERIES.lock_suppressions, tenant_id=tx.tenant_id, ids=list(ids))
+    return {s.id: s for s in map(_from_row, rows)}
+
+
+async def release_suppressions(
+    tx: TenantTx, *, ids: Sequence[SuppressionId], released_by: str, now: datetime
+) -> int:
+    """They hold nothing back any more; how many did."""
+    return await tx.execute(
+        QUERIES.release_suppressions, tenant_id=tx.tenant_id, ids=list(ids), released_by=released_by, now=now
+    )
+
+
+async def list_suppressions(
+    tx: TenantTx,
+    *,
+    after_id: str | None,
+    channel: str | None,
+    reason: Reason | None,
+    with_released: bool,
+    now: datetime,
+    limit: int,
+) -> list[Suppression]:
+    """The newest first, from a cursor on."""
+    rows = await tx.fetch(
+        QUERIES.list_suppressions,
+        tenant_id=tx.tenant_id,
+        after_id=after_id,
+        channel=channel,
+        reason=reason,
+        with_released=with_released,
+        now=now,
+        limit=limit,
+    )
+    return [_from_row(row) for row in rows]
+
+
+async def find_held(tx: TenantTx, questions: Sequence[Question], *, now: datetime) -> dict[int, Held]:
+    """Which of these addresses must not be written to, by their place in the question."""
+    rows = await tx.fetch(
+        QUERIES.find_held,
+        tenant_id=tx.tenant_id,
+        now=now,
+        places=list(range(len(questions))),
+        channels=[q.channel for q in questions],
+        hashes=[q.address_hash for q in questions],
+        platform_hashes=[q.platform_hash for q in questions],
+        mail_domains=[q.mail_domain for q in questions],
+    )
+    held: dict[int, Held] = {}
+    for row in sorted(rows, key=lambda row: _ORDER.index(row["held_by"])):
+        found = Held(by=row["held_by"], suppression_id=SuppressionId(row["id"]), reason=Reason(row["reason"]))
+        held.setdefault(row["place"], found)
+    return held
+
+
+async def add_platform_suppressions(
+    tx: PlatformTx, fresh: Sequence[PlatformSuppression], *, created_by: str
+) -> list[SuppressionId]:
+    """The ids of those that are new."""
+    rows = await tx.fetch(
+        QUERIES.add_platform_suppressions,
+        created_by=created_by,
+        ids=[s.id for s in fresh],
+        channels=[s.channel for s in fresh],
+        hashes=[s.address_hash for s in fresh],
+        mail_domains=[s.mail_domain for s in fresh],
+        reasons=[s.reason.value for s in fresh],
+        notes=[s.notes for s in fresh],
+        expires_ats=[s.expires_at for s in fresh],
+        created_ats=[time_of(s.id) for s in fresh],
+    )
+    return [SuppressionId(row["id"]) for row in rows]
+
+
+def _from_row(row: Row) -> Suppression:
+    return Suppression(
+        id=SuppressionId(row["id"]),
+        channel=row["channel"],
+        address_hash=row["address_hash"],
+        address_ciphertext=row["address_ciphertext"],
+        reason=Reason(row["reason"]),
+        source_notification_id=row["source_notification_id"],
+        notes=row["notes"],
+        expires_at=row["expires_at"],
+        released_at=row["released_at"],
+        released_by=row["released_by"],
+    )

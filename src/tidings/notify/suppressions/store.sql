@@ -1,0 +1,103 @@
+-- name: retire_expired
+-- One that ran out still holds the place of its address in the unique index; it makes room for a new one.
+UPDATE notification.suppressions AS mine
+SET released_at = mine.expires_at, released_by = 'system:expired'
+FROM unnest(:channels::text[], :hashes::text[]) AS wanted (channel, address_hash)
+WHERE mine.tenant_id = :tenant_id AND mine.channel = wanted.channel AND mine.address_hash = wanted.address_hash
+  AND mine.released_at IS NULL AND mine.expires_at <= :now;
+
+-- name: add_suppressions
+-- Sorted, so that two sets can't deadlock. One that is there already stays, and lasts as long as the longer of the two;
+-- it counts as made when its id is the one that was brought.
+INSERT INTO notification.suppressions AS known (
+    tenant_id, id, channel, address_hash, address_ciphertext, reason, source_notification_id, notes, expires_at,
+    created_at
+)
+SELECT :tenant_id, fresh.id, fresh.channel, fresh.address_hash, fresh.address_ciphertext, fresh.reason,
+       fresh.source_notification_id, fresh.notes, fresh.expires_at, fresh.created_at
+FROM unnest(
+    :ids::text[], :channels::text[], :hashes::text[], :ciphertexts::bytea[], :reasons::text[], :sources::text[],
+    :notes::text[], :expires_ats::timestamptz[], :created_ats::timestamptz[]
+) AS fresh (
+    id, channel, address_hash, address_ciphertext, reason, source_notification_id, notes, expires_at, created_at
+)
+ORDER BY fresh.channel, fresh.address_hash
+ON CONFLICT (tenant_id, channel, address_hash) WHERE released_at IS NULL DO UPDATE SET
+    expires_at = CASE WHEN known.expires_at IS NULL OR excluded.expires_at IS NULL THEN NULL
+                      ELSE greatest(known.expires_at, excluded.expires_at) END
+RETURNING id, channel, address_hash, address_ciphertext, reason, source_notification_id, notes, expires_at,
+          released_at, released_by;
+
+-- name: lock_suppressions
+-- Whoever releases comes through here, one at a time.
+SELECT id, channel, address_hash, address_ciphertext, reason, source_notification_id, notes, expires_at, released_at,
+       released_by
+FROM notification.suppressions
+WHERE tenant_id = :tenant_id AND id = ANY(:ids::text[])
+ORDER BY id
+FOR UPDATE;
+
+-- name: release_suppressions
+-- Released, never deleted: who asks later sees that it was, by whom and when.
+UPDATE notification.suppressions
+SET released_at = :now, released_by = :released_by
+WHERE tenant_id = :tenant_id AND id = ANY(:ids::text[]) AND released_at IS NULL;
+
+-- name: list_suppressions
+-- The newest first; ids begin with their time, so the key's own order serves.
+SELECT id, channel, address_hash, address_ciphertext, reason, source_notification_id, notes, expires_at, released_at,
+       released_by
+FROM notification.suppressions
+WHERE tenant_id = :tenant_id
+  AND (CAST(:after_id AS text) IS NULL OR id < :after_id)
+  AND (CAST(:channel AS text) IS NULL OR channel = :channel)
+  AND (CAST(:reason AS text) IS NULL OR reason = :reason)
+  AND (:with_released OR (released_at IS NULL AND (expires_at IS NULL OR expires_at > :now)))
+ORDER BY id DESC
+LIMIT :limit;
+
+-- name: find_held
+-- Asked right before sending, for a whole set: the tenant's own, the platform's, and the platform's wildcards by mail
+-- domain, in one trip. OFFSET 0 and LATERAL hold the planner to one index look-up each.
+SELECT wanted.place, 'tenant' AS held_by, found.id, found.reason
+FROM unnest(:places::integer[], :channels::text[], :hashes::text[]) AS wanted (place, channel, address_hash)
+CROSS JOIN LATERAL (
+    SELECT mine.id, mine.reason FROM notification.suppressions AS mine
+    WHERE mine.tenant_id = :tenant_id AND mine.channel = wanted.channel AND mine.address_hash = wanted.address_hash
+      AND mine.released_at IS NULL AND (mine.expires_at IS NULL OR mine.expires_at > :now)
+    OFFSET 0
+) AS found
+UNION ALL
+SELECT wanted.place, 'platform', found.id, found.reason
+FROM unnest(:places::integer[], :channels::text[], :platform_hashes::text[]) AS wanted (place, channel, address_hash)
+CROSS JOIN LATERAL (
+    SELECT theirs.id, theirs.reason FROM notification_platform.suppressions AS theirs
+    WHERE theirs.channel = wanted.channel AND theirs.address_hash = wanted.address_hash
+      AND theirs.address_hash IS NOT NULL
+      AND theirs.released_at IS NULL AND (theirs.expires_at IS NULL OR theirs.expires_at > :now)
+    OFFSET 0
+) AS found
+UNION ALL
+SELECT wanted.place, 'domain', found.id, found.reason
+FROM unnest(:places::integer[], :mail_domains::text[]) AS wanted (place, mail_domain)
+CROSS JOIN LATERAL (
+    SELECT theirs.id, theirs.reason FROM notification_platform.suppressions AS theirs
+    WHERE theirs.mail_domain = wanted.mail_domain AND theirs.mail_domain IS NOT NULL
+      AND theirs.released_at IS NULL AND (theirs.expires_at IS NULL OR theirs.expires_at > :now)
+    OFFSET 0
+) AS found;
+
+-- name: add_platform_suppressions
+-- The platform's own: by an address, under its own pepper, or for a whole mail domain. One that is there stays.
+INSERT INTO notification_platform.suppressions (
+    id, channel, address_hash, mail_domain, reason, notes, expires_at, created_by, created_at
+)
+SELECT fresh.id, fresh.channel, fresh.address_hash, fresh.mail_domain, fresh.reason, fresh.notes, fresh.expires_at,
+       :created_by, fresh.created_at
+FROM unnest(
+    :ids::text[], :channels::text[], :hashes::text[], :mail_domains::text[], :reasons::text[], :notes::text[],
+    :expires_ats::timestamptz[], :created_ats::timestamptz[]
+) AS fresh (id, channel, address_hash, mail_domain, reason, notes, expires_at, created_at)
+ORDER BY fresh.channel, fresh.address_hash, fresh.mail_domain
+ON CONFLICT DO NOTHING
+RETURNING id;

@@ -1,0 +1,164 @@
+"""Suppresses and releases, whole sets at a time: row, event and audit in one transaction."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tidings.contracts.events import NOTIFY_SOURCE
+from tidings.contracts.suppressions import SuppressionAdded, SuppressionReleased
+from tidings.kernel.addresses import NormalisedAddress
+from tidings.kernel.audit.log import AuditLog, Entry
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import PlatformTx, TenantTx
+from tidings.kernel.events import Event, new_event
+from tidings.kernel.ids import SUPPRESSION, SuppressionId
+from tidings.kernel.keys.keyring import Keyring
+from tidings.kernel.outbox import Outbox
+from tidings.kernel.tracing import current_traceparent
+from tidings.notify.suppressions import store
+from tidings.notify.suppressions.errors import AlreadyReleasedError, UnknownSuppressionError
+from tidings.notify.suppressions.model import (
+    SEALED_FOR,
+    Reason,
+    Suppression,
+    SuppressionWish,
+    sealing_purpose,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suppressed:
+    """What came of a wish."""
+
+    suppression: Suppression
+    #: False: it was suppressed before.
+    created: bool
+
+
+class Suppressor:
+    """Adds and releases suppressions."""
+
+    def __init__(self, *, keyring: Keyring, outbox: Outbox, audit: AuditLog, clock: Clock) -> None:
+        self._keyring = keyring
+        self._outbox = outbox
+        self._audit = audit
+        self._clock = clock
+
+    async def add(self, tx: TenantTx, wishes: Sequence[SuppressionWish], *, actor: str) -> list[Suppressed]:
+        """Each address suppressed, in the order of the wishes; doing it again changes nothing but a longer expiry."""
+        if not wishes:
+            return []
+        now = self._clock.now()
+        pepper = await self._keyring.pepper(tx)
+        key = await self._keyring.data_key(tx, SEALED_FOR)
+        fresh: dict[tuple[str, str], Suppression] = {}
+        places: list[tuple[str, str]] = []
+        for wish in wishes:
+            place = (wish.channel, pepper.hash(wish.address))
+            places.append(place)
+            if place not in fresh:
+                fresh[place] = Suppression(
+                    id=SUPPRESSION.new(now),
+                    channel=wish.channel,
+                    address_hash=place[1],
+                    address_ciphertext=key.seal(wish.address.encode(), sealing_purpose(wish.channel)),
+                    reason=wish.reason,
+                    source_notification_id=wish.source_notification_id,
+                    notes=wish.notes,
+                    expires_at=wish.expires_at,
+                    released_at=None,
+                    released_by=None,
+                )
+        stored = await store.add_suppressions(tx, list(fresh.values()), now=now)
+        made = [stored[place] for place, wanted in fresh.items() if stored[place].id == wanted.id]
+        await self._tell(tx, made, "added", actor, None)
+        new_ids = {suppression.id for suppression in made}
+        return [
+            Suppressed(suppression=stored[place], created=stored[place].id in new_ids) for place in places
+        ]
+
+    async def release(
+        self, tx: TenantTx, suppression_id: SuppressionId, *, actor: str, reason: str | None
+    ) -> Suppression:
+        """The address may be written to again."""
+        known = (await store.lock_suppressions(tx, ids=[suppression_id])).get(suppression_id)
+        if known is None:
+            raise UnknownSuppressionError(f"there is no suppression with the id {suppression_id}")
+        if known.released_at is not None:
+            raise AlreadyReleasedError
+        now = self._clock.now()
+        await store.release_suppressions(tx, ids=[suppression_id], released_by=actor, now=now)
+        await self._tell(tx, [known], "released", actor, reason)
+        return known
+
+    async def add_for_platform(
+        self,
+        tx: PlatformTx,
+        *,
+        channel: str,
+        address: NormalisedAddress | None = None,
+        mail_domain: str | None = None,
+        reason: Reason,
+        actor: str,
+        notes: str | None = None,
+    ) -> bool:
+        """Nobody may write to this address, or to this mail domain; whether that is new."""
+        pepper = await self._keyring.platform_pepper(tx)
+        row = store.PlatformSuppression(
+            id=SUPPRESSION.new(self._clock.now()),
+            channel=channel,
+            address_hash=None if address is None else pepper.hash(address),
+            mail_domain=mail_domain,
+            reason=reason,
+            notes=notes,
+        )
+        made = await store.add_platform_suppressions(tx, [row], created_by=actor)
+        if made:
+            entry = Entry(
+                entity_type="suppression",
+                entity_id=row.id,
+                action="added",
+                actor=actor,
+                after={"channel": channel, "reason": reason.value, "domain": mail_domain},
+            )
+            await self._audit.append(tx, [entry])
+        return bool(made)
+
+    async def _tell(
+        self, tx: TenantTx, changed: Sequence[Suppression], what: str, actor: str, reason: str | None
+    ) -> None:
+        await self._outbox.append(tx, [self._event(tx, s, what) for s in changed])
+        entries = [
+            Entry(
+                entity_type="suppression",
+                entity_id=s.id,
+                action=what,
+                actor=actor,
+                after={"channel": s.channel, "reason": s.reason.value, "expires_at": s.expires_at},
+                reason=reason,
+            )
+            for s in changed
+        ]
+        await self._audit.append(tx, entries)
+
+    def _event(self, tx: TenantTx, suppression: Suppression, what: str) -> Event:
+        payload = (
+            SuppressionAdded(
+                suppression_id=suppression.id,
+                channel=suppression.channel,
+                reason=suppression.reason.value,
+                expires_at=suppression.expires_at,
+            )
+            if what == "added"
+            else SuppressionReleased(
+                suppression_id=suppression.id, channel=suppression.channel, reason=suppression.reason.value
+            )
+        )
+        return new_event(
+            f"suppression.{what}.v1",
+            payload,
+            tenant_id=tx.tenant_id,
+            ordering_key=suppression.id,
+            source=NOTIFY_SOURCE,
+            clock=self._clock,
+            traceparent=current_traceparent(),
+        )

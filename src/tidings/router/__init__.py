@@ -1,0 +1,1 @@
+"""How a notification gets there."""

@@ -1,0 +1,1 @@
+"""Vendors: one small file each, and what they share."""

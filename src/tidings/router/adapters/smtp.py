@@ -1,0 +1,187 @@
+"""SMTP: any mail server, by the standards, with our own signature.
+
+The outcomes are those of RFC 5321: 2xx accepted, 4xx try later, 5xx refused, and unlearned when the connection ends
+between the final dot and its answer.
+"""
+
+import ssl
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated, Literal, TypeAlias
+
+from msgspec import Meta, Struct
+
+from tidings.contracts.adapters import Capabilities
+from tidings.contracts.messages import OutboundMessage, Outcome
+from tidings.kernel.clock import Clock
+from tidings.kernel.errors import BadValueError
+from tidings.kernel.secrets import Secret
+from tidings.router.adapters.dkim import DkimSigner
+from tidings.router.adapters.egress import Guard
+from tidings.router.adapters.mime import build
+from tidings.router.adapters.mime_headers import MailAddress
+from tidings.router.adapters.smtp_client import SmtpConnection
+from tidings.router.adapters.smtp_open import Server
+from tidings.router.adapters.smtp_pool import Ready, SmtpPool
+
+#: Whose keys sign a tenant's mail from a domain; none: it goes out unsigned.
+FindSigners: TypeAlias = Callable[[str, str], Sequence[DkimSigner]]
+#: The default port of each kind of security.
+_PORTS = {"tls": 465, "starttls": 587, "none": 25}
+
+_Text = Annotated[str, Meta(min_length=1, max_length=512, pattern=r"^[^\x00-\x1f\x7f]+$")]
+_HostName = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=253,
+        pattern=r"^[A-Za-z0-9.:_-]+$",
+        description="must be a host name or an IP address",
+    ),
+]
+
+
+class DkimKey(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A key that signs for a domain."""
+
+    domain: _HostName
+    selector: _Text
+    #: The private key in PEM; by reference as `key_ref`.
+    key: str
+
+    def __repr__(self) -> str:
+        return f"DkimKey(domain={self.domain!r}, selector={self.selector!r}, key=***)"
+
+
+class SmtpSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One account with a mail server."""
+
+    host: _HostName
+    #: 465 for tls, 587 for starttls, 25 for none, unless it is given.
+    port: Annotated[int, Meta(ge=1, le=65535)] | None = None
+    security: Literal["tls", "starttls", "none"] = "starttls"
+    #: Trust the certificates of this file, and no others.
+    ca_file: _Text | None = None
+    username: _Text | None = None
+    #: By reference as `password_ref`, or as the account's `secret_ref`.
+    password: _Text | None = None
+    #: Lets a password go over the wire in the clear: for a server on the same machine.
+    auth_without_tls: bool = False
+    #: Who bounces go to; the sender itself where this is left out.
+    envelope_sender: _Text | None = None
+    #: What we call ourselves in EHLO; our address where this is left out.
+    hello_name: _HostName | None = None
+    #: Most connections at once.
+    connections: Annotated[int, Meta(ge=1, le=200)] = 8
+    #: After so many a connection is closed and another opened.
+    messages_per_connection: Annotated[int, Meta(ge=1)] = 1000
+    #: A connection without work is kept so long.
+    idle_seconds: Annotated[float, Meta(gt=0, le=3600)] = 30.0
+    #: For connecting, TLS and login together.
+    connect_seconds: Annotated[float, Meta(gt=0, le=300)] = 15.0
+    #: For one answer of the server.
+    timeout_seconds: Annotated[float, Meta(gt=0, le=600)] = 30.0
+    #: What has not begun after this is given back.
+    batch_seconds: Annotated[float, Meta(gt=0, le=3600)] = 60.0
+    dkim: Annotated[tuple[DkimKey, ...], Meta(max_length=50)] = ()
+
+    def __repr__(self) -> str:
+        return f"SmtpSettings(host={self.host!r}, port={self.port!r})"
+
+
+class SmtpAdapter:
+    """Hands mails to one account at one mail server."""
+
+    name = "smtp"
+    channels = frozenset({"email"})
+    capabilities = Capabilities(html=True, attachments=True)
+
+    def __init__(
+        self, settings: SmtpSettings, *, clock: Clock, guard: Guard, find_signers: FindSigners | None = None
+    ) -> None:
+        server = _server(settings, guard)
+        self._clock = clock
+        self._own_signers = [
+            DkimSigner(domain=key.domain, selector=key.selector, key=Secret(key.key), field=f"dkim[{i}]")
+            for i, key in enumerate(settings.dkim)
+        ]
+        self._find_signers = find_signers or self._own
+        self._bounces_to = (
+            MailAddress(settings.envelope_sender, "envelope_sender").spec
+            if settings.envelope_sender
+            else None
+        )
+        # A message may wait for its turn, open a connection, and have three answers to wait for.
+        longest = settings.batch_seconds + settings.connect_seconds + 3 * settings.timeout_seconds
+        self._longest = timedelta(seconds=longest + 1)
+        self._pool = SmtpPool(
+            lambda: SmtpConnection.open(server),
+            self._ready,
+            connections=settings.connections,
+            idle_seconds=settings.idle_seconds,
+            batch_seconds=settings.batch_seconds,
+            goodbye_seconds=settings.timeout_seconds,
+        )
+
+    @property
+    def longest_send(self) -> timedelta:
+        """A call of `send` has returned after this."""
+        return self._longest
+
+    async def send(self, messages: Sequence[OutboundMessage]) -> Sequence[Outcome]:
+        """One outcome each, in the same order."""
+        return await self._pool.send(messages)
+
+    async def close(self) -> None:
+        """End all connections."""
+        await self._pool.close()
+
+    def _ready(self, message: OutboundMessage) -> Ready:
+        if message.channel != "email":
+            raise BadValueError("channel", "must be email for this adapter")
+        now = self._clock.now()
+        mail = build(message, at=now)
+        signers = self._find_signers(message.tenant_id, mail.domain)
+        return Ready(
+            sender=self._bounces_to or mail.sender,
+            to=mail.to,
+            data=mail.data(tuple(signer.sign(mail, at=now) for signer in signers)),
+            needs_utf8=mail.needs_utf8,
+        )
+
+    def _own(self, _: str, domain: str) -> Sequence[DkimSigner]:
+        return (
+            [signer for signer in self._own_signers if signer.signs_for(domain)] if self._own_signers else ()
+        )
+
+
+def _server(settings: SmtpSettings, guard: Guard) -> Server:
+    if (settings.username is None) != (settings.password is None):
+        missing = "username" if settings.username is None else "password"
+        raise BadValueError(missing, "is needed as well: user name and password go together")
+    if settings.password is not None and settings.security == "none" and not settings.auth_without_tls:
+        raise BadValueError(
+            "security", "must be tls or starttls, so that the password is not sent in the clear"
+        )
+    return Server(
+        host=settings.host,
+        port=settings.port or _PORTS[settings.security],
+        security=settings.security,
+        context=None if settings.security == "none" else _context(settings.ca_file),
+        username=settings.username,
+        password=Secret(settings.password) if settings.password is not None else None,
+        auth_without_tls=settings.auth_without_tls,
+        hello_name=settings.hello_name,
+        connect_seconds=settings.connect_seconds,
+        timeout_seconds=settings.timeout_seconds,
+        messages_per_connection=settings.messages_per_connection,
+        guard=guard,
+    )
+
+
+def _context(ca_file: str | None) -> ssl.SSLContext:
+    try:
+        return ssl.create_default_context(cafile=Path(ca_file) if ca_file else None)
+    except (OSError, ssl.SSLError):
+        raise BadValueError("ca_file", "must be a file of certificates in PEM that can be read") from None

@@ -1,0 +1,122 @@
+"""Takes notify's command about a tenant's vendor accounts, in the transaction of the change that it belongs to."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import NewType
+
+from tidings.contracts.channel_configs import Account, ConfigureAccount
+from tidings.kernel.audit.log import AuditLog, Entry
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import TenantTx
+from tidings.kernel.ids import IdKind
+from tidings.router.channel_configs import store
+from tidings.router.channel_configs.store import StoredAccount
+
+AdapterConfigId = NewType("AdapterConfigId", str)
+ADAPTER_CONFIG = IdKind("adcfg", AdapterConfigId)
+
+
+class AdapterConfigs:
+    """The router's `ChannelConfigs`."""
+
+    def __init__(self, vendors: Mapping[str, frozenset[str]], *, audit: AuditLog, clock: Clock) -> None:
+        """`vendors` are the adapters by name, with the channels that each serves; `audit` is of schema `chan`."""
+        self._vendors = dict(vendors)
+        self._audit = audit
+        self._clock = clock
+
+    def vendors(self) -> Mapping[str, frozenset[str]]:
+        """Every adapter by its name, with the channels that it serves."""
+        return self._vendors
+
+    async def configure(
+        self, tx: TenantTx, commands: Sequence[ConfigureAccount], *, actor: str
+    ) -> dict[str, Account]:
+        """Make or change the tenant's own accounts; by vendor."""
+        await store.lock_accounts(tx)
+        known = _own(await store.find_accounts(tx, vendors=[c.vendor for c in commands]))
+        now = self._clock.now()
+        fresh = [_new(c, now) for c in commands if c.vendor not in known]
+        changed = [
+            after
+            for c in commands
+            if c.vendor in known and (after := _after(known[c.vendor], c)) != known[c.vendor]
+        ]
+        if fresh:
+            await store.insert_accounts(tx, fresh)
+        if changed:
+            await store.update_accounts(tx, changed, now=now)
+        await self._audit.append(
+            tx,
+            [
+                Entry(
+                    entity_type="adapter_config",
+                    entity_id=account.id,
+                    action=action,
+                    actor=actor,
+                    before=_told(known[account.vendor]) if account.vendor in known else None,
+                    after=_told(account),
+                )
+                for action, accounts in (("created", fresh), ("updated", changed))
+                for account in accounts
+            ],
+        )
+        return {a.vendor: _shown(a) for a in (*known.values(), *fresh, *changed)}
+
+    async def accounts(self, tx: TenantTx, vendors: Sequence[str]) -> dict[str, Account]:
+        """The tenant's own, or else the platform's; by vendor."""
+        found: dict[str, Account] = {}
+        for account in await store.find_accounts(tx, vendors=vendors):
+            found.setdefault(account.vendor, _shown(account))
+        return found
+
+
+def _own(accounts: Sequence[StoredAccount]) -> dict[str, StoredAccount]:
+    found: dict[str, StoredAccount] = {}
+    for account in accounts:
+        if not account.platform:
+            found.setdefault(account.vendor, account)
+    return found
+
+
+def _new(command: ConfigureAccount, now: datetime) -> StoredAccount:
+    return StoredAccount(
+        id=ADAPTER_CONFIG.new(now),
+        platform=False,
+        vendor=command.vendor,
+        handle=command.handle,
+        secret_ref=command.secret_ref,
+        per_second=command.per_second,
+        per_day=command.per_day,
+    )
+
+
+def _after(known: StoredAccount, command: ConfigureAccount) -> StoredAccount:
+    return replace(
+        known,
+        secret_ref=command.secret_ref,
+        handle=known.handle if command.handle is None else command.handle,
+        per_second=known.per_second if command.per_second is None else command.per_second,
+        per_day=known.per_day if command.per_day is None else command.per_day,
+    )
+
+
+def _told(account: StoredAccount) -> dict[str, object]:
+    return {
+        "vendor": account.vendor,
+        "secret_ref": account.secret_ref,
+        "per_second": account.per_second,
+        "per_day": account.per_day,
+    }
+
+
+def _shown(account: StoredAccount) -> Account:
+    return Account(
+        id=account.id,
+        vendor=account.vendor,
+        platform=account.platform,
+        handle=account.handle,
+        per_second=account.per_second,
+        per_day=account.per_day,
+    )

@@ -1,0 +1,77 @@
+"""The only Python here that runs SQL on vendor accounts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from tidings.kernel.db import Row, TenantTx
+from tidings.kernel.ids import time_of
+from tidings.kernel.sql import Queries
+
+QUERIES = Queries.beside(__file__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredAccount:
+    """A vendor account as it is stored."""
+
+    id: str
+    #: Whether it is the platform's, which all tenants may use.
+    platform: bool
+    vendor: str
+    handle: str | None
+    secret_ref: str
+    per_second: int | None
+    per_day: int | None
+
+
+async def lock_accounts(tx: TenantTx) -> None:
+    """Wait for whoever is changing this tenant's accounts just now."""
+    await tx.fetch(QUERIES.lock_accounts, tenant_id=tx.tenant_id)
+
+
+async def find_accounts(tx: TenantTx, *, vendors: Sequence[str]) -> list[StoredAccount]:
+    """The tenant's own, then the platform's."""
+    rows = await tx.fetch(QUERIES.find_accounts, tenant_id=tx.tenant_id, vendors=list(vendors))
+    return [_from_row(row) for row in rows]
+
+
+async def insert_accounts(tx: TenantTx, accounts: Sequence[StoredAccount]) -> int:
+    """Write new accounts of the tenant."""
+    return await tx.execute(
+        QUERIES.insert_accounts,
+        tenant_id=tx.tenant_id,
+        ids=[a.id for a in accounts],
+        vendors=[a.vendor for a in accounts],
+        handles=[a.handle for a in accounts],
+        secret_refs=[a.secret_ref for a in accounts],
+        per_seconds=[a.per_second for a in accounts],
+        per_days=[a.per_day for a in accounts],
+        created_ats=[time_of(a.id) for a in accounts],
+    )
+
+
+async def update_accounts(tx: TenantTx, accounts: Sequence[StoredAccount], *, now: datetime) -> int:
+    """Write changed accounts of the tenant."""
+    return await tx.execute(
+        QUERIES.update_accounts,
+        tenant_id=tx.tenant_id,
+        now=now,
+        ids=[a.id for a in accounts],
+        handles=[a.handle for a in accounts],
+        secret_refs=[a.secret_ref for a in accounts],
+        per_seconds=[a.per_second for a in accounts],
+        per_days=[a.per_day for a in accounts],
+    )
+
+
+def _from_row(row: Row) -> StoredAccount:
+    return StoredAccount(
+        id=row["id"],
+        platform=row["tenant_id"] is None,
+        vendor=row["provider"],
+        handle=row["phone_number_id_or_handle"],
+        secret_ref=row["secret_ref"],
+        per_second=row["rate_limit_per_second"],
+        per_day=row["rate_limit_per_day"],
+    )

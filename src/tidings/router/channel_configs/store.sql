@@ -1,0 +1,38 @@
+-- name: lock_accounts
+-- There is no unique key over a tenant and a vendor; two channels may change the same account at once. One at a time.
+SELECT pg_advisory_xact_lock(7411003, hashtext(:tenant_id));
+
+-- name: find_accounts
+-- The tenant's own before the platform's, the newest of each first.
+SELECT id, tenant_id, provider, phone_number_id_or_handle, secret_ref, rate_limit_per_second, rate_limit_per_day,
+       version
+FROM chan.channel_adapter_configs
+WHERE (tenant_id = :tenant_id OR tenant_id IS NULL) AND provider = ANY(:vendors::text[]) AND active
+ORDER BY tenant_id NULLS LAST, id DESC;
+
+-- name: insert_accounts
+-- New accounts have no price yet; the router's own routes set one.
+INSERT INTO chan.channel_adapter_configs (
+    tenant_id, id, provider, phone_number_id_or_handle, secret_ref, rate_limit_per_second, rate_limit_per_day,
+    pricing_model, created_at, updated_at
+)
+SELECT :tenant_id, fresh.id, fresh.provider, fresh.handle, fresh.secret_ref, fresh.per_second, fresh.per_day,
+       '{}'::jsonb, fresh.created_at, fresh.created_at
+FROM unnest(
+    :ids::text[], :vendors::text[], :handles::text[], :secret_refs::text[], :per_seconds::integer[],
+    :per_days::integer[], :created_ats::timestamptz[]
+) AS fresh (id, provider, handle, secret_ref, per_second, per_day, created_at);
+
+-- name: update_accounts
+-- Under the lock: the values are whole, not changes. Prices, circuit and egress stay as they are.
+UPDATE chan.channel_adapter_configs AS mine
+SET phone_number_id_or_handle = fresh.handle,
+    secret_ref = fresh.secret_ref,
+    rate_limit_per_second = fresh.per_second,
+    rate_limit_per_day = fresh.per_day,
+    updated_at = :now,
+    version = mine.version + 1
+FROM unnest(
+    :ids::text[], :handles::text[], :secret_refs::text[], :per_seconds::integer[], :per_days::integer[]
+) AS fresh (id, handle, secret_ref, per_second, per_day)
+WHERE mine.tenant_id = :tenant_id AND mine.id = fresh.id;

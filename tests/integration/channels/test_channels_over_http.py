@@ -1,0 +1,190 @@
+"""Channels: one resource, two sides, written together or not at all."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from tests.support.people import PeopleWorld, rows
+from tidings.contracts.tenants import NotificationPolicy
+from tidings.kernel.ids import TenantId
+
+EMAIL = "/api/v1/channels/email"
+
+
+def secret(world: PeopleWorld, tenant_id: TenantId, name: str) -> str:
+    """A secret of the tenant's own, and the reference to it."""
+    folder = world.folder / tenant_id
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text("hunter2")
+    return f"file://{name}"
+
+
+def wanted(ref: str, **more: Any) -> dict[str, Any]:
+    return {
+        "vendor": "smtp",
+        "sender": {"from_address": "hello@acme.test", "from_name": "Acme", "dkim_selector": "s1"},
+        "rate_limit": {"per_second": 10},
+        "accounts": {"smtp": {"secret_ref": ref, "per_second": 50}},
+        **more,
+    }
+
+
+async def test_a_channel_is_set_up_changed_and_listed(world: PeopleWorld) -> None:
+    tenant = await world.tenant()
+    first, second = secret(world, tenant.id, "one"), secret(world, tenant.id, "two")
+    async with world.http.as_tenant(tenant.id) as client:
+        missing = await client.get(EMAIL)
+        made = await client.put(EMAIL, json=wanted(first))
+        blind = await client.put(EMAIL, json=wanted(first))
+        shown = await client.get(EMAIL)
+        rotated = await client.put(EMAIL, json=wanted(second), headers={"If-Match": made.headers["etag"]})
+        plain = wanted(second)
+        del plain["accounts"]
+        same = await client.put(EMAIL, json=plain, headers={"If-Match": rotated.headers["etag"]})
+        moved = await client.put(
+            EMAIL,
+            json=wanted(first, vendor="http", accounts={"http": {"secret_ref": first}}),
+            headers={"If-Match": same.headers["etag"]},
+        )
+        listed = await client.get("/api/v1/channels")
+
+    assert (missing.status_code, missing.json()["code"]) == (404, "channel_not_found")
+    assert (made.status_code, made.headers["etag"], blind.status_code) == (200, '"v1"', 428)
+    assert made.json() == shown.json()
+    assert made.json()["accounts"] == [
+        {"vendor": "smtp", "owner": "tenant", "handle": None, "per_second": 50, "per_day": None}
+    ]
+    assert [(c["secret_ref"], c["status"]) for c in rotated.json()["credentials"]] == [
+        (second, "active"), (first, "superseded"),
+    ]  # fmt: skip
+    assert same.headers["etag"] == rotated.headers["etag"]
+    assert [(c["vendor"], c["status"]) for c in moved.json()["credentials"]] == [
+        ("http", "active"), ("smtp", "revoked"), ("smtp", "superseded"),
+    ]  # fmt: skip
+    assert [item["channel"] for item in listed.json()["items"]] == ["email"]
+    configs = await rows(
+        world.db,
+        tenant.id,
+        "SELECT provider, secret_ref FROM chan.channel_adapter_configs WHERE tenant_id = $1 ORDER BY provider",
+        tenant.id,
+    )
+    assert configs == [
+        {"provider": "http", "secret_ref": first},
+        {"provider": "smtp", "secret_ref": second},
+    ]
+    audits = [
+        await rows(world.db, tenant.id, f"SELECT entity_type, action FROM {schema}.audit ORDER BY seq")
+        for schema in ("notification", "chan")
+    ]
+    assert [row["action"] for row in audits[0] if row["entity_type"] == "channel"] == [
+        "created", "updated", "updated",
+    ]  # fmt: skip
+    assert [row["action"] for row in audits[1]] == ["created", "updated", "created"]
+    assert "hunter2" not in moved.text
+
+
+@pytest.mark.parametrize(
+    ("change", "fields"),
+    [
+        ({"vendor": "pigeon"}, {"vendor", "accounts.smtp"}),
+        ({"vendor": "inapp"}, {"vendor", "accounts.smtp"}),
+        ({"fallback_vendor": "smtp"}, {"fallback_vendor"}),
+        ({"fallback_vendor": "http"}, {"accounts.http"}),
+        ({"sender": {}}, {"sender.from_address"}),
+        ({"sender": {"from_address": "nobody", "reply_to": "x"}}, {"sender.from_address", "sender.reply_to"}),
+        ({"sender": {"from_address": "hello@elsewhere.test"}}, {"sender.from_address"}),
+        ({"rate_limit": {"per_second": 0}}, {"rate_limit.per_second"}),
+        ({"status": "down"}, {"status"}),
+        ({"colour": "red"}, {"colour"}),
+        ({"accounts": {"smtp": {"secret_ref": "file://../other/secret"}}}, {"accounts.smtp.secret_ref"}),
+        ({"accounts": {"smtp": {"secret_ref": "file:///etc/passwd"}}}, {"accounts.smtp.secret_ref"}),
+        ({"accounts": {"smtp": {"secret_ref": "env://TIDINGS_SECRET_X"}}}, {"accounts.smtp.secret_ref"}),
+        ({"accounts": {"smtp": {"secret_ref": "file://not-there"}}}, {"accounts.smtp.secret_ref"}),
+        ({"accounts": {"smtp": {"secret_ref": "hunter2"}}}, {"accounts.smtp.secret_ref"}),
+        ({"accounts": {}}, {"accounts.smtp"}),
+    ],
+)  # fmt: skip
+async def test_bad_input_names_every_field_and_writes_nothing(
+    world: PeopleWorld, change: dict[str, Any], fields: set[str]
+) -> None:
+    tenant = await world.tenant(NotificationPolicy(allowed_sender_domains=("acme.test", "*.acme.test")))
+    body = wanted(secret(world, tenant.id, "one"), **change)
+    async with world.http.as_tenant(tenant.id) as client:
+        refused = await client.put(EMAIL, json=body)
+
+    assert refused.status_code == 400
+    assert {error["field"] for error in refused.json()["errors"]} == fields
+    assert "hunter2" not in refused.text
+    for table in ("notification.channels", "notification.channel_credentials"):
+        assert await rows(world.db, tenant.id, f"SELECT id FROM {table}") == []
+    configs = "SELECT id FROM chan.channel_adapter_configs WHERE tenant_id = $1"
+    assert await rows(world.db, tenant.id, configs, tenant.id) == []
+
+
+async def test_an_unknown_channel_is_named(world: PeopleWorld) -> None:
+    tenant = await world.tenant()
+    async with world.http.as_tenant(tenant.id) as client:
+        refused = await client.get("/api/v1/channels/pigeon")
+
+    assert (refused.status_code, refused.json()["errors"][0]["field"]) == (400, "channel")
+
+
+async def test_a_secret_of_another_tenant_is_out_of_reach(world: PeopleWorld) -> None:
+    one, two = await world.tenant(), await world.tenant()
+    secret(world, two.id, "theirs")
+    async with world.http.as_tenant(one.id) as client:
+        refused = await client.put(EMAIL, json=wanted(f"file://{world.folder}/{two.id}/theirs"))
+
+    assert refused.status_code == 400
+    assert refused.json()["errors"][0]["field"] == "accounts.smtp.secret_ref"
+
+
+async def test_the_platforms_account_serves_who_has_none(world: PeopleWorld) -> None:
+    tenant = await world.tenant()
+    config = f"adcfg_{tenant.id[4:]}"
+    async with world.db.platform() as tx:
+        await tx.connection.execute(
+            "INSERT INTO chan.channel_adapter_configs (id, provider, secret_ref, pricing_model)"
+            " VALUES ($1, 'http', 'env://TIDINGS_SECRET_X', '{}')",
+            config,
+        )
+    try:
+        async with world.http.as_tenant(tenant.id) as client:
+            body = wanted("", vendor="http", accounts={})
+            made = await client.put(EMAIL, json=body)
+
+        assert made.json()["accounts"][0]["owner"] == "platform"
+        assert "env://" not in made.text
+    finally:
+        async with world.db.platform() as tx:
+            await tx.connection.execute(
+                "UPDATE chan.channel_adapter_configs SET active = false WHERE id = $1", config
+            )
+
+
+async def test_of_many_who_set_it_up_at_once_one_wins(world: PeopleWorld) -> None:
+    tenant = await world.tenant()
+    ref = secret(world, tenant.id, "one")
+    async with world.http.as_tenant(tenant.id) as client:
+        first = await asyncio.gather(*(client.put(EMAIL, json=wanted(ref)) for _ in range(5)))
+        bodies = [wanted(ref, rate_limit={"per_second": n + 1}) for n in range(5)]
+        second = await asyncio.gather(
+            *(client.put(EMAIL, json=body, headers={"If-Match": '"v1"'}) for body in bodies)
+        )
+
+    assert sorted(answer.status_code for answer in first)[0] == 200
+    assert {answer.status_code for answer in first} <= {200, 412, 428}
+    assert sum(answer.status_code == 200 for answer in first) == 1
+    assert sorted(answer.status_code for answer in second) == [200, 412, 412, 412, 412]
+    count = "SELECT count(*) AS n FROM chan.channel_adapter_configs WHERE tenant_id = $1"
+    assert await rows(world.db, tenant.id, count, tenant.id) == [{"n": 1}]
+
+
+async def test_readers_read_and_write_nothing(world: PeopleWorld) -> None:
+    tenant = await world.tenant()
+    async with world.http.as_tenant(tenant.id, role="tenant.viewer") as viewer:
+        refused = await viewer.put(EMAIL, json=wanted("file://one"))
+        shown = await viewer.get("/api/v1/channels")
+
+    assert (refused.status_code, shown.status_code) == (403, 200)

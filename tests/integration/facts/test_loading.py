@@ -1,0 +1,160 @@
+"""Facts for whole sets: a bounded number of statements, and all that deciding needs."""
+
+from tests.support.people import PeopleWorld, counted, unused
+from tidings.contracts.tenants import NotificationPolicy, QuietHours
+from tidings.contracts.words import Status
+from tidings.kernel.ids import RECIPIENT, RecipientId, TenantId
+from tidings.notify.decide.decide import decide, decide_step
+from tidings.notify.decide.model import Pass, Request, StepRequest, Stop
+from tidings.notify.decide.reasons import Reason
+from tidings.notify.recipients.choose import PreferenceChanger
+from tidings.notify.recipients.model import IdentityType
+from tidings.notify.recipients.preferences_model import Choices, GuardianRouting
+from tidings.notify.recipients.upsert import Upserted
+from tidings.notify.recipients.wish import AddressInput, IdentityInput, RecipientInput, wish_of
+from tidings.notify.suppressions.model import Reason as SuppressionReason
+from tidings.notify.suppressions.model import SuppressionWish
+
+
+async def many(world: PeopleWorld, tenant_id: TenantId, count: int) -> list[RecipientId]:
+    word = unused()
+    wishes = [
+        wish_of(
+            RecipientInput(
+                identity=IdentityInput(type=IdentityType.USER, id=f"{word}-{i}"),
+                addresses=[AddressInput(channel="email", address=f"{word}{i}@example.test")],
+            )
+        )
+        for i in range(count)
+    ]
+    async with world.db.tenant(tenant_id) as tx:
+        results = (await world.upserter.upsert(tx, wishes)).results
+    return [result.recipient.id for result in results if isinstance(result, Upserted)]
+
+
+async def choose(
+    world: PeopleWorld, tenant_id: TenantId, recipient_id: RecipientId, choices: Choices
+) -> None:
+    system = world.system
+    changer = PreferenceChanger(outbox=system.outbox, audit=system.audit, clock=system.clock)
+    categories = await world.categories.all()
+    async with world.db.tenant(tenant_id) as tx:
+        await changer.change(tx, recipient_id, lambda _: choices, categories=categories, actor="test")
+
+
+async def test_the_number_of_statements_does_not_grow_with_the_set(world: PeopleWorld) -> None:
+    tenant = await world.tenant()
+    await world.channel(tenant.id)
+    people = await many(world, tenant.id, 300)
+    child, mother = people[0], (await many(world, tenant.id, 1))[0]
+    shared = await world.loader.shared()
+    seen: list[tuple[int, int]] = []
+    for with_guardian in (False, True):
+        if with_guardian:
+            routing = GuardianRouting(guardian_id=mother, mode="instead")
+            await choose(world, tenant.id, child, Choices(guardian_routing=routing))
+        for wanted in (people[:1], people):
+            async with world.db.tenant(tenant.id) as tx, counted(tx) as once:
+                await world.loader.load(tx, shared, wanted)
+            async with world.db.tenant(tenant.id) as tx, counted(tx) as per_step:
+                facts = await world.loader.load(tx, shared, wanted, channels=["email"])
+            seen.append((len(once), len(per_step)))
+
+    assert seen == [(2, 5), (2, 5), (3, 6), (3, 6)]
+    assert len(facts.people) == 301
+    assert facts.people[mother].addresses["email"][0].value is not None
+
+
+async def test_what_is_loaded_decides(world: PeopleWorld) -> None:
+    policy = NotificationPolicy(
+        quiet_hours=(QuietHours(days=("mon",), start="00:00", end="01:00", timezone="UTC"),)
+    )
+    tenant = await world.tenant(policy, default_timezone="Asia/Kabul")
+    await world.channel(tenant.id)
+    address = f"{unused()}@example.test"
+    laila = await world.recipient(tenant.id, ("email", address), locale="fa-AF")
+    stranger = RECIPIENT.new(world.system.clock.now())
+    shared = await world.loader.shared()
+    now = world.system.clock.now().replace(hour=12)
+    request = Request(
+        recipient_id=laila,
+        category="transactional",
+        channel="email",
+        priority="normal",
+        expires_at=now.replace(year=now.year + 1),
+    )
+    step = StepRequest(
+        recipient_id=laila,
+        category="transactional",
+        channel="email",
+        priority="normal",
+        expires_at=request.expires_at,
+        status=Status.QUEUED,
+    )
+
+    async with world.db.tenant(tenant.id) as tx:
+        facts = await world.loader.load(tx, shared, [laila, stranger], channels=["email", "sms"])
+    sent, prepared = decide(facts, request, now), decide_step(facts, step, now)
+    async with world.db.tenant(tenant.id) as tx:
+        spelt = facts.people[laila].addresses["email"][0].value
+        assert spelt is not None
+        wish = SuppressionWish(channel="email", address=spelt, reason=SuppressionReason.OPT_OUT)
+        await world.suppressor.add(tx, [wish], actor="test")
+        later = await world.loader.load(tx, shared, [laila], channels=["email"])
+    refused = decide_step(later, step, now)
+
+    assert isinstance(sent.verdict, Pass)
+    assert (sent.locale, sent.timezone, sent.preferences_version) == ("fa-AF", "Asia/Kabul", 0)
+    assert isinstance(prepared.verdict, Pass)
+    assert [a.value for a in prepared.addresses] == [address]
+    assert prepared.channel is not None
+    assert prepared.channel.vendor == "smtp"
+    assert stranger not in facts.people
+    assert refused.verdict == Stop(Status.SUPPRESSED, Reason.SUPPRESSED_BY_TENANT)
+    assert address not in repr(facts)
+
+
+async def test_chosen_locale_and_zone_win_and_an_unknown_zone_does_not_stop_a_set(world: PeopleWorld) -> None:
+    tenant = await world.tenant(default_timezone="Asia/Kabul")
+    one, two = await many(world, tenant.id, 2)
+    await choose(world, tenant.id, one, Choices(locale="ps-AF", timezone="Europe/Berlin"))
+    async with world.db.tenant(tenant.id) as tx:
+        await tx.connection.execute(
+            "UPDATE notification.recipients SET primary_timezone = 'Mars/Olympus' WHERE id = $1", two
+        )
+
+    shared = await world.loader.shared()
+    async with world.db.tenant(tenant.id) as tx:
+        facts = await world.loader.load(tx, shared, [one, two])
+
+    assert (facts.people[one].locale, facts.people[one].timezone) == ("ps-AF", "Europe/Berlin")
+    assert facts.people[one].preferences_version == 1
+    assert facts.people[two].timezone == "Asia/Kabul"
+
+
+async def test_an_erased_recipient_is_told_as_such(world: PeopleWorld) -> None:
+    tenant = await world.tenant()
+    [gone] = await many(world, tenant.id, 1)
+    async with world.db.tenant(tenant.id) as tx:
+        await world.system.keyring.destroy(tx, [gone])
+        await tx.connection.execute(
+            "UPDATE notification.recipients SET erased_at = now() WHERE id = $1", gone
+        )
+
+    shared = await world.loader.shared()
+    async with world.db.tenant(tenant.id) as tx:
+        facts = await world.loader.load(tx, shared, [gone], channels=["email"])
+
+    assert facts.people[gone].erased
+    assert facts.people[gone].addresses["email"][0].value is None
+
+
+async def test_nobody_loads_another_tenants_people(world: PeopleWorld) -> None:
+    one, two = await world.tenant(), await world.tenant()
+    [laila] = await many(world, one.id, 1)
+
+    shared = await world.loader.shared()
+    async with world.db.tenant(two.id) as tx:
+        facts = await world.loader.load(tx, shared, [laila], channels=["email"])
+
+    assert facts.people == {}

@@ -1,0 +1,152 @@
+"""Facts made by hand, for tests of deciding."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from tidings.contracts.tenants import Channel, NotificationPolicy, QuietHours
+from tidings.contracts.words import Status
+from tidings.kernel.addresses import NormalisedAddress
+from tidings.kernel.ids import CHANNEL, RECIPIENT, RECIPIENT_ADDRESS, SUPPRESSION, RecipientId
+from tidings.notify.categories.model import CategoryPolicy
+from tidings.notify.channels.model import ChannelConfig, RateLimit, Sender
+from tidings.notify.decide.model import Request, StepRequest
+from tidings.notify.facts.model import AddressFacts, Facts, PersonFacts, TenantFacts
+from tidings.notify.recipients.model import AddressStatus
+from tidings.notify.recipients.preferences_model import Choices
+from tidings.notify.suppressions.model import Held, Reason
+from tidings.notify.tenants.model import TenantStatus
+
+#: A Sunday, by day in Kabul.
+NOON = datetime(2026, 11, 15, 7, 30, tzinfo=UTC)
+#: The same Sunday, by night.
+NIGHT = datetime(2026, 11, 15, 18, 30, tzinfo=UTC)
+MORNING = datetime(2026, 11, 16, 2, 30, tzinfo=UTC)
+LAILA: RecipientId = RECIPIENT.new(NOON)
+MOTHER: RecipientId = RECIPIENT.new(NOON)
+EVERY_NIGHT = QuietHours(days=("mon", "tue", "wed", "thu", "fri", "sat", "sun"), start="22:00", end="07:00")
+
+
+def category(name: str, **policy: bool) -> CategoryPolicy:
+    return CategoryPolicy(
+        category=name,
+        default_use_case="txn",
+        retention_class="standard",
+        default_priority="normal",
+        default_expiry_seconds=86_400,
+        needs_consent=policy.get("needs_consent", False),
+        can_unsubscribe=policy.get("can_unsubscribe", False),
+        breaks_quiet_hours=policy.get("breaks_quiet_hours", False),
+        may_digest=True,
+        tracking_allowed=True,
+        version=1,
+    )
+
+
+CATEGORIES = {
+    "transactional": category("transactional"),
+    "security": category("security", breaks_quiet_hours=True),
+    "marketing": category("marketing", needs_consent=True, can_unsubscribe=True),
+    "social": category("social", can_unsubscribe=True),
+}
+
+
+def address(channel: Channel = "email", **facts: Any) -> AddressFacts:
+    return replace(
+        AddressFacts(
+            id=RECIPIENT_ADDRESS.new(NOON),
+            channel=channel,
+            value=NormalisedAddress("laila@example.test"),
+            is_primary=True,
+            status=AddressStatus.ACTIVE,
+            held=None,
+        ),
+        **facts,
+    )
+
+
+def held(by: Any) -> Held:
+    return Held(by=by, suppression_id=SUPPRESSION.new(NOON), reason=Reason.MANUAL)
+
+
+def person(recipient_id: RecipientId = LAILA, choices: Choices | None = None, **facts: Any) -> PersonFacts:
+    return replace(
+        PersonFacts(
+            id=recipient_id,
+            erased=False,
+            locale="fa-AF",
+            timezone="Asia/Kabul",
+            choices=choices or Choices(),
+            preferences_version=3,
+            display_name_ciphertext=None,
+            addresses={"email": (address(),)},
+            key=None,
+        ),
+        **facts,
+    )
+
+
+def channel_config(channel: Channel = "email", **facts: Any) -> ChannelConfig:
+    return replace(
+        ChannelConfig(
+            id=CHANNEL.new(NOON),
+            channel=channel,
+            vendor="smtp",
+            fallback_vendor=None,
+            sender=Sender(from_address="hello@acme.test", sender_id="ACME"),
+            branding=None,
+            rate_limit=RateLimit(),
+            status="active",
+            version=1,
+            updated_at=NOON,
+        ),
+        **facts,
+    )
+
+
+def facts(
+    *people: PersonFacts,
+    status: TenantStatus = TenantStatus.ACTIVE,
+    policy: NotificationPolicy | None = None,
+    channels: tuple[ChannelConfig, ...] | None = None,
+) -> Facts:
+    configured = channels if channels is not None else (channel_config(),)
+    return Facts(
+        tenant=TenantFacts(
+            status=status,
+            locale="en-US",
+            timezone="UTC",
+            policy=policy or NotificationPolicy(),
+            version=1,
+            channels={config.channel: config for config in configured},
+        ),
+        categories=CATEGORIES,
+        people={someone.id: someone for someone in people or (person(),)},
+    )
+
+
+def request(**wanted: Any) -> Request:
+    return replace(
+        Request(
+            recipient_id=LAILA,
+            category="transactional",
+            channel="email",
+            priority="normal",
+            expires_at=NOON + timedelta(days=3),
+        ),
+        **wanted,
+    )
+
+
+def step(**wanted: Any) -> StepRequest:
+    return replace(
+        StepRequest(
+            recipient_id=LAILA,
+            category="transactional",
+            channel="email",
+            priority="normal",
+            expires_at=NOON + timedelta(days=3),
+            status=Status.DISPATCHED,
+        ),
+        **wanted,
+    )
