@@ -14,6 +14,7 @@ from tidings.cli import (
     keys,
     migrate,
     partitions,
+    sandbox,
     serve,
     settings,
     tenant,
@@ -59,6 +60,7 @@ app.add_typer(flags.app, name="flags")
 app.add_typer(dead_letters.app, name="dead-letters")
 app.command("break-glass")(break_glass.break_glass)
 app.command("settings")(settings.settings)
+app.command("sandbox")(sandbox.sandbox)
 
 
 def main() -> None:

@@ -1,0 +1,61 @@
+"""`tidings sandbox`: the stand-in for vendors, alone."""
+
+from typing import Annotated
+
+import typer
+
+SmtpPort = Annotated[int, typer.Option("--smtp-port", min=0, max=65535, help="Port for mail; 0 for any.")]
+HttpPort = Annotated[
+    int,
+    typer.Option("--http-port", min=0, max=65535, help="Port for the page and the vendor's API; 0 for any."),
+]
+KeptMessages = Annotated[int, typer.Option("--keep", min=1, help="How many messages are kept.")]
+KeptMegabytes = Annotated[int, typer.Option("--keep-mb", min=1, help="How many megabytes of them are kept.")]
+
+
+def sandbox(
+    *,
+    smtp_port: SmtpPort = 2525,
+    http_port: HttpPort = 8025,
+    host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
+    keep: KeptMessages = 10_000,
+    keep_mb: KeptMegabytes = 64,
+) -> None:
+    """Run the stand-in for vendors alone: it takes mail and HTTP messages, shows them, and fails on demand."""
+    import uvloop
+
+    uvloop.run(_run(smtp_port, http_port, host, keep, keep_mb))
+
+
+async def _run(smtp_port: int, http_port: int, host: str, keep: int, keep_mb: int) -> None:
+    import asyncio
+    import signal
+
+    from tidings.kernel.clock import SystemClock
+    from tidings.sandbox import Sandbox
+
+    stop = asyncio.Event()
+    for name in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(name, stop.set)
+    running = Sandbox(
+        SystemClock(),
+        host=host,
+        smtp_port=smtp_port,
+        http_port=http_port,
+        most_messages=keep,
+        most_bytes=keep_mb * 1024 * 1024,
+    )
+    async with running:
+        print(
+            f"""
+The sandbox is running; nothing that it takes goes anywhere else.
+
+  Messages  {running.url}/
+  SMTP      {host}:{running.smtp_port}
+  HTTP      {running.url}/http/…
+
+Ctrl-C stops it.
+""",
+            flush=True,
+        )
+        await stop.wait()

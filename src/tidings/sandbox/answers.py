@@ -1,0 +1,46 @@
+"""What the sandbox is asked over HTTP, and what it answers."""
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import msgspec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One request, whole."""
+
+    method: str
+    path: str
+    query: bytes
+    #: Names in lower case.
+    headers: Mapping[str, str]
+    body: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hold:
+    """A fault that is played on the connection itself."""
+
+    kind: Literal["hang", "close", "garbage", "slow"]
+    seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """One answer: whole, or piece by piece."""
+
+    status: int = 200
+    body: bytes = field(default=b"", repr=False)
+    media_type: str = "text/plain; charset=utf-8"
+    headers: Mapping[str, str] = field(default_factory=dict)
+    hold: Hold | None = None
+    stream: AsyncIterator[bytes] | None = None
+
+
+def json_answer(value: object, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Answer:
+    """A value as JSON."""
+    return Answer(
+        status=status, body=msgspec.json.encode(value), media_type="application/json", headers=headers or {}
+    )

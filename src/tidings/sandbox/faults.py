@@ -1,0 +1,107 @@
+"""Faults on demand: how the stand-in misbehaves, how often, and for how long."""
+
+import random
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from tidings.kernel.clock import Clock
+
+Adapter = Literal["smtp", "http"]
+Mode = Literal["reject_permanent", "reject_temporary", "throttle", "hang", "close", "garbage", "slow"]
+#: Modes that hold an answer back: there `seconds` says for how long.
+_HELD_BACK = frozenset({"hang", "slow"})
+_SLOW_SECONDS = 1.0
+
+
+class FaultWish(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A fault as it is asked for."""
+
+    adapter: Adapter
+    mode: Mode
+    #: The share of messages that it hits.
+    rate: Annotated[float, Meta(ge=0, le=1)] = 1.0
+    #: So many messages, then it is over.
+    count: Annotated[int, Meta(ge=1, le=1_000_000_000)] | None = None
+    #: So long, then it is over; for `slow` and `hang` also how long one answer is held back.
+    seconds: Annotated[float, Meta(gt=0, le=86400)] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """What happens to one message."""
+
+    mode: Mode
+    #: How long its answer is held back; None: for ever.
+    delay: float | None
+    #: Whole seconds after which it is worth trying again.
+    retry_after: int
+
+
+class _Standing:
+    __slots__ = ("left", "until", "wish")
+
+    def __init__(self, wish: FaultWish, now: float) -> None:
+        self.wish = wish
+        self.left = wish.count
+        # With a count, `slow` and `hang` last until it is used up, and `seconds` is only the delay.
+        timed = wish.seconds is not None and not (wish.count is not None and wish.mode in _HELD_BACK)
+        self.until = now + (wish.seconds or 0) if timed else None
+
+
+class Faults:
+    """The faults that are in force, at most one of each mode for an adapter."""
+
+    def __init__(self, clock: Clock, *, seed: int | None = None) -> None:
+        self._clock = clock
+        self._random = random.Random(seed)  # noqa: S311  # which message is hit is no secret
+        self._standing: dict[tuple[str, str], _Standing] = {}
+
+    def set(self, wish: FaultWish) -> None:
+        """Put it in force; it takes the place of one with the same adapter and mode."""
+        self._standing[wish.adapter, wish.mode] = _Standing(wish, self._clock.monotonic())
+
+    def clear(self) -> None:
+        """All is well again."""
+        self._standing.clear()
+
+    def standing(self) -> list[FaultWish]:
+        """What is in force, with what is left of it."""
+        self._forget_past()
+        return [
+            FaultWish(
+                adapter=s.wish.adapter,
+                mode=s.wish.mode,
+                rate=s.wish.rate,
+                count=s.left,
+                seconds=s.wish.seconds,
+            )
+            for s in self._standing.values()
+        ]
+
+    def strike(self, adapter: str) -> Fault | None:
+        """What happens to the message that has just come."""
+        if not self._standing:
+            return None
+        self._forget_past()
+        for (of, _), standing in list(self._standing.items()):
+            if of != adapter or (standing.wish.rate < 1 and self._random.random() >= standing.wish.rate):
+                continue
+            if standing.left is not None:
+                standing.left -= 1
+                if standing.left == 0:
+                    del self._standing[of, standing.wish.mode]
+            return self._fault(standing)
+        return None
+
+    def _fault(self, standing: _Standing) -> Fault:
+        wish = standing.wish
+        left = standing.until - self._clock.monotonic() if standing.until is not None else wish.seconds or 1
+        usual = _SLOW_SECONDS if wish.mode == "slow" else None
+        return Fault(mode=wish.mode, delay=wish.seconds or usual, retry_after=max(1, round(left)))
+
+    def _forget_past(self) -> None:
+        now = self._clock.monotonic()
+        for key in [k for k, s in self._standing.items() if s.until is not None and s.until <= now]:
+            del self._standing[key]

@@ -1,0 +1,198 @@
+"""What the sandbox shows: messages as JSON, as a live stream, and as a page."""
+
+import asyncio
+import base64
+import hashlib
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from tidings.kernel.errors import BadValueError
+from tidings.kernel.http.bodies import decode, decode_query, refuse_query
+from tidings.kernel.http.errors import NoRouteError, WrongMethodError
+from tidings.kernel.refusals import NotFoundError
+from tidings.sandbox import reading
+from tidings.sandbox.answers import Answer, Request, json_answer
+from tidings.sandbox.faults import Faults, FaultWish
+from tidings.sandbox.store import Received, Store
+from tidings.sandbox.vendor import Vendor
+
+_PAGE = Path(__file__).with_name("page.html")
+_INLINE = re.compile(r"<(script|style)>(.*?)</\1>", re.DOTALL)
+#: How many of the newest the page begins with.
+_FIRST = 200
+#: Messages that are read in one go before others get their turn.
+_AT_ONCE = 20
+_KEEP_ALIVE_SECONDS = 15.0
+#: A stranger's HTML: nothing runs, nothing is fetched, nothing leaves.
+_MAIL_POLICY = "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; font-src data:"
+
+
+class _Filter(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    to: str | None = None
+    channel: str | None = None
+
+
+class Site:
+    """Answers every request that comes to the sandbox."""
+
+    def __init__(self, store: Store, faults: Faults) -> None:
+        self._store = store
+        self._faults = faults
+        self._vendor = Vendor(store, faults)
+        self._page = _PAGE.read_bytes()
+        self._policy = _policy(self._page.decode())
+        self._closing = asyncio.Event()
+
+    def close(self) -> None:
+        """End the live streams."""
+        self._closing.set()
+
+    def handle(self, request: Request) -> Answer:
+        """One request."""
+        steps = request.path.strip("/").split("/")
+        match (request.method, *steps):
+            case ("POST" | "PUT" | "PATCH", "http", *_):
+                return self._vendor.take(request)
+            case ("GET", ""):
+                return self._show_page()
+            case ("GET", "messages"):
+                return self._list(decode_query(request.query, _Filter))
+            case ("DELETE", "messages"):
+                refuse_query(request.query)
+                self._vendor.forget()
+                return json_answer({"deleted": self._store.clear()})
+            case ("GET", "messages", message_id):
+                return json_answer(_whole(self._found(message_id)))
+            case ("GET", "messages", message_id, "html"):
+                return self._show_mail(self._found(message_id))
+            case ("GET", "messages", message_id, "raw"):
+                return Answer(body=self._found(message_id).raw)
+            case ("POST", "faults"):
+                self._faults.set(decode(request.body, FaultWish))
+                return json_answer({"faults": self._faults.standing()}, status=201)
+            case ("GET", "faults"):
+                return json_answer({"faults": self._faults.standing()})
+            case ("DELETE", "faults"):
+                self._faults.clear()
+                return json_answer({"faults": []})
+            case ("GET", "stats"):
+                stats = {
+                    "kept": len(self._store),
+                    "bytes": self._store.bytes,
+                    "received": self._store.received,
+                }
+                return json_answer(stats)
+            case ("GET", "events"):
+                return self._events(request)
+        raise _nothing_here(steps)
+
+    def _found(self, message_id: str) -> Received:
+        message = self._store.get(message_id)
+        if message is None:
+            raise NotFoundError("there is no such message, or it had to make room for newer ones")
+        return message
+
+    def _show_page(self) -> Answer:
+        headers = {"content-security-policy": self._policy, "referrer-policy": "no-referrer"}
+        return Answer(body=self._page, media_type="text/html; charset=utf-8", headers=headers)
+
+    def _show_mail(self, message: Received) -> Answer:
+        headers = {"content-security-policy": _MAIL_POLICY, "referrer-policy": "no-referrer"}
+        body = reading.page_html(message).encode("utf-8", "replace")
+        return Answer(body=body, media_type="text/html; charset=utf-8", headers=headers)
+
+    def _list(self, wanted: _Filter) -> Answer:
+        found = self._store.find(to=wanted.to, channel=wanted.channel)
+        return Answer(media_type="application/json", stream=_as_json(found))
+
+    def _events(self, request: Request) -> Answer:
+        seen = request.headers.get("last-event-id", "0")
+        if not (seen.isascii() and seen.isdecimal()):
+            raise BadValueError("Last-Event-ID", "must be a whole number")
+        return Answer(media_type="text/event-stream", stream=self._live(int(seen[:18])))
+
+    async def _live(self, seen: int) -> AsyncIterator[bytes]:
+        bell = self._store.watch()
+        closing = asyncio.create_task(self._closing.wait())
+        try:
+            yield b"retry: 1000\n\n"
+            while not self._closing.is_set():
+                bell.clear()
+                if len(self._store) == 0:
+                    yield b"event: cleared\ndata: {}\n\n"
+                for message in self._store.after(seen, limit=_FIRST):
+                    yield b"id: %d\ndata: %s\n\n" % (message.number, msgspec.json.encode(_line(message)))
+                seen = self._store.last_number
+                ringing = asyncio.create_task(bell.wait())
+                try:
+                    done, _ = await asyncio.wait(
+                        {ringing, closing}, timeout=_KEEP_ALIVE_SECONDS, return_when=asyncio.FIRST_COMPLETED
+                    )
+                finally:
+                    ringing.cancel()
+                if not done:
+                    yield b": still here\n\n"
+        finally:
+            closing.cancel()
+            self._store.unwatch(bell)
+
+
+async def _as_json(messages: list[Received]) -> AsyncIterator[bytes]:
+    """The list, a few at a time: reading ten thousand mails takes seconds, and others wait."""
+    yield b'{"messages":['
+    for start in range(0, len(messages), _AT_ONCE):
+        piece = b",".join(
+            msgspec.json.encode(reading.show(message)) for message in messages[start : start + _AT_ONCE]
+        )
+        yield (b"," if start else b"") + piece
+        await asyncio.sleep(0)
+    yield b"]}"
+
+
+def _line(message: Received) -> dict[str, Any]:
+    return {
+        "id": message.id,
+        "adapter": message.adapter,
+        "channel": message.channel,
+        "to": ", ".join(message.to),
+        "subject": reading.title(message),
+        "received_at": reading.moment(message),
+    }
+
+
+def _whole(message: Received) -> dict[str, Any]:
+    shown: dict[str, Any] = msgspec.to_builtins(reading.show(message))
+    attached = [
+        {"filename": n, "media_type": kind, "bytes": size} for n, kind, size in reading.files(message)
+    ]
+    return {**shown, "attachments": attached}
+
+
+def _nothing_here(steps: list[str]) -> Exception:
+    known = {
+        "": ("GET",),
+        "messages": ("GET", "DELETE"),
+        "faults": ("GET", "POST", "DELETE"),
+        "http": ("POST",),
+    }
+    return WrongMethodError(known[steps[0]]) if steps[0] in known and len(steps) == 1 else NoRouteError()
+
+
+def _policy(page: str) -> str:
+    """The page's own script and style by their hashes, its own server, its own frames; nothing else."""
+    parts = [
+        "default-src 'none'",
+        "connect-src 'self'",
+        "frame-src 'self'",
+        "img-src data:",
+        "base-uri 'none'",
+    ]
+    parts += ["frame-ancestors 'none'", "form-action 'none'"]
+    for kind, text in _INLINE.findall(page):
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        parts.append(f"{kind}-src 'sha256-{digest}'")
+    return "; ".join(parts)

@@ -1,0 +1,206 @@
+"""Reads a message as a person's mail program would: subject, text, HTML, pictures, headers."""
+
+import base64
+import email
+import html as entities
+import re
+from email.errors import MessageError
+from email.header import decode_header
+from email.message import Message
+from email.utils import parseaddr
+from typing import Any
+
+import msgspec
+
+from tidings.sandbox.store import Received
+
+_CID = re.compile(r"cid:([A-Za-z0-9._+@-]+)", re.IGNORECASE)
+_CHANNELS = frozenset("email sms whatsapp telegram viber voice push inapp webhook".split())  # noqa: SIM905
+_PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp", "image/svg+xml"})
+
+
+class Shown(msgspec.Struct, frozen=True, kw_only=True):
+    """A message as the API shows it."""
+
+    id: str
+    adapter: str
+    channel: str
+    from_: str = msgspec.field(name="from")
+    to: str
+    subject: str | None
+    text: str | None
+    html: str | None
+    headers: dict[str, str]
+    received_at: str
+
+
+def show(message: Received) -> Shown:
+    """All of it."""
+    if message.adapter == "smtp":
+        return _show_mail(message)
+    return _show_json(message)
+
+
+def title(message: Received) -> str:
+    """Its subject, or the beginning of its text, for a list."""
+    if message.adapter != "smtp":
+        shown = _show_json(message)
+        return (shown.subject or shown.text or "")[:200]
+    head = message.raw[: message.raw.find(b"\r\n\r\n") + 2 or 65536][:65536]
+    found = re.search(rb"^subject:([^\r\n]*(?:\r?\n[ \t][^\r\n]*)*)", head, re.IGNORECASE | re.MULTILINE)
+    return _decoded(found[1].decode("utf-8", "replace")) if found else ""
+
+
+def page_html(message: Received) -> str:
+    """Its HTML with inline pictures in place; its text where it has none."""
+    shown = show(message)
+    if shown.html is None:
+        return f'<pre dir="auto" style="white-space:pre-wrap">{entities.escape(shown.text or "")}</pre>'
+    if message.adapter != "smtp":
+        return shown.html
+    pictures = _pictures(email.message_from_bytes(message.raw))
+    return _CID.sub(lambda match: pictures.get(match[1].lower(), match[0]), shown.html)
+
+
+def files(message: Received) -> list[tuple[str, str, int]]:
+    """What is attached: name, type, bytes."""
+    if message.adapter != "smtp":
+        return []
+    return [
+        (_file_name(part), part.get_content_type(), len(_content(part)))
+        for part in email.message_from_bytes(message.raw).walk()
+        if part.get_content_disposition() == "attachment"
+    ]
+
+
+def _show_mail(message: Received) -> Shown:
+    parsed = email.message_from_bytes(message.raw)
+    headers: dict[str, str] = {}
+    for name, value in parsed.items():
+        text = _decoded(str(value))
+        headers[name] = f"{headers[name]}\n{text}" if name in headers else text
+    texts: dict[str, str] = {}
+    for part in parsed.walk():
+        kind = part.get_content_type()
+        if kind in {"text/plain", "text/html"} and part.get_content_disposition() != "attachment":
+            texts.setdefault(kind, _text(part))
+    return Shown(
+        id=message.id,
+        adapter=message.adapter,
+        channel=message.channel,
+        from_=parseaddr(str(parsed.get("From", "")))[1] or message.sender,
+        to=", ".join(message.to),
+        subject=_decoded(str(parsed["Subject"])) if "Subject" in parsed else None,
+        text=texts.get("text/plain"),
+        html=texts.get("text/html"),
+        headers=headers,
+        received_at=moment(message),
+    )
+
+
+def _show_json(message: Received) -> Shown:
+    body, headers = split_request(message.raw)
+    return Shown(
+        id=message.id,
+        adapter=message.adapter,
+        channel=message.channel,
+        from_=message.sender,
+        to=", ".join(message.to),
+        subject=_string(body.get("subject")),
+        text=_string(body.get("text")) or _string(body.get("body")) or _string(body.get("message")),
+        html=_string(body.get("html")),
+        headers=headers,
+        received_at=moment(message),
+    )
+
+
+def moment(message: Received) -> str:
+    """When it came, as RFC 3339 has it."""
+    return message.received_at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def join_request(headers: dict[str, str], body: bytes) -> bytes:
+    """A request in one piece, for keeping."""
+    return msgspec.json.encode(headers) + b"\n" + body
+
+
+def split_request(raw: bytes) -> tuple[dict[str, Any], dict[str, str]]:
+    """The body, as far as it is a JSON object, and the headers."""
+    head, _, content = raw.partition(b"\n")
+    headers = msgspec.json.decode(head, type=dict[str, str])
+    try:
+        body = msgspec.json.decode(content)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        body = None
+    return body if isinstance(body, dict) else {}, headers
+
+
+def channel_of(path: str, body: dict[str, Any]) -> str:
+    """Which channel a request is for: it says so, or its path does."""
+    said = body.get("channel")
+    if isinstance(said, str) and said in _CHANNELS:
+        return said
+    return next((step for step in path.split("/") if step in _CHANNELS), "webhook")
+
+
+def recipients_of(body: dict[str, Any]) -> tuple[str, ...]:
+    """Whom it is for."""
+    to = body.get("to", body.get("recipient"))
+    many = to if isinstance(to, list) else [to]
+    return tuple(text for item in many if (text := _string(item)) is not None)
+
+
+def sender_of(body: dict[str, Any]) -> str:
+    """Who it says it is from."""
+    return _string(body.get("from", body.get("sender"))) or ""
+
+
+def _string(value: object) -> str | None:
+    if isinstance(value, dict):
+        value = next((value[k] for k in ("address", "email", "phone", "value") if k in value), None)
+    if isinstance(value, str):
+        return value
+    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _decoded(value: str) -> str:
+    unfolded = value.replace("\r\n", "").replace("\n", "").strip()
+    if "=?" not in unfolded:
+        return unfolded
+    try:
+        pieces = decode_header(unfolded)
+        return "".join(
+            piece.decode(charset or "utf-8", "replace") if isinstance(piece, bytes) else piece
+            for piece, charset in pieces
+        )
+    except (MessageError, LookupError, ValueError):
+        return unfolded
+
+
+def _content(part: "Message[str, str]") -> bytes:
+    content = part.get_payload(decode=True)
+    return content if isinstance(content, bytes) else b""
+
+
+def _text(part: "Message[str, str]") -> str:
+    charset = part.get_content_charset() or "utf-8"
+    try:
+        text = _content(part).decode(charset, "replace")
+    except LookupError:
+        text = _content(part).decode("utf-8", "replace")
+    return text.replace("\r\n", "\n")
+
+
+def _file_name(part: "Message[str, str]") -> str:
+    return _decoded(part.get_filename() or "")
+
+
+def _pictures(parsed: "Message[str, str]") -> dict[str, str]:
+    found: dict[str, str] = {}
+    for part in parsed.walk():
+        cid, kind = part.get("Content-ID"), part.get_content_type()
+        if cid is not None and kind in _PICTURES:
+            found[str(cid).strip().strip("<>").lower()] = (
+                f"data:{kind};base64,{base64.b64encode(_content(part)).decode('ascii')}"
+            )
+    return found

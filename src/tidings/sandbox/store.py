@@ -1,0 +1,134 @@
+"""What the sandbox has received: the newest so many messages, and never more memory than agreed.
+
+A message is kept as it came and read when somebody asks, so that receiving costs next to nothing.
+"""
+
+import asyncio
+from collections import Counter, deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import islice
+
+from tidings.kernel.clock import Clock
+
+MOST_MESSAGES = 10_000
+MOST_BYTES = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Received:
+    """One message as it came."""
+
+    #: Counts up from one.
+    number: int
+    #: Which vendor's protocol it came by.
+    adapter: str
+    channel: str
+    sender: str = field(repr=False)
+    to: tuple[str, ...] = field(repr=False)
+    raw: bytes = field(repr=False)
+    received_at: datetime
+
+    @property
+    def id(self) -> str:
+        """As the API calls it."""
+        return f"sbx_{self.number}"
+
+
+class Store:
+    """The last messages, and a bell for those who watch."""
+
+    def __init__(
+        self, clock: Clock, *, most_messages: int = MOST_MESSAGES, most_bytes: int = MOST_BYTES
+    ) -> None:
+        self._clock = clock
+        self._most_messages = most_messages
+        self._most_bytes = most_bytes
+        self._kept: deque[Received] = deque()
+        self._last = 0
+        self._watchers: set[asyncio.Event] = set()
+        #: How many came since the start, by adapter; clearing does not change it.
+        self.received: Counter[str] = Counter()
+        #: How large the kept ones are.
+        self.bytes = 0
+
+    def add(self, *, adapter: str, channel: str, sender: str, to: tuple[str, ...], raw: bytes) -> Received:
+        """Keep a message; the oldest make room."""
+        self._last += 1
+        message = Received(
+            number=self._last,
+            adapter=adapter,
+            channel=channel,
+            sender=sender,
+            to=to,
+            raw=raw,
+            received_at=self._clock.now(),
+        )
+        self._kept.append(message)
+        self.received[adapter] += 1
+        self.bytes += len(raw)
+        while len(self._kept) > self._most_messages or (
+            self.bytes > self._most_bytes and len(self._kept) > 1
+        ):
+            self.bytes -= len(self._kept.popleft().raw)
+        for watcher in self._watchers:
+            watcher.set()
+        return message
+
+    def find(self, *, to: str | None = None, channel: str | None = None) -> list[Received]:
+        """Those that are kept, the oldest first; an address matches in any case."""
+        wanted = to.lower() if to is not None else None
+        return [
+            message
+            for message in self._kept
+            if (channel is None or message.channel == channel)
+            and (wanted is None or any(address.lower() == wanted for address in message.to))
+        ]
+
+    def get(self, message_id: str) -> Received | None:
+        """The message of this id, if it is still kept."""
+        number = message_id.removeprefix("sbx_")
+        if not (number.isascii() and number.isdecimal()) or not self._kept:
+            return None
+        # Numbers have no gaps, so its place is known.
+        place = int(number[:18]) - self._kept[0].number
+        found = self._kept[place] if 0 <= place < len(self._kept) else None
+        return found if found is not None and found.id == message_id else None
+
+    def after(self, number: int, *, limit: int) -> list[Received]:
+        """Those that came after the message of this number, at most `limit` of the newest."""
+        return list(islice(self._newer(number), limit))[::-1]
+
+    def _newer(self, number: int) -> Iterator[Received]:
+        for message in reversed(self._kept):
+            if message.number <= number:
+                return
+            yield message
+
+    def clear(self) -> int:
+        """Forget all; how many there were."""
+        count = len(self._kept)
+        self._kept.clear()
+        self.bytes = 0
+        for watcher in self._watchers:
+            watcher.set()
+        return count
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    @property
+    def last_number(self) -> int:
+        """The number of the newest message, kept or not."""
+        return self._last
+
+    def watch(self) -> asyncio.Event:
+        """An event that is set whenever something changes; hand it to `unwatch` in the end."""
+        event = asyncio.Event()
+        self._watchers.add(event)
+        return event
+
+    def unwatch(self, event: asyncio.Event) -> None:
+        """No longer."""
+        self._watchers.discard(event)

@@ -1,0 +1,247 @@
+"""How connections are opened, shared, rested and replaced."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from tests.support.certificates import make_certificate
+from tests.support.played_smtp import CLOSE, HANG, played_smtp
+from tests.support.vendors import MESSAGE, KnownSecrets, messages, opened, smtp_settings
+from tidings.contracts.messages import Accepted, TryLater
+from tidings.kernel.clock import SystemClock
+from tidings.router.adapters.registry import Surroundings, open_adapter
+
+HELLO = b"250-mx\r\n250-STARTTLS\r\n250-AUTH PLAIN LOGIN\r\n250 PIPELINING\r\n"
+AUTH = {"AUTH": b"235 2.7.0 ok\r\n", "STARTTLS": b"220 go\r\n", "EHLO": HELLO}
+
+
+async def test_one_message_opens_one_connection_and_keeps_it() -> None:
+    """The next one uses it again."""
+    async with played_smtp() as played, opened("smtp", smtp_settings(played.port)) as adapter:
+        for _ in range(5):
+            await adapter.send([MESSAGE])
+
+    assert played.connections == 1
+    assert len(played.messages) == 5
+
+
+async def test_a_set_opens_as_many_as_allowed() -> None:
+    """And no more."""
+    async with played_smtp() as played, opened("smtp", smtp_settings(played.port, connections=3)) as adapter:
+        await asyncio.gather(*(adapter.send(messages(20)) for _ in range(4)))
+
+    assert played.connections <= 3
+    assert len(played.messages) == 80
+
+
+async def test_a_connection_has_its_number_of_messages() -> None:
+    """Then it says goodbye and another takes over."""
+    settings = {"connections": 1, "messages_per_connection": 4}
+    async with played_smtp() as played, opened("smtp", smtp_settings(played.port, **settings)) as adapter:
+        outcomes = await adapter.send(messages(10))
+
+    assert [type(outcome) for outcome in outcomes] == [Accepted] * 10
+    assert played.connections == 3
+
+
+async def test_an_idle_connection_says_goodbye() -> None:
+    """It is not held for ever."""
+    async with (
+        played_smtp() as played,
+        opened("smtp", smtp_settings(played.port, idle_seconds=0.05)) as adapter,
+    ):
+        await adapter.send([MESSAGE])
+        async with asyncio.timeout(10):
+            while "QUIT" not in played.heard:
+                await asyncio.sleep(0.01)
+        (outcome,) = await adapter.send([MESSAGE])
+
+    assert isinstance(outcome, Accepted)
+    assert played.connections == 2
+
+
+@pytest.mark.parametrize("goodbye", [b"", b"421 4.4.2 idle for too long\r\n"])
+async def test_a_connection_that_the_server_closed_is_replaced(goodbye: bytes) -> None:
+    """Servers end idle connections, with a word or without; the next message does not suffer."""
+    parts: dict[str, bytes | list[bytes]] = {".": [b"250 Ok\r\n" + goodbye + CLOSE, b"250 Ok\r\n"]}
+    async with played_smtp(parts) as played, opened("smtp", smtp_settings(played.port)) as adapter:
+        first = await adapter.send([MESSAGE])
+        second = await adapter.send([MESSAGE])
+
+    assert [type(outcome) for outcome in (*first, *second)] == [Accepted, Accepted]
+    assert played.connections == 2
+
+
+async def test_a_server_that_allows_fewer_connections() -> None:
+    """Those that it lets in do the work of all."""
+    parts: dict[str, bytes | list[bytes]] = {
+        "BANNER": [b"220 mx\r\n", b"421 4.7.0 too many connections\r\n" + CLOSE]
+    }
+    async with (
+        played_smtp(parts) as played,
+        opened("smtp", smtp_settings(played.port, connections=4)) as adapter,
+    ):
+        outcomes = await adapter.send(messages(40))
+
+    assert [type(outcome) for outcome in outcomes] == [Accepted] * 40
+
+
+async def test_a_dead_server_fails_a_set_at_once() -> None:
+    """Not one message after the other."""
+    parts: dict[str, bytes | list[bytes]] = {"BANNER": HANG}
+    async with played_smtp(parts) as played:
+        settings = smtp_settings(played.port, connections=2, connect_seconds=0.1)
+        async with opened("smtp", settings) as adapter:
+            outcomes = await adapter.send(messages(500))
+
+    assert {type(outcome) for outcome in outcomes} == {TryLater}
+    assert played.connections <= 2
+
+
+async def test_a_set_has_an_end() -> None:
+    """A server that hangs on every message does not keep the set for hours."""
+    parts: dict[str, bytes | list[bytes]] = {"MAIL": HANG}
+    async with played_smtp(parts) as played:
+        settings = smtp_settings(played.port, connections=2, timeout_seconds=0.1, batch_seconds=0.2)
+        async with opened("smtp", settings) as adapter:
+            async with asyncio.timeout(adapter.longest_send.total_seconds()):
+                outcomes = await adapter.send(messages(200))
+
+    assert {type(outcome) for outcome in outcomes} == {TryLater}
+
+
+async def test_closing_waits_for_what_is_under_way() -> None:
+    """What waits in line is given back, what the server has is learned."""
+    async with (
+        played_smtp() as played,
+        opened("smtp", smtp_settings(played.port, connections=1)) as adapter,
+    ):
+        call = asyncio.ensure_future(adapter.send(messages(300)))
+        async with asyncio.timeout(10):
+            while len(played.messages) < 3:
+                await asyncio.sleep(0.001)
+        await adapter.close()
+        outcomes = await call
+
+    accepted = [outcome for outcome in outcomes if isinstance(outcome, Accepted)]
+    assert len(accepted) == len(played.messages)
+    assert {type(outcome) for outcome in outcomes} <= {Accepted, TryLater}
+
+
+# --- TLS and login
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+async def test_starttls_and_login(tmp_path: Path, host: str) -> None:
+    """The password goes over TLS, after the certificate was checked against the pinned file."""
+    made = make_certificate(tmp_path)
+    parts: dict[str, bytes | list[bytes]] = {**AUTH}
+    settings = {
+        "security": "starttls",
+        "ca_file": str(made.cert_file),
+        "username": "u",
+        "password_ref": "known://p",
+    }
+    async with (
+        played_smtp(parts, tls=made.server_context()) as played,
+        opened("smtp", smtp_settings(played.port, **{**settings, "host": host}), p="hunter2") as adapter,
+    ):
+        (outcome,) = await adapter.send([MESSAGE])
+
+    assert isinstance(outcome, Accepted)
+    assert [line.partition(" ")[0] for line in played.heard[:4]] == ["EHLO", "STARTTLS", "EHLO", "AUTH"]
+
+
+async def test_a_login_in_three_steps(tmp_path: Path) -> None:
+    """AUTH LOGIN where PLAIN is not offered."""
+    made = make_certificate(tmp_path)
+    parts: dict[str, bytes | list[bytes]] = {
+        "STARTTLS": b"220 go\r\n",
+        "EHLO": b"250-mx\r\n250-STARTTLS\r\n250-AUTH LOGIN\r\n250 PIPELINING\r\n",
+        "AUTH": b"334 VXNlcm5hbWU6\r\n",
+        # The user name and the password in base64; the played server looks its parts up in capitals.
+        "DQ==": b"334 UGFzc3dvcmQ6\r\n",
+        "AHVUDGVYMG==": b"235 ok\r\n",
+    }
+    settings = {
+        "security": "starttls",
+        "ca_file": str(made.cert_file),
+        "username": "u",
+        "password_ref": "known://p",
+    }
+    async with (
+        played_smtp(parts, tls=made.server_context()) as played,
+        opened("smtp", smtp_settings(played.port, **settings), p="hunter2") as adapter,
+    ):
+        (outcome,) = await adapter.send([MESSAGE])
+
+    assert isinstance(outcome, Accepted)
+
+
+@pytest.mark.parametrize(
+    ("parts", "pinned", "reason"),
+    [
+        ({"EHLO": b"250 mx\r\n"}, True, "does not offer STARTTLS"),
+        ({"STARTTLS": b"454 4.7.0 not now\r\n"}, True, "does not begin TLS"),
+        ({"STARTTLS": b"220 go\r\n250 injected\r\n"}, True, "ahead of TLS"),
+        ({"AUTH": b"535 5.7.8 bad password hunter2 for u\r\n"}, True, "did not accept the user name"),
+        ({}, False, "certificate"),
+    ],
+)
+async def test_nothing_is_sent_where_safety_fails(
+    tmp_path: Path, parts: dict[str, bytes], pinned: bool, reason: str
+) -> None:
+    """No TLS, a stranger's certificate, a wrong password: later, with the reason and without the password."""
+    made = make_certificate(tmp_path)
+    settings = {"security": "starttls", "username": "u", "password_ref": "known://p"}
+    if pinned:
+        settings["ca_file"] = str(made.cert_file)
+    async with (
+        played_smtp({**AUTH, **parts}, tls=made.server_context()) as played,
+        opened("smtp", smtp_settings(played.port, **settings), p="hunter2") as adapter,
+    ):
+        (outcome,) = await adapter.send([MESSAGE])
+
+    assert isinstance(outcome, TryLater)
+    assert reason in outcome.reason
+    assert "hunter2" not in repr(outcome)
+    assert played.messages == []
+
+
+async def test_a_certificate_for_another_host_is_not_trusted(tmp_path: Path) -> None:
+    """Pinned or not, the name has to be right."""
+    made = make_certificate(tmp_path, name="elsewhere.example", address="192.0.2.1")
+    settings = {"security": "starttls", "ca_file": str(made.cert_file)}
+    async with (
+        played_smtp({**AUTH}, tls=made.server_context()) as played,
+        opened("smtp", smtp_settings(played.port, **settings)) as adapter,
+    ):
+        (outcome,) = await adapter.send([MESSAGE])
+
+    assert isinstance(outcome, TryLater)
+    assert outcome.code == "tls"
+
+
+async def test_an_address_that_is_not_allowed_is_not_connected_to() -> None:
+    """The guard is asked about the address behind the name."""
+    asked: list[str] = []
+
+    def guard(address: str) -> bool:
+        asked.append(address)
+        return False
+
+    async with played_smtp() as played:
+        adapter = await open_adapter(
+            "smtp",
+            smtp_settings(played.port, host="localhost"),
+            KnownSecrets(),
+            surroundings=Surroundings(clock=SystemClock(), guard=guard),
+        )
+        (outcome,) = await adapter.send([MESSAGE])
+        await adapter.close()
+
+    assert isinstance(outcome, TryLater)
+    assert outcome.code == "address"
+    assert "127.0.0.1" in asked
+    assert played.connections == 0

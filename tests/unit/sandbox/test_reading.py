@@ -1,0 +1,63 @@
+"""What the sandbox makes of mails and requests that others wrote."""
+
+from tests.support.clock import ManualClock
+from tidings.sandbox.reading import join_request, page_html, show, title
+from tidings.sandbox.store import Received, Store
+
+
+def mail(raw: bytes) -> Received:
+    return Store(ManualClock()).add(
+        adapter="smtp", channel="email", sender="a@b.test", to=("c@d.test",), raw=raw
+    )
+
+
+def test_somebody_elses_mail() -> None:
+    """Quoted-printable, Latin-1, encoded words, repeated headers."""
+    message = mail(
+        b"Received: one\r\nReceived: two\r\nFrom: =?iso-8859-1?q?M=FCller?= <m@x.test>\r\n"
+        b"Subject: =?utf-8?b?2LPZhNin?=\r\n =?utf-8?b?2YU=?=\r\nContent-Type: text/plain; charset=iso-8859-1\r\n"
+        b"Content-Transfer-Encoding: quoted-printable\r\n\r\nGr=FC=DFe\r\nzwei\r\n"
+    )
+
+    shown = show(message)
+    assert shown.subject == "سلام"
+    assert title(message) == "سلام"
+    assert shown.from_ == "m@x.test"
+    assert shown.text == "Grüße\nzwei\n"
+    assert shown.html is None
+    assert shown.headers["Received"] == "one\ntwo"
+
+
+def test_broken_mails_are_shown_as_far_as_they_go() -> None:
+    """Nothing that arrives makes the page fail."""
+    for raw in (
+        b"",
+        b"\r\n",
+        b"no headers at all",
+        b"\xff\xfe\x00\r\n\r\n\xff",
+        b"Subject: =?nonsense?b?!!!?=\r\n\r\n",
+        b"Content-Type: text/plain; charset=martian\r\n\r\nhello",
+        b'Content-Type: multipart/mixed; boundary="x"\r\n\r\n--x\r\n--x--',
+        b"Content-Type: text/html\r\nContent-Transfer-Encoding: base64\r\n\r\n!!!not base64",
+    ):
+        message = mail(raw)
+
+        assert show(message).id == message.id
+        assert isinstance(title(message), str)
+        assert isinstance(page_html(message), str)
+
+
+def test_text_is_shown_as_text() -> None:
+    """A mail without HTML has none in its page either."""
+    assert "&lt;script&gt;" in page_html(mail(b"Subject: x\r\n\r\n<script>"))
+
+
+def test_requests_that_are_no_json_objects() -> None:
+    """They are kept, and shown as far as they go."""
+    store = Store(ManualClock())
+    for body in (b"", b"[1]", b"not json", b'{"to": {"email": "x@y.test"}}', b'{"subject": 5}'):
+        message = store.add(
+            adapter="http", channel="sms", sender="", to=(), raw=join_request({"a": "b"}, body)
+        )
+
+        assert show(message).headers == {"a": "b"}
