@@ -82,6 +82,27 @@ def _redact_event(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMa
     return {key: redact(value, "" if key == "event" else key) for key, value in event.items()}
 
 
+class _ToStderr:
+    """Prints to whatever stderr is at that moment; a stream that was kept may have been closed since."""
+
+    def __init__(self, *_: Any) -> None:
+        """The factory's arguments mean nothing here."""
+
+    def msg(self, message: str) -> None:
+        """One line."""
+        print(message, file=sys.stderr, flush=True)  # noqa: T201  # this is where lines come out
+
+    debug = info = warning = error = critical = exception = fatal = log = msg
+
+
+class _StderrHandler(logging.Handler):
+    """The same, for libraries that speak through the standard library."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """One line."""
+        print(self.format(record), file=sys.stderr, flush=True)  # noqa: T201
+
+
 def configure(*, level: str = "info", style: str = "auto") -> None:
     """Set up logging for this process; `style` is json, console or auto."""
     console = style == "console" or (style == "auto" and sys.stderr.isatty())
@@ -100,11 +121,11 @@ def configure(*, level: str = "info", style: str = "auto") -> None:
     structlog.configure(
         processors=[*shared, renderer],
         wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),
-        logger_factory=structlog.PrintLoggerFactory(file=sys.stderr),
+        logger_factory=_ToStderr,
         cache_logger_on_first_use=False,
     )
     # Libraries speak through the standard library; their words go through the same redaction.
-    handler = logging.StreamHandler(sys.stderr)
+    handler = _StderrHandler()
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=shared,

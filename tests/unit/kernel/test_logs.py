@@ -1,5 +1,6 @@
 """What must never reach a log does not."""
 
+import io
 import json
 import logging
 from collections.abc import Iterator
@@ -89,3 +90,20 @@ def test_a_traceback_and_a_library_are_redacted_too(capsys: pytest.CaptureFixtur
     assert lines[0]["tenant_id"] == "tnt_1"
     assert "*** is not here" in lines[0]["exception"]
     assert "example.org" not in json.dumps(lines)
+
+
+@pytest.mark.usefixtures("logging_restored")
+def test_a_stream_that_was_closed_since_is_not_written_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lines go where stderr is now, not where it was when logging was set up."""
+    first, second = io.StringIO(), io.StringIO()
+    monkeypatch.setattr("sys.stderr", first)
+    logs.configure(style="json")
+    log = logs.get_logger("test")
+    log.info("one")
+    first.close()
+    monkeypatch.setattr("sys.stderr", second)
+
+    log.info("two")
+    logging.getLogger("library").warning("three")
+
+    assert [json.loads(line)["event"] for line in second.getvalue().splitlines()] == ["two", "three"]
