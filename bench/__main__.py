@@ -10,7 +10,7 @@ from pathlib import Path
 import asyncpg
 import uvloop
 
-from bench import relay, smtp, transactions
+from bench import relay, render, smtp, transactions
 from tidings.kernel.clock import SystemClock
 from tidings.operations.embedded import DataDir, EmbeddedPostgres
 from tidings.operations.migrations.runner import migrate_up
@@ -28,6 +28,7 @@ async def _measure(runtime_url: str, owner_url: str) -> dict[str, float]:
     figures |= await transactions.measure(runtime_url)
     figures |= await relay.measure(runtime_url)
     figures |= await smtp.measure()
+    figures |= await render.measure()
     return figures
 
 

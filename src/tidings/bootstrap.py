@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from types import TracebackType
 from typing import Self
+from urllib.parse import urlsplit
 
 from litestar import Router
 from litestar.handlers import HTTPRouteHandler
@@ -53,8 +54,17 @@ from tidings.notify.channels import deps as channels_deps
 from tidings.notify.channels import routes as channels_routes
 from tidings.notify.recipients import deps as recipients_deps
 from tidings.notify.recipients import routes as recipients_routes
+from tidings.notify.render.engine import V8Renderer
 from tidings.notify.suppressions import deps as suppressions_deps
 from tidings.notify.suppressions import routes as suppressions_routes
+from tidings.notify.templates import deps as templates_deps
+from tidings.notify.templates import routes as templates_routes
+from tidings.notify.templates.resolve import (
+    TEMPLATES_CHANNEL,
+    TEMPLATES_PAYLOAD,
+    Templates,
+    TemplatesJob,
+)
 from tidings.notify.tenants import consumer as tenants_consumer
 from tidings.notify.tenants import deps as tenants_deps
 from tidings.notify.tenants import provision as tenants_provision
@@ -64,7 +74,7 @@ from tidings.notify.tenants.states import ProjectedStates
 from tidings.operations.partitions.job import PartitionJob
 from tidings.router.adapters.registry import ADAPTERS
 from tidings.router.channel_configs.configure import AdapterConfigs
-from tidings.settings import AuthSettings, Settings, secret_environment
+from tidings.settings import AuthSettings, HttpSettings, Settings, secret_environment
 
 _SERVICES = ("notification", "chan", "bff_backoffice")
 #: The services that note which events they have applied.
@@ -120,6 +130,10 @@ class System:
         self.keys = KeyAuthenticator(self.db, clock=self.clock, last_used=self.last_used)
         self.key_ledger = KeyLedger(outbox=self.outbox, audit=self.audit, clock=self.clock)
         self.categories = Categories(self.db, clock=self.clock)
+        self.own_hosts = _own_hosts(settings.http)
+        # Loads V8 at its first message: a process that renders nothing never pays for it.
+        self.renderer = V8Renderer(own_hosts=self.own_hosts)
+        self.templates = Templates(self.db, clock=self.clock)
         self.adapter_configs = AdapterConfigs(
             {kind.name: kind.channels for kind in ADAPTERS.values()},
             audit=self.router_audit,
@@ -151,6 +165,7 @@ class System:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        await self.renderer.close()
         await self.db.close()
         if self._flush_traces is not None:
             # The last spans may wait for a collector that hangs; nobody else has to.
@@ -190,6 +205,7 @@ class System:
                 on_broken=lambda log: self.metrics.audit_broken.labels(log).inc(),
             ),
             "flags": FlagsJob(self.flags, bus.wakeups.on(FLAGS_CHANNEL, FLAGS_PAYLOAD)),
+            "templates": TemplatesJob(self.templates, bus.wakeups.on(TEMPLATES_CHANNEL, TEMPLATES_PAYLOAD)),
             "last_used": self.last_used,
             "sweepers": SweepJob(
                 {
@@ -276,6 +292,18 @@ class System:
                         secrets=self.secrets,
                     )
                 ),
+                *templates_routes.routers(
+                    templates_deps.Deps(
+                        db=self.db,
+                        clock=self.clock,
+                        outbox=self.outbox,
+                        audit=self.audit,
+                        idempotency=self.idempotency,
+                        engine=self.renderer,
+                        templates=self.templates,
+                        own_hosts=self.own_hosts,
+                    )
+                ),
                 *more_routers,
             ],
             door=door,
@@ -292,6 +320,14 @@ class System:
     def _count(self, answered: Answered) -> None:
         self.metrics.requests.labels(answered.method, answered.route, str(answered.status)).inc()
         self.metrics.request_seconds.labels(answered.method, answered.route).observe(answered.seconds)
+
+
+def _own_hosts(http: HttpSettings) -> tuple[str, ...]:
+    """The hosts of links to ourselves, which every message may hold."""
+    host = urlsplit(http.public_url).hostname if http.public_url else http.host
+    if host in {None, "", "localhost", "0.0.0.0", "::"}:  # noqa: S104  # as links name it
+        host = "127.0.0.1"
+    return (f"[{host}]", host) if ":" in host else (host,)
 
 
 def _tokens(auth: AuthSettings, clock: Clock) -> Authenticator | None:

@@ -8,6 +8,7 @@ import tidings.notify.access.routes
 import tidings.notify.channels.routes
 import tidings.notify.recipients.routes
 import tidings.notify.suppressions.routes
+import tidings.notify.templates.routes
 import tidings.notify.tenants.routes  # noqa: F401
 from tidings.kernel.errors import TidingsError
 from tidings.kernel.http.problems import catalogue

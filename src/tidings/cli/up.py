@@ -93,6 +93,7 @@ async def _serve(
     from tidings.bootstrap import System
     from tidings.cli.serving import prepare_schema, serve_until_stopped
     from tidings.kernel.http.serve import address_of
+    from tidings.notify.templates.platform import publish_platform_set
     from tidings.operations.demo import DemoMaker
     from tidings.operations.embedded import PostgresSupervisor
 
@@ -108,6 +109,13 @@ async def _serve(
             clock=system.clock,
         )
         demo = await maker.ensure(_read(folder.demo))
+        await publish_platform_set(
+            system.db,
+            engine=system.renderer,
+            outbox=system.outbox,
+            audit=system.audit,
+            clock=system.clock,
+        )
         facts = {
             "base_url": base_url,
             "tenant_id": demo.tenant_id,

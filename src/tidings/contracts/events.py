@@ -9,6 +9,7 @@ from typing import Any, Final
 from tidings.contracts.api_keys import API_KEY_EVENTS
 from tidings.contracts.recipients import RECIPIENT_EVENTS
 from tidings.contracts.suppressions import SUPPRESSION_EVENTS
+from tidings.contracts.templates import TEMPLATE_EVENTS
 from tidings.contracts.tenants import TENANT_EVENTS
 
 #: Subject → payload type.
@@ -17,6 +18,7 @@ EVENTS: Final[Mapping[str, type[Any]]] = {
     **API_KEY_EVENTS,
     **RECIPIENT_EVENTS,
     **SUPPRESSION_EVENTS,
+    **TEMPLATE_EVENTS,
 }
 
 #: Where notify's own events come from.

@@ -1,0 +1,101 @@
+"""What goes into rendering and what comes out of it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+import msgspec
+
+Direction = Literal["ltr", "rtl"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Content:
+    """One locale of a published version, compiled: Handlebars sources that are ready to be filled."""
+
+    #: Names the version and the locale; the same key always means the same sources.
+    key: str
+    #: The language that the texts are written in.
+    locale: str
+    direction: Direction
+    subject: str | None
+    html: str | None
+    text: str | None
+
+    @property
+    def size(self) -> int:
+        """About how many bytes the compiled code takes, for the memory of compiled code."""
+        return 4 * sum(len(part) for part in (self.subject, self.html, self.text) if part)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenderJob:
+    """One message to be rendered."""
+
+    content: Content
+    #: What the caller sent, validated; raw JSON spares a decoding and an encoding.
+    variables: Mapping[str, Any] | msgspec.Raw
+    #: The recipient's language; numbers and dates follow it where it is the language of the texts.
+    locale: str
+    #: An IANA name.
+    time_zone: str = "UTC"
+    #: Links lead there only; empty: anywhere.
+    allowed_link_domains: tuple[str, ...] = ()
+    #: `@recipient.name`.
+    recipient_name: str | None = None
+    #: `@tenant.name`.
+    tenant_name: str | None = None
+    #: `@links.unsubscribe`.
+    unsubscribe_url: str | None = None
+    #: `@links.preferences`.
+    preferences_url: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rendered:
+    """A message as the person will see it."""
+
+    subject: str | None
+    html: str | None
+    text: str | None
+    #: The language of the texts.
+    locale: str
+    direction: Direction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenderFailed:
+    """This message can't be rendered, now or later; the others of its set can."""
+
+    #: `too_many_steps too_large too_deep took_too_long link_not_allowed bad_value template_broken`.
+    code: str
+    #: What happened, without any of the content.
+    detail: str
+
+
+class Renderer(Protocol):
+    """Renders sets of messages."""
+
+    async def render(self, jobs: Sequence[RenderJob]) -> list[Rendered | RenderFailed]:
+        """One result for each job, in their order; a job that fails harms no other."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenderLimits:
+    """What one message may use up before it is refused."""
+
+    #: Turns of loops and calls of partials.
+    steps: int = 20_000
+    #: Partials within partials.
+    depth: int = 16
+    #: Characters of one part.
+    output: int = 1_000_000
+    #: Seconds for a set; the last resort, because steps are counted anyway.
+    seconds: float = 2.0
+    #: Bytes of V8's heap; beyond it the isolate is thrown away and a new one is made.
+    heap_bytes: int = 256 * 1024 * 1024
+    #: Bytes of compiled code that are kept.
+    code_bytes: int = 32 * 1024 * 1024
+    #: Messages in one call into V8; more at once and their texts survive into V8's costlier collections.
+    set_size: int = 40

@@ -1,0 +1,1 @@
+"""Templates: versions of texts by key, channel and locale, published, resolved and checked."""

@@ -1,0 +1,66 @@
+"""Cuts a Handlebars source into texts and expressions."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from tidings.notify.templates.errors import CompileError
+
+#: `value` prints something; `block` opens, divides or closes a block, or calls a partial.
+Kind = Literal["value", "block"]
+
+# Every choice is decided by the next character, so that no source takes more than one look.
+_STRING = r'"(?:\\"|(?!\\")[^"])*+"' + r"|'(?:\\'|(?!\\')[^'])*+'" + r"|\[(?:\\\]|(?!\\\])[^\]])*+\]"
+_COMMENT = re.compile(r"\{\{~?!--[\s\S]*?--~?\}\}|\{\{~?!(?!--)[\s\S]*?\}\}")
+_TRIPLE = re.compile(rf"\{{\{{~?\{{(?:{_STRING}|[^\"'\[}}])*+\}}~?\}}\}}")
+_PLAIN = re.compile(rf"\{{\{{(?:{_STRING}|[^\"'\[}}]|\}}(?!\}}))*+\}}\}}")
+_BLOCK = re.compile(r"\{\{~?\s*(?:[#/^>*]|else\b)")
+_UNESCAPED = re.compile(r"\{\{~?\s*&")
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """Something between braces."""
+
+    text: str
+    kind: Kind
+    #: Where it begins, counted from 1.
+    line: int
+    #: Whether its value is printed as it is, without HTML escaping.
+    unescaped: bool = False
+
+
+def split(source: str) -> Iterator[str | Expression]:
+    """The texts and expressions of a source in their order; comments are left out."""
+    at, line, counted = 0, 1, 0
+    while (start := source.find("{{", at)) != -1:
+        line += source.count("\n", counted, start)
+        counted = start
+        if source.startswith("{{{{", start):
+            raise CompileError(f"line {line}: raw blocks in four braces are not supported")
+        if source[start - 1 : start] == "\\":
+            raise CompileError(f"line {line}: write &#123;&#123; instead of a backslash before braces")
+        comment = _COMMENT.match(source, start)
+        triple = None if comment else _TRIPLE.match(source, start)
+        found = comment or triple or _PLAIN.match(source, start)
+        if found is None:
+            raise CompileError(f"line {line}: an expression is not closed")
+        if start > at:
+            yield source[at:start]
+        at = found.end()
+        if not comment:
+            text = found[0]
+            yield Expression(
+                text=text,
+                kind="block" if _BLOCK.match(text) else "value",
+                line=line,
+                unescaped=bool(triple or _UNESCAPED.match(text)),
+            )
+    if at < len(source):
+        yield source[at:]
+
+
+def expressions(source: str) -> list[Expression]:
+    """The expressions of a source."""
+    return [piece for piece in split(source) if isinstance(piece, Expression)]

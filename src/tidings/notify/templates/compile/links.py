@@ -1,0 +1,57 @@
+"""Whether the links that a template holds itself may stand in it; those of variables are checked at render."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+from urllib.parse import urlsplit
+
+from tidings.notify.templates.compile.lexer import pieces
+from tidings.notify.templates.compile.sanitise import SCHEMES
+
+_LINKS: Final = {"href": "href", "action": "href", "src": "src", "background": "src", "background-url": "src"}
+
+
+def link_faults(
+    source: str, *, allowed: Sequence[str], own_hosts: Sequence[str], tokens: re.Pattern[str]
+) -> Iterator[str]:
+    """What is wrong with the fixed links of a markup, as sentences."""
+    for piece in pieces(source):
+        if piece.kind != "open":
+            continue
+        for attribute in piece.attributes:
+            kind = _LINKS.get(attribute.name)
+            if kind is not None and not tokens.search(attribute.value):
+                fault = _fault(attribute.value.strip(), kind, allowed, own_hosts)
+                if fault:
+                    yield f"{attribute.name} of <{piece.name}> {fault}"
+
+
+def _fault(url: str, kind: str, allowed: Sequence[str], own_hosts: Sequence[str]) -> str | None:
+    if kind == "href" and url.startswith("#"):
+        return None
+    try:
+        parts = urlsplit(url.replace("&amp;", "&"))
+        host = (parts.hostname or "").lower()
+    except ValueError:
+        return "is no link"
+    if parts.scheme.lower() not in SCHEMES:
+        return f"must begin with one of {', '.join(f'{scheme}:' for scheme in sorted(SCHEMES))}"
+    if parts.scheme not in ("http", "https"):
+        return None
+    if host in own_hosts:
+        return None
+    if kind == "src" and not allowed:
+        return (
+            "must be an asset of the version (cid:) or at our own address: mails fetch nothing from elsewhere"
+        )
+    if allowed and not host_allowed(host, allowed):
+        return f"leads to {host}, which allowed_link_domains does not name"
+    return None
+
+
+def host_allowed(host: str, allowed: Sequence[str]) -> bool:
+    """Whether a list of domains names a host: `example.com` itself, `*.example.com` what is under it."""
+    return any(
+        host.endswith(name[1:]) and len(host) > len(name) - 1 if name.startswith("*.") else host == name
+        for name in allowed
+    )

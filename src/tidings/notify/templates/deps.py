@@ -1,0 +1,32 @@
+"""What the templates' use cases need; `bootstrap` fills it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tidings.kernel.audit.log import AuditLog
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import Database
+from tidings.kernel.idempotency import Idempotency
+from tidings.kernel.outbox import Outbox
+from tidings.notify.templates.resolve import Templates
+from tidings.notify.templates.validate import Engine
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deps:
+    """The parts that drafting, publishing and showing templates touch."""
+
+    db: Database
+    clock: Clock
+    #: Of the schema `notification`.
+    outbox: Outbox
+    #: Of the schema `notification`.
+    audit: AuditLog
+    #: Of the schema `notification`.
+    idempotency: Idempotency
+    #: The renderer; publishing parses and tries texts with it.
+    engine: Engine
+    #: Told at once when this process publishes.
+    templates: Templates
+    #: Hosts of our own addresses, for links and assets.
+    own_hosts: Sequence[str] = ()

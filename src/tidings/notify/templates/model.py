@@ -1,0 +1,181 @@
+"""A template, its versions and their texts; which version may follow which state, and which locale is read."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Literal
+
+from tidings.contracts.tenants import Channel
+from tidings.kernel.ids import TemplateId, TemplateVersionId, TenantId
+from tidings.notify.render.model import Content, Direction
+from tidings.notify.templates.semver import Semver
+
+Priority = Literal["critical", "high", "normal", "low"]
+
+
+class BodyFormat(StrEnum):
+    """What a body is written in."""
+
+    HTML = "html"
+    MJML = "mjml"
+    TEXT = "text"
+    MARKDOWN = "markdown"
+    JSON = "json"
+
+
+class VersionStatus(StrEnum):
+    """Where a version stands."""
+
+    DRAFT = "draft"
+    ACTIVE = "active"
+    ARCHIVED = "archived"
+
+
+class VersionSource(StrEnum):
+    """Who wrote a version."""
+
+    PLATFORM = "platform"
+    TENANT = "tenant"
+    AI_DRAFTED = "ai_drafted"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """What an author wrote for one locale."""
+
+    format: BodyFormat
+    body: str
+    subject: str | None = None
+    preheader: str | None = None
+    #: The text alternative; made from the body where it is left out.
+    text: str | None = None
+    #: By the language where it is left out.
+    direction: Direction | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compiled:
+    """What rendering fills in; made once, when the version is published."""
+
+    direction: Direction
+    subject: str | None
+    html: str | None
+    text: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkPolicy:
+    """Where links may lead."""
+
+    #: Empty: anywhere.
+    allowed: Sequence[str] = ()
+    own_hosts: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocaleText:
+    """One locale of a version."""
+
+    source: Source
+    #: None while it is a draft.
+    compiled: Compiled | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Template:
+    """A key and a channel, and what holds for all versions."""
+
+    id: TemplateId
+    #: None: the platform's.
+    tenant_id: TenantId | None
+    key: str
+    channel: Channel
+    category: str
+    active_version_id: TemplateVersionId | None
+    default_locale: str
+    #: Locales to try before the default.
+    fallback_chain: tuple[str, ...]
+    default_priority: Priority
+    version: int
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Version:
+    """One version of a template; its content never changes once it was published."""
+
+    id: TemplateVersionId
+    template_id: TemplateId
+    tenant_id: TenantId | None
+    semver: Semver
+    status: VersionStatus
+    source: VersionSource
+    created_by: str
+    approver_user_id: str | None
+    #: The version that was active before this one was published.
+    supersedes_id: TemplateVersionId | None
+    variables_schema: Mapping[str, Any]
+    fallback_chain: tuple[str, ...]
+    #: Sample variables by name, for previews and for the trial at publishing.
+    samples: Mapping[str, Mapping[str, Any]]
+    locales: Mapping[str, LocaleText]
+    published_at: datetime | None
+    archived_at: datetime | None
+    version: int
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Published:
+    """A published version together with its template: everything that accepting and rendering need."""
+
+    template: Template
+    version: Version
+
+    def content_for(self, locale: str) -> Content:
+        """The texts for somebody who reads `locale`, by both fallback chains."""
+        chosen = choose_locale(
+            locale,
+            self.version.locales,
+            self.version.fallback_chain,
+            (*self.template.fallback_chain, self.template.default_locale),
+        )
+        compiled = self.version.locales[chosen].compiled
+        if compiled is None:
+            raise LookupError(f"{self.version.id} is not published")
+        return Content(
+            key=f"{self.version.id}/{chosen}",
+            locale=chosen,
+            direction=compiled.direction,
+            subject=compiled.subject,
+            html=compiled.html,
+            text=compiled.text,
+        )
+
+
+def choose_locale(
+    wanted: str, there: Mapping[str, object], version_chain: Sequence[str], template_chain: Sequence[str]
+) -> str:
+    """Exact, then less exact down to the language, then the version's chain, then the template's."""
+    known = {tag.lower(): tag for tag in there}
+    for tag in _candidates(wanted, version_chain, template_chain):
+        if tag.lower() in known:
+            return known[tag.lower()]
+    # A version must have its template's default locale, so this is for versions older than a new default.
+    return min(there)
+
+
+def _candidates(wanted: str, version_chain: Sequence[str], template_chain: Sequence[str]) -> Iterator[str]:
+    yield from _broader(wanted)
+    yield from version_chain
+    for tag in template_chain:
+        yield from _broader(tag)
+
+
+def _broader(tag: str) -> Iterator[str]:
+    """`zh-Hant-TW`, `zh-Hant`, `zh`."""
+    parts = tag.split("-")
+    while parts:
+        yield "-".join(parts)
+        parts.pop()

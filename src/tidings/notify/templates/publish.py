@@ -1,0 +1,99 @@
+"""The use case "publish this version": validated and compiled first, then put in force in one transaction.
+
+Validating takes its time in V8 and the tools; no transaction is open meanwhile.
+"""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+
+from tidings.contracts.tenants import Channel
+from tidings.kernel.audit.log import AuditLog
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import TenantTx
+from tidings.kernel.outbox import Outbox
+from tidings.kernel.refusals import StaleVersionError
+from tidings.notify.templates import store
+from tidings.notify.templates.enforce import put_in_force
+from tidings.notify.templates.errors import (
+    ApprovalMissingError,
+    TemplateNotDraftError,
+    UnknownTemplateError,
+    UnknownTemplateVersionError,
+)
+from tidings.notify.templates.model import LinkPolicy, Template, Version, VersionSource, VersionStatus
+from tidings.notify.templates.validate import Engine, validate
+from tidings.notify.tenants import store as tenants
+
+#: Begins a transaction of a tenant, or of the platform.
+Begin = Callable[[], AbstractAsyncContextManager[store.Side]]
+
+
+async def publish(
+    begin: Begin,
+    *,
+    key: str,
+    channel: Channel,
+    semver: str,
+    actor: str,
+    reason: str | None = None,
+    own_hosts: Sequence[str] = (),
+    engine: Engine,
+    outbox: Outbox,
+    audit: AuditLog,
+    clock: Clock,
+) -> Version:
+    """The version in force; publishing what is in force already changes nothing."""
+    async with begin() as tx:
+        template, version = await find(tx, key=key, channel=channel, semver=semver)
+        links = await _links(tx, own_hosts)
+    if version.status is VersionStatus.ACTIVE:
+        return version
+    _refuse_unready(version)
+    ready = await validate(
+        version, channel=channel, default_locale=template.default_locale, links=links, engine=engine
+    )
+    async with begin() as tx:
+        held = await store.lock_template(tx, key=key, channel=channel)
+        now_there = held and await store.find_version(tx, template_id=held.id, semver=semver)
+        if held is None or not now_there or now_there.version != version.version:
+            raise StaleVersionError
+        return await put_in_force(
+            tx,
+            held,
+            version,
+            ready.locales,
+            rolled_back=False,
+            actor=actor,
+            reason=reason,
+            outbox=outbox,
+            audit=audit,
+            clock=clock,
+        )
+
+
+async def find(tx: store.Side, *, key: str, channel: Channel, semver: str) -> tuple[Template, Version]:
+    """A template of this side and one of its versions."""
+    template = await store.find_template(tx, key=key, channel=channel)
+    if template is None:
+        raise UnknownTemplateError(f"there is no template {key} for {channel} of your own")
+    version = await store.find_version(tx, template_id=template.id, semver=semver)
+    if version is None:
+        raise UnknownTemplateVersionError(f"{key} for {channel} has no version {semver}")
+    return template, version
+
+
+def _refuse_unready(version: Version) -> None:
+    if version.status is not VersionStatus.DRAFT:
+        raise TemplateNotDraftError
+    if version.source is VersionSource.AI_DRAFTED and (
+        version.approver_user_id is None or version.approver_user_id == version.created_by
+    ):
+        raise ApprovalMissingError
+
+
+async def _links(tx: store.Side, own_hosts: Sequence[str]) -> LinkPolicy:
+    if not isinstance(tx, TenantTx):
+        return LinkPolicy(own_hosts=own_hosts)
+    tenant = await tenants.find_tenant(tx, tenant_id=tx.tenant_id)
+    allowed = tenant.notification_policy.allowed_link_domains if tenant else ()
+    return LinkPolicy(allowed=allowed, own_hosts=own_hosts)

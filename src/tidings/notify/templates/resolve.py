@@ -1,0 +1,156 @@
+"""Which version is in force, and what is in it; from memory, and right within a second of a publish.
+
+What a key resolves to is remembered for half a second, and forgotten at once when a change is announced. A
+published version never changes, so its content is kept while there is room.
+"""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, Final, Protocol
+
+from tidings.contracts.tenants import Channel
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import Database
+from tidings.kernel.http.short_memory import ShortMemory
+from tidings.kernel.ids import TemplateVersionId, TenantId
+from tidings.notify.templates import store
+from tidings.notify.templates.errors import InvalidVariablesError, UnknownTemplateError
+from tidings.notify.templates.model import Published
+from tidings.notify.templates.variables import Checker
+
+#: Where a publish is announced, and the one thing that is said there.
+TEMPLATES_CHANNEL: Final = "tidings_templates"
+TEMPLATES_PAYLOAD: Final = "changed"
+
+#: Below a second, so that a publish counts within one even when its announcement is lost.
+_REMEMBERED_SECONDS: Final = 0.5
+#: The content of a version never changes; the category and the default locale of its template may.
+_CONTENT_AGE: Final = timedelta(seconds=30)
+
+
+@dataclass(slots=True)
+class _Kept:
+    published: Published
+    size: int
+    read_at: float
+    checker: Checker | None = field(default=None)
+
+
+class Templates:
+    """Finds templates for accepting and rendering; one per process."""
+
+    def __init__(self, db: Database, *, clock: Clock, keep_bytes: int = 64 * 1024 * 1024) -> None:
+        self._db = db
+        self._clock = clock
+        self._keep_bytes = keep_bytes
+        self._keys = self._new_memory()
+        self._kept: OrderedDict[TemplateVersionId, _Kept] = OrderedDict()
+        self._bytes = 0
+
+    async def resolve(self, tenant_id: TenantId, key: str, channel: Channel) -> Published:
+        """The version in force; an `UnknownTemplateError` where there is none."""
+        in_force = await self.channels(tenant_id, key)
+        version_id = in_force.get(channel)
+        if version_id is None:
+            there = f"; there is one for {', '.join(sorted(in_force))}" if in_force else ""
+            raise UnknownTemplateError(f"no template {key} is published for {channel}{there}")
+        return (await self.versions(tenant_id, [version_id]))[version_id]
+
+    async def channels(self, tenant_id: TenantId, key: str) -> Mapping[Channel, TemplateVersionId]:
+        """The version in force for each channel that a key has one for; empty for an unknown key."""
+        return await self._keys.get((tenant_id, key), self._look_up)
+
+    async def versions(
+        self, tenant_id: TenantId, ids: Iterable[TemplateVersionId]
+    ) -> dict[TemplateVersionId, Published]:
+        """Those of the versions that this tenant may use, published or archived since; one query at most."""
+        found: dict[TemplateVersionId, Published] = {}
+        missing: list[TemplateVersionId] = []
+        for version_id in set(ids):
+            kept = self._fresh(tenant_id, version_id)
+            if kept is None:
+                missing.append(version_id)
+            else:
+                found[version_id] = kept.published
+        if missing:
+            async with self._db.tenant(tenant_id) as tx:
+                read = await store.find_versions_by_id(tx, ids=missing)
+            for published in read:
+                self._keep(published)
+                found[published.version.id] = published
+        return found
+
+    def check_variables(self, published: Published, variables: Any, *, field: str = "variables") -> None:
+        """Return where the variables fit; an `InvalidVariablesError` naming every fault where they don't."""
+        kept = self._kept.get(published.version.id)
+        checker = kept.checker if kept is not None else None
+        if checker is None:
+            checker = Checker(published.version.variables_schema)
+            if kept is not None:
+                kept.checker = checker
+        if faults := checker.faults(variables, field=field):
+            raise InvalidVariablesError(faults)
+
+    def invalidate(self) -> None:
+        """Look anew at the next question."""
+        self._keys = self._new_memory()
+
+    def _new_memory(self) -> ShortMemory[tuple[TenantId, str], Mapping[Channel, TemplateVersionId]]:
+        return ShortMemory(clock=self._clock, seconds=_REMEMBERED_SECONDS)
+
+    async def _look_up(self, wanted: tuple[TenantId, str]) -> Mapping[Channel, TemplateVersionId]:
+        tenant_id, key = wanted
+        async with self._db.tenant(tenant_id) as tx:
+            return await store.resolve_key(tx, key=key)
+
+    def _fresh(self, tenant_id: TenantId, version_id: TemplateVersionId) -> _Kept | None:
+        kept = self._kept.get(version_id)
+        if kept is None or self._clock.monotonic() - kept.read_at > _CONTENT_AGE.total_seconds():
+            return None
+        # What is in memory has passed no policy: a tenant sees its own and the platform's.
+        if kept.published.version.tenant_id not in (None, tenant_id):
+            return None
+        self._kept.move_to_end(version_id)
+        return kept
+
+    def _keep(self, published: Published) -> None:
+        size = sum(
+            4 * len(part)
+            for text in published.version.locales.values()
+            for part in (
+                text.source.body,
+                text.compiled and text.compiled.html,
+                text.compiled and text.compiled.text,
+            )
+            if part
+        )
+        before = self._kept.pop(published.version.id, None)
+        # The same schema needs no second compiling.
+        checker = before.checker if before is not None else None
+        self._bytes += size - (before.size if before is not None else 0)
+        self._kept[published.version.id] = _Kept(published, size, self._clock.monotonic(), checker)
+        while self._bytes > self._keep_bytes and len(self._kept) > 1:
+            self._bytes -= self._kept.popitem(last=False)[1].size
+
+
+class _Wake(Protocol):
+    def clear(self) -> None: ...
+    async def wait(self, stop: asyncio.Event, seconds: float) -> None: ...
+
+
+class TemplatesJob:
+    """Has templates looked up anew whenever a publish is announced."""
+
+    def __init__(self, templates: Templates, wake: _Wake) -> None:
+        self._templates = templates
+        self._wake = wake
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Listen until told to stop."""
+        while not stop.is_set():
+            self._wake.clear()
+            self._templates.invalidate()
+            await self._wake.wait(stop, 3600.0)

@@ -1,0 +1,90 @@
+"""What a JSON Schema says about the place that a path leads to."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+Schema = Mapping[str, Any]
+_DEEPEST_REFERENCE = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """A place in the variables, by the schemas that may hold there."""
+
+    schema: Schema | bool
+    root: Schema
+
+    def at(self, parts: Sequence[str]) -> "Declared | None":
+        """The place further down; None where no variable of that name is declared."""
+        here: Declared | None = self
+        for part in parts:
+            here = here._child(part) if here is not None else None
+        return here
+
+    def each(self) -> "Declared":
+        """The place of the items of a list, or of the values of an object."""
+        for schema in self._options():
+            if isinstance(schema, bool):
+                continue
+            for word in ("items", "additionalProperties"):
+                inner = schema.get(word)
+                if isinstance(inner, Mapping):
+                    return Declared(inner, self.root)
+        return ANYTHING
+
+    def _child(self, name: str) -> "Declared | None":
+        options = list(self._options())
+        for schema in options:
+            if isinstance(schema, bool):
+                return ANYTHING
+            properties = schema.get("properties")
+            if isinstance(properties, Mapping) and name in properties:
+                return Declared(properties[name], self.root)
+        if any(_takes_anything(schema, name) for schema in options if not isinstance(schema, bool)):
+            return self.each() if name.isdigit() else ANYTHING
+        return None
+
+    def _options(self, depth: int = 0) -> Iterator[Schema | bool]:
+        """The schema itself and all that it refers to or combines."""
+        if isinstance(self.schema, bool):
+            yield self.schema
+            return
+        if depth > _DEEPEST_REFERENCE:
+            return
+        yield self.schema
+        for word in ("allOf", "anyOf", "oneOf"):
+            for inner in self.schema.get(word, ()):
+                yield from Declared(inner, self.root)._options(depth + 1)
+        reference = self.schema.get("$ref")
+        if isinstance(reference, str):
+            target = _resolve(reference, self.root)
+            yield from Declared(True if target is None else target, self.root)._options(depth + 1)
+
+
+#: A place of which nothing is known.
+ANYTHING: Final = Declared(True, {})
+
+
+def _takes_anything(schema: Schema, name: str) -> bool:
+    if name == "length" and ("items" in schema or schema.get("type") in ("array", "string")):
+        return True
+    if name.isdigit() and ("items" in schema or schema.get("type") == "array"):
+        return True
+    if schema.get("additionalProperties") not in (None, False) or "patternProperties" in schema:
+        return True
+    # A schema that says nothing about the inside takes anything.
+    words = {"properties", "$ref", "allOf", "anyOf", "oneOf", "type", "additionalProperties"}
+    return not (words & set(schema)) or (schema.get("type") == "object" and "properties" not in schema)
+
+
+def _resolve(reference: str, root: Schema) -> Schema | bool | None:
+    if not reference.startswith("#"):
+        return None
+    here: Any = root
+    for part in reference[1:].split("/")[1:]:
+        name = part.replace("~1", "/").replace("~0", "~")
+        if not isinstance(here, Mapping) or name not in here:
+            return None
+        here = here[name]
+    return here if isinstance(here, (bool, Mapping)) else None

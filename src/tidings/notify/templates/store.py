@@ -1,0 +1,269 @@
+"""The only Python here that runs SQL on templates; a tenant's transaction means its own, the platform's the platform's."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from tidings.contracts.tenants import Channel
+from tidings.kernel.db import PlatformTx, Row, TenantTx
+from tidings.kernel.ids import TemplateId, TemplateVersionId, TenantId
+from tidings.kernel.sql import Queries, Query
+from tidings.notify.templates.model import (
+    LocaleText,
+    Priority,
+    Published,
+    Template,
+    Version,
+    VersionSource,
+    VersionStatus,
+)
+from tidings.notify.templates.semver import Semver
+
+QUERIES = Queries.beside(__file__)
+Side = TenantTx | PlatformTx
+
+_read_locales = msgspec.json.Decoder(dict[str, LocaleText]).decode
+_read_object = msgspec.json.Decoder(dict[str, Any]).decode
+
+
+def _side(tx: Side, own: Query, platforms: Query) -> tuple[Query, dict[str, Any]]:
+    return (own, {"tenant_id": tx.tenant_id}) if isinstance(tx, TenantTx) else (platforms, {})
+
+
+async def find_template(tx: Side, *, key: str, channel: Channel) -> Template | None:
+    """The template of this side, whether anything of it is published or not."""
+    query, scope = _side(tx, QUERIES.find_template, QUERIES.find_platform_template)
+    row = await tx.fetch_one(query, key=key, channel=channel, **scope)
+    return _template(row) if row else None
+
+
+async def find_platform_template(tx: Side, *, key: str, channel: Channel) -> Template | None:
+    """The platform's template, also seen from a tenant's side."""
+    row = await tx.fetch_one(QUERIES.find_platform_template, key=key, channel=channel)
+    return _template(row) if row else None
+
+
+async def lock_template(tx: Side, *, key: str, channel: Channel) -> Template | None:
+    """The template of this side, held until the end of the transaction."""
+    query, scope = _side(tx, QUERIES.lock_template, QUERIES.lock_platform_template)
+    row = await tx.fetch_one(query, key=key, channel=channel, **scope)
+    return _template(row) if row else None
+
+
+async def add_template(
+    tx: Side,
+    *,
+    id: TemplateId,  # noqa: A002
+    key: str,
+    channel: Channel,
+    category: str,
+    default_locale: str,
+    fallback_chain: Sequence[str],
+    default_priority: Priority,
+    created_by: str,
+    now: datetime,
+) -> None:
+    """A template without versions; nothing where somebody else has just added it."""
+    query, scope = _side(tx, QUERIES.add_template, QUERIES.add_platform_template)
+    await tx.execute(
+        query,
+        id=id,
+        key=key,
+        channel=channel,
+        category=category,
+        default_locale=default_locale,
+        fallback_chain=list(fallback_chain),
+        default_priority=default_priority,
+        created_by=created_by,
+        now=now,
+        **scope,
+    )
+
+
+async def set_active_version(
+    tx: Side,
+    *,
+    id: TemplateId,  # noqa: A002
+    version_id: TemplateVersionId,
+    now: datetime,
+) -> None:
+    """Point the template at the version that is in force from now on."""
+    query, scope = _side(tx, QUERIES.set_active_version, QUERIES.set_active_platform_version)
+    await tx.execute(query, id=id, version_id=version_id, now=now, **scope)
+
+
+async def add_version(tx: Side, version: Version, *, now: datetime) -> None:
+    """A draft; an `AlreadyExistsError` where the template has a version of this number."""
+    query, scope = _side(tx, QUERIES.add_version, QUERIES.add_platform_version)
+    await tx.execute(
+        query,
+        id=version.id,
+        template_id=version.template_id,
+        semver=str(version.semver),
+        source=version.source,
+        created_by=version.created_by,
+        variables_schema=_json(version.variables_schema),
+        fallback_chain=list(version.fallback_chain),
+        preview_samples=_json(version.samples),
+        locales=_json(version.locales),
+        now=now,
+        **scope,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VersionLine:
+    """A version in a list, without its texts."""
+
+    id: TemplateVersionId
+    semver: str
+    status: VersionStatus
+    source: VersionSource
+    created_by: str
+    locales: tuple[str, ...]
+    published_at: datetime | None
+    archived_at: datetime | None
+
+
+async def list_versions(
+    tx: Side, *, template_id: TemplateId, after_id: str | None, limit: int
+) -> list[VersionLine]:
+    """The newest first, from a cursor on."""
+    query, scope = _side(tx, QUERIES.list_versions, QUERIES.list_platform_versions)
+    rows = await tx.fetch(query, template_id=template_id, after_id=after_id, limit=limit, **scope)
+    return [
+        VersionLine(
+            id=TemplateVersionId(row["id"]),
+            semver=row["semver"],
+            status=VersionStatus(row["status"]),
+            source=VersionSource(row["source"]),
+            created_by=row["created_by"],
+            locales=tuple(row["locale_tags"]),
+            published_at=row["published_at"],
+            archived_at=row["archived_at"],
+        )
+        for row in rows
+    ]
+
+
+async def find_version(tx: Side, *, template_id: TemplateId, semver: str) -> Version | None:
+    """One version with all its texts."""
+    query, scope = _side(tx, QUERIES.find_version, QUERIES.find_platform_version)
+    row = await tx.fetch_one(query, template_id=template_id, semver=semver, **scope)
+    return _version(row) if row else None
+
+
+async def find_semver(
+    tx: Side,
+    *,
+    id: TemplateVersionId,  # noqa: A002
+    of_platform: bool = False,
+) -> str | None:
+    """The number of a version that is known by its id; a tenant may ask for one of the platform's."""
+    query, scope = _side(tx, QUERIES.find_semver, QUERIES.find_platform_semver)
+    if of_platform:
+        query, scope = QUERIES.find_platform_semver, {}
+    found: str | None = await tx.fetch_value(query, id=id, **scope)
+    return found
+
+
+async def find_versions_by_id(tx: TenantTx, *, ids: Sequence[TemplateVersionId]) -> list[Published]:
+    """Versions that notifications were frozen to: the tenant's own and the platform's."""
+    rows = await tx.fetch(QUERIES.find_versions_by_id, tenant_id=tx.tenant_id, ids=list(ids))
+    return [_published(row) for row in rows]
+
+
+async def resolve_key(tx: TenantTx, *, key: str) -> dict[Channel, TemplateVersionId]:
+    """The version in force for each channel of a key; the tenant's own wins."""
+    rows = await tx.fetch(QUERIES.resolve_key, tenant_id=tx.tenant_id, key=key)
+    return {row["channel"]: TemplateVersionId(row["active_version_id"]) for row in rows}
+
+
+async def retire_version(tx: Side, *, template_id: TemplateId, now: datetime) -> None:
+    """Archive what was in force."""
+    query, scope = _side(tx, QUERIES.retire_version, QUERIES.retire_platform_version)
+    await tx.execute(query, template_id=template_id, now=now, **scope)
+
+
+async def activate_version(
+    tx: Side,
+    *,
+    id: TemplateVersionId,  # noqa: A002
+    locales: Mapping[str, LocaleText],
+    supersedes_id: TemplateVersionId | None,
+    now: datetime,
+) -> None:
+    """Put a version in force with these compiled texts."""
+    query, scope = _side(tx, QUERIES.activate_version, QUERIES.activate_platform_version)
+    await tx.execute(query, id=id, locales=_json(locales), supersedes_id=supersedes_id, now=now, **scope)
+
+
+async def announce_change(tx: Side) -> None:
+    """Tell every process, once this commits."""
+    await tx.fetch_value(QUERIES.announce_change)
+
+
+def _json(value: object) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+def _template(row: Row) -> Template:
+    return Template(
+        id=TemplateId(row["id"]),
+        tenant_id=_tenant(row["tenant_id"]),
+        key=row["key"],
+        channel=row["channel"],
+        category=row["category"],
+        active_version_id=row["active_version_id"],
+        default_locale=row["default_locale"],
+        fallback_chain=tuple(row["fallback_chain"]),
+        default_priority=row["default_priority"],
+        version=row["version"],
+        updated_at=row["updated_at"],
+    )
+
+
+def _version(row: Row) -> Version:
+    return Version(
+        id=TemplateVersionId(row["id"]),
+        template_id=TemplateId(row["template_id"]),
+        tenant_id=_tenant(row["tenant_id"]),
+        semver=Semver.parse(row["semver"]),
+        status=VersionStatus(row["status"]),
+        source=VersionSource(row["source"]),
+        created_by=row["created_by"],
+        approver_user_id=row["approver_user_id"],
+        supersedes_id=row["supersedes_id"],
+        variables_schema=_read_object(row["variables_schema"]),
+        fallback_chain=tuple(row["fallback_chain"]),
+        samples=_read_object(row["preview_samples"] or "{}"),
+        locales=_read_locales(row["locales"]),
+        published_at=row["published_at"],
+        archived_at=row["archived_at"],
+        version=row["version"],
+        updated_at=row["updated_at"],
+    )
+
+
+def _published(row: Row) -> Published:
+    template = Template(
+        id=TemplateId(row["template_id"]),
+        tenant_id=_tenant(row["template_tenant_id"]),
+        key=row["key"],
+        channel=row["channel"],
+        category=row["category"],
+        active_version_id=row["active_version_id"],
+        default_locale=row["default_locale"],
+        fallback_chain=tuple(row["template_fallback_chain"]),
+        default_priority=row["default_priority"],
+        version=row["template_version"],
+        updated_at=row["template_updated_at"],
+    )
+    return Published(template=template, version=_version(row))
+
+
+def _tenant(tenant_id: str | None) -> TenantId | None:
+    return TenantId(tenant_id) if tenant_id is not None else None

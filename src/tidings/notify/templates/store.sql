@@ -1,0 +1,184 @@
+-- name: find_template
+-- A tenant's own template, whatever its state.
+SELECT tenant_id, id, key, channel, category, active_version_id, default_locale, fallback_chain,
+       default_priority, version, updated_at
+FROM notification.templates
+WHERE tenant_id = :tenant_id AND key = :key AND channel = :channel AND status = 'active';
+
+-- name: find_platform_template
+-- The platform's template, whatever its state.
+SELECT NULL AS tenant_id, id, key, channel, category, active_version_id, default_locale, fallback_chain,
+       default_priority, version, updated_at
+FROM notification_platform.templates
+WHERE key = :key AND channel = :channel AND status = 'active';
+
+-- name: lock_template
+-- Whoever publishes or adds a version holds the template, so that versions come one after the other.
+SELECT tenant_id, id, key, channel, category, active_version_id, default_locale, fallback_chain,
+       default_priority, version, updated_at
+FROM notification.templates
+WHERE tenant_id = :tenant_id AND key = :key AND channel = :channel AND status = 'active'
+FOR UPDATE;
+
+-- name: lock_platform_template
+-- The same for the platform's.
+SELECT NULL AS tenant_id, id, key, channel, category, active_version_id, default_locale, fallback_chain,
+       default_priority, version, updated_at
+FROM notification_platform.templates
+WHERE key = :key AND channel = :channel AND status = 'active'
+FOR UPDATE;
+
+-- name: add_template
+-- Two who add the same one at once: the second finds the first's row.
+INSERT INTO notification.templates
+    (tenant_id, id, key, channel, category, default_locale, fallback_chain, default_priority, created_by,
+     created_at, updated_at)
+VALUES (:tenant_id, :id, :key, :channel, :category, :default_locale, :fallback_chain, :default_priority,
+        :created_by, :now, :now)
+ON CONFLICT (tenant_id, key, channel) DO NOTHING;
+
+-- name: add_platform_template
+-- The same for the platform's.
+INSERT INTO notification_platform.templates
+    (id, key, channel, category, default_locale, fallback_chain, default_priority, created_by,
+     created_at, updated_at)
+VALUES (:id, :key, :channel, :category, :default_locale, :fallback_chain, :default_priority, :created_by,
+        :now, :now)
+ON CONFLICT (key, channel) DO NOTHING;
+
+-- name: set_active_version
+-- Points the template at the version that is published from now on.
+UPDATE notification.templates
+SET active_version_id = :version_id, version = version + 1, updated_at = :now
+WHERE tenant_id = :tenant_id AND id = :id;
+
+-- name: set_active_platform_version
+-- The same for the platform's.
+UPDATE notification_platform.templates
+SET active_version_id = :version_id, version = version + 1, updated_at = :now
+WHERE id = :id;
+
+-- name: add_version
+-- A draft.
+INSERT INTO notification.template_versions
+    (tenant_id, id, template_id, semver, source, created_by, variables_schema, fallback_chain,
+     preview_samples, locales, created_at, updated_at)
+VALUES (:tenant_id, :id, :template_id, :semver, :source, :created_by, CAST(CAST(:variables_schema AS text) AS jsonb),
+        :fallback_chain, CAST(CAST(:preview_samples AS text) AS jsonb), CAST(CAST(:locales AS text) AS jsonb), :now, :now);
+
+-- name: add_platform_version
+-- The same for the platform's.
+INSERT INTO notification_platform.template_versions
+    (id, template_id, semver, source, created_by, variables_schema, fallback_chain, preview_samples, locales,
+     created_at, updated_at)
+VALUES (:id, :template_id, :semver, :source, :created_by, CAST(CAST(:variables_schema AS text) AS jsonb), :fallback_chain,
+        CAST(CAST(:preview_samples AS text) AS jsonb), CAST(CAST(:locales AS text) AS jsonb), :now, :now);
+
+-- name: list_versions
+-- Without their texts, which are large; the newest first.
+SELECT id, template_id, tenant_id, semver, status, source, created_by, approver_user_id, supersedes_id,
+       published_at, archived_at, version, updated_at,
+       ARRAY(SELECT jsonb_object_keys(locales) ORDER BY 1) AS locale_tags
+FROM notification.template_versions
+WHERE tenant_id = :tenant_id AND template_id = :template_id
+  AND (CAST(:after_id AS text) IS NULL OR id < :after_id)
+ORDER BY id DESC
+LIMIT :limit;
+
+-- name: list_platform_versions
+-- The same for the platform's.
+SELECT id, template_id, NULL AS tenant_id, semver, status, source, created_by, approver_user_id, supersedes_id,
+       published_at, archived_at, version, updated_at,
+       ARRAY(SELECT jsonb_object_keys(locales) ORDER BY 1) AS locale_tags
+FROM notification_platform.template_versions
+WHERE template_id = :template_id
+  AND (CAST(:after_id AS text) IS NULL OR id < :after_id)
+ORDER BY id DESC
+LIMIT :limit;
+
+-- name: find_version
+-- One version with all its texts.
+SELECT id, template_id, tenant_id, semver, status, source, created_by, approver_user_id, supersedes_id,
+       variables_schema, fallback_chain, preview_samples, locales, published_at, archived_at, version, updated_at
+FROM notification.template_versions
+WHERE tenant_id = :tenant_id AND template_id = :template_id AND semver = :semver;
+
+-- name: find_platform_version
+-- The same for the platform's.
+SELECT id, template_id, NULL AS tenant_id, semver, status, source, created_by, approver_user_id, supersedes_id,
+       variables_schema, fallback_chain, preview_samples, locales, published_at, archived_at, version, updated_at
+FROM notification_platform.template_versions
+WHERE template_id = :template_id AND semver = :semver;
+
+-- name: find_semver
+-- The number of a version that another one names.
+SELECT semver FROM notification.template_versions WHERE tenant_id = :tenant_id AND id = :id;
+
+-- name: find_platform_semver
+-- The same for the platform's.
+SELECT semver FROM notification_platform.template_versions WHERE id = :id;
+
+-- name: find_versions_by_id
+-- The versions that notifications were frozen to, with their templates; the tenant's own and the platform's.
+SELECT t.tenant_id AS template_tenant_id, t.key, t.channel, t.category, t.active_version_id, t.default_locale,
+       t.fallback_chain AS template_fallback_chain, t.default_priority, t.version AS template_version,
+       t.updated_at AS template_updated_at,
+       v.id, v.template_id, v.tenant_id, v.semver, v.status, v.source, v.created_by, v.approver_user_id,
+       v.supersedes_id, v.variables_schema, v.fallback_chain, v.preview_samples, v.locales, v.published_at,
+       v.archived_at, v.version, v.updated_at
+FROM notification.template_versions v
+JOIN notification.templates t ON t.tenant_id = v.tenant_id AND t.id = v.template_id
+WHERE v.tenant_id = :tenant_id AND v.id = ANY(CAST(:ids AS text[]))
+UNION ALL
+SELECT NULL, t.key, t.channel, t.category, t.active_version_id, t.default_locale, t.fallback_chain,
+       t.default_priority, t.version, t.updated_at,
+       v.id, v.template_id, NULL, v.semver, v.status, v.source, v.created_by, v.approver_user_id,
+       v.supersedes_id, v.variables_schema, v.fallback_chain, v.preview_samples, v.locales, v.published_at,
+       v.archived_at, v.version, v.updated_at
+FROM notification_platform.template_versions v
+JOIN notification_platform.templates t ON t.id = v.template_id
+WHERE v.id = ANY(CAST(:ids AS text[]));
+
+-- name: resolve_key
+-- Which version is in force for each channel of a key: the tenant's own wins over the platform's.
+SELECT DISTINCT ON (channel) channel, active_version_id
+FROM (
+    SELECT 0 AS rank, channel, active_version_id
+    FROM notification.templates
+    WHERE tenant_id = :tenant_id AND key = :key AND status = 'active' AND active_version_id IS NOT NULL
+    UNION ALL
+    SELECT 1, channel, active_version_id
+    FROM notification_platform.templates
+    WHERE key = :key AND status = 'active' AND active_version_id IS NOT NULL
+) AS both_sides
+ORDER BY channel, rank;
+
+-- name: retire_version
+-- What was in force until now.
+UPDATE notification.template_versions
+SET status = 'archived', archived_at = :now, version = version + 1, updated_at = :now
+WHERE tenant_id = :tenant_id AND template_id = :template_id AND status = 'active';
+
+-- name: retire_platform_version
+-- The same for the platform's.
+UPDATE notification_platform.template_versions
+SET status = 'archived', archived_at = :now, version = version + 1, updated_at = :now
+WHERE template_id = :template_id AND status = 'active';
+
+-- name: activate_version
+-- A draft gets its compiled texts with it and never changes again; an archived one comes back as it was.
+UPDATE notification.template_versions
+SET status = 'active', locales = CAST(CAST(:locales AS text) AS jsonb), supersedes_id = coalesce(supersedes_id, :supersedes_id),
+    published_at = coalesce(published_at, :now), archived_at = NULL, version = version + 1, updated_at = :now
+WHERE tenant_id = :tenant_id AND id = :id;
+
+-- name: activate_platform_version
+-- The same for the platform's.
+UPDATE notification_platform.template_versions
+SET status = 'active', locales = CAST(CAST(:locales AS text) AS jsonb), supersedes_id = coalesce(supersedes_id, :supersedes_id),
+    published_at = coalesce(published_at, :now), archived_at = NULL, version = version + 1, updated_at = :now
+WHERE id = :id;
+
+-- name: announce_change
+-- Arrives at the commit; every process looks anew.
+SELECT pg_notify('tidings_templates', 'changed');

@@ -1,0 +1,52 @@
+"""The application with templates in it, over the shared database, and a renderer of its own."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+import pytest
+
+from tests.support.http import HttpWorld, http_world
+from tidings.kernel.audit.log import AuditLog
+from tidings.kernel.clock import SystemClock
+from tidings.kernel.db import Database
+from tidings.kernel.idempotency import Idempotency
+from tidings.kernel.outbox import Outbox
+from tidings.notify.render.engine import V8Renderer
+from tidings.notify.templates.deps import Deps
+from tidings.notify.templates.resolve import Templates
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TemplateWorld:
+    """What the tests of templates touch."""
+
+    http: HttpWorld
+    deps: Deps
+    engine: V8Renderer
+
+
+@pytest.fixture
+async def engine() -> AsyncIterator[V8Renderer]:
+    """A renderer on the test's own loop."""
+    renderer = V8Renderer(own_hosts=["tidings.test"])
+    yield renderer
+    await renderer.close()
+
+
+@pytest.fixture
+async def world(db: Database, engine: V8Renderer) -> AsyncIterator[TemplateWorld]:
+    """The application over the shared database."""
+    clock = SystemClock()
+    deps = Deps(
+        db=db,
+        clock=clock,
+        outbox=Outbox("notification"),
+        audit=AuditLog("notification", clock),
+        idempotency=Idempotency("notification", clock),
+        engine=engine,
+        templates=Templates(db, clock=clock),
+        own_hosts=["tidings.test"],
+    )
+    http = http_world(db)
+    yield TemplateWorld(http=http, deps=deps, engine=engine)
+    await http.system.renderer.close()

@@ -1,0 +1,238 @@
+"""Which version is in force: the tenant's own over the platform's, from memory, right in every process at once."""
+
+import asyncio
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from tests.integration.templates.conftest import TemplateWorld
+from tests.integration.templates.drafts import draft, later
+from tests.support.clock import ManualClock
+from tests.support.postgres import TestDatabase
+from tidings.kernel.clock import SystemClock
+from tidings.kernel.db import Database
+from tidings.kernel.ids import TENANT, TenantId
+from tidings.kernel.postgres_bus.wakeups import Wakeups
+from tidings.notify.render.engine import V8Renderer
+from tidings.notify.render.model import Rendered, RenderJob
+from tidings.notify.templates.create_version import create_version
+from tidings.notify.templates.errors import InvalidVariablesError, UnknownTemplateError
+from tidings.notify.templates.platform import publish_platform_set
+from tidings.notify.templates.platform.files import read_set
+from tidings.notify.templates.publish import publish
+from tidings.notify.templates.resolve import (
+    TEMPLATES_CHANNEL,
+    TEMPLATES_PAYLOAD,
+    Templates,
+    TemplatesJob,
+)
+from tidings.notify.templates.semver import Semver
+
+
+def key() -> str:
+    return "k" + TENANT.new(SystemClock().now())[-12:].lower()
+
+
+async def put(world: TemplateWorld, tenant_id: TenantId | None, name: str, body: dict[str, object]) -> None:
+    path = f"/api/v1/templates/{name}/email/versions"
+    side = world.http.as_platform() if tenant_id is None else world.http.as_tenant(tenant_id)
+    async with side as client:
+        made = await client.post(path, json=body)
+        assert made.status_code == 201, made.text
+        done = await client.post(f"{path}/{body['semver']}/publish")
+        assert done.status_code == 200, done.text
+
+
+async def test_a_tenants_own_wins_over_the_platforms(world: TemplateWorld, db: Database) -> None:
+    name, own, other = key(), await world.http.tenant(), await world.http.tenant()
+    await put(world, None, name, draft("1.0.0"))
+    templates = Templates(db, clock=SystemClock())
+    before = await templates.resolve(own.id, name, "email")
+
+    await put(world, own.id, name, draft("7.0.0"))
+    templates.invalidate()
+    mine, theirs = (
+        await templates.resolve(own.id, name, "email"),
+        await templates.resolve(other.id, name, "email"),
+    )
+
+    assert str(before.version.semver) == "1.0.0"
+    assert (str(mine.version.semver), mine.template.tenant_id) == ("7.0.0", own.id)
+    assert (str(theirs.version.semver), theirs.template.tenant_id) == ("1.0.0", None)
+    async with world.http.as_tenant(other.id) as client:
+        shown = await client.get(f"/api/v1/templates/{name}/email")
+    assert (shown.json()["owner"], shown.json()["active_version"]) == ("platform", "1.0.0")
+
+
+async def test_a_draft_of_ones_own_does_not_hide_the_platforms(world: TemplateWorld, db: Database) -> None:
+    name, tenant = key(), await world.http.tenant()
+    await put(world, None, name, draft("1.0.0"))
+    async with world.http.as_tenant(tenant.id) as client:
+        await client.post(f"/api/v1/templates/{name}/email/versions", json=draft("2.0.0"))
+
+    found = await Templates(db, clock=SystemClock()).resolve(tenant.id, name, "email")
+
+    assert str(found.version.semver) == "1.0.0"
+
+
+async def test_what_is_unknown_is_said_with_what_there_is(world: TemplateWorld, db: Database) -> None:
+    name, tenant = key(), await world.http.tenant()
+    await put(world, tenant.id, name, draft())
+    templates = Templates(db, clock=SystemClock())
+
+    with pytest.raises(UnknownTemplateError, match="there is one for email"):
+        await templates.resolve(tenant.id, name, "sms")
+    with pytest.raises(UnknownTemplateError):
+        await templates.resolve(tenant.id, "nothing", "email")
+
+
+async def test_another_process_knows_within_a_second_by_time_alone(
+    world: TemplateWorld, db: Database
+) -> None:
+    name, tenant, clock = key(), await world.http.tenant(), ManualClock()
+    elsewhere = Templates(db, clock=clock)
+    await put(world, tenant.id, name, draft("1.0.0"))
+    first = await elsewhere.resolve(tenant.id, name, "email")
+    await put(world, tenant.id, name, later("1.1.0"))
+
+    at_once = await elsewhere.resolve(tenant.id, name, "email")
+    await clock.advance(timedelta(seconds=0.9))
+    soon = await elsewhere.resolve(tenant.id, name, "email")
+
+    assert [str(found.version.semver) for found in (first, at_once, soon)] == ["1.0.0", "1.0.0", "1.1.0"]
+
+
+async def test_another_process_hears_of_a_publish(
+    world: TemplateWorld, worker_database: TestDatabase, db: Database
+) -> None:
+    name, tenant, clock = key(), await world.http.tenant(), ManualClock()
+    elsewhere = Templates(db, clock=clock)
+    wakeups = Wakeups(worker_database.runtime_url, db)
+    job = TemplatesJob(elsewhere, wakeups.on(TEMPLATES_CHANNEL, TEMPLATES_PAYLOAD))
+    stop = asyncio.Event()
+    running = [asyncio.create_task(part.run(stop)) for part in (wakeups, job)]
+    await asyncio.wait_for(wakeups.listening.wait(), 20)
+    await put(world, tenant.id, name, draft("1.0.0"))
+    await elsewhere.resolve(tenant.id, name, "email")
+
+    await put(world, tenant.id, name, later("1.1.0"))
+
+    async def heard() -> None:
+        # The clock stands still, so only the announcement can bring the news.
+        while str((await elsewhere.resolve(tenant.id, name, "email")).version.semver) != "1.1.0":
+            await asyncio.sleep(0.01)
+
+    await asyncio.wait_for(heard(), 20)
+    stop.set()
+    await asyncio.gather(*running)
+
+
+async def test_a_frozen_version_is_found_after_it_was_archived(
+    world: TemplateWorld, db: Database, engine: V8Renderer
+) -> None:
+    name, tenant, stranger = key(), await world.http.tenant(), await world.http.tenant()
+    await put(world, tenant.id, name, draft("1.0.0"))
+    templates = Templates(db, clock=SystemClock())
+    frozen = (await templates.resolve(tenant.id, name, "email")).version.id
+    await put(world, tenant.id, name, later("1.1.0"))
+    templates.invalidate()
+
+    found = await templates.versions(tenant.id, [frozen])
+    not_theirs = await templates.versions(stranger.id, [frozen])
+    done = await engine.render(
+        [
+            RenderJob(content=found[frozen].content_for("fa-AF"), variables={"name": "لیلا"}, locale="fa-AF"),
+            RenderJob(
+                content=found[frozen].content_for("ps-AF"), variables={"name": "Laila"}, locale="ps-AF"
+            ),
+        ]
+    )
+
+    assert not_theirs == {}
+    assert [(r.subject, r.direction) for r in done if isinstance(r, Rendered)] == [
+        ("سلام لیلا", "rtl"),
+        ("Hello Laila 1.0.0", "ltr"),
+    ]
+
+
+async def test_variables_are_checked_by_the_version(world: TemplateWorld, db: Database) -> None:
+    name, tenant = key(), await world.http.tenant()
+    await put(world, tenant.id, name, draft())
+    templates = Templates(db, clock=SystemClock())
+    found = await templates.resolve(tenant.id, name, "email")
+
+    templates.check_variables(found, {"name": "Laila"})
+    with pytest.raises(InvalidVariablesError) as refused:
+        templates.check_variables(found, {"nam": "Laila"})
+
+    assert {error.field for error in refused.value.errors} == {"variables.name", "variables.nam"}
+
+
+async def test_memory_is_bounded(world: TemplateWorld, db: Database) -> None:
+    tenant, names = await world.http.tenant(), [key() for _ in range(3)]
+    for name in names:
+        await put(world, tenant.id, name, draft())
+    templates = Templates(db, clock=SystemClock(), keep_bytes=1)
+
+    found = [await templates.resolve(tenant.id, name, "email") for name in names]
+
+    assert len({f.version.id for f in found}) == 3
+    assert len(templates._kept) == 1
+
+
+async def test_the_platforms_set_is_published_once(
+    fresh_db: Database, engine: V8Renderer, world: TemplateWorld
+) -> None:
+    deps = world.deps
+    parts = {"engine": engine, "outbox": deps.outbox, "audit": deps.audit, "clock": deps.clock}
+
+    counts = await asyncio.gather(*(publish_platform_set(fresh_db, **parts) for _ in range(2)))  # type: ignore[arg-type]
+    again = await publish_platform_set(fresh_db, **parts)  # type: ignore[arg-type]
+    async with fresh_db.platform() as tx:
+        active = await tx.connection.fetch(
+            "SELECT t.key, t.channel, v.semver FROM notification_platform.templates t "
+            "JOIN notification_platform.template_versions v ON v.id = t.active_version_id ORDER BY 1, 2"
+        )
+        versions = await tx.connection.fetchval(
+            "SELECT count(*) FROM notification_platform.template_versions"
+        )
+
+    assert sum(counts) >= 3
+    assert again == 0
+    assert [tuple(row) for row in active] == [
+        ("order_confirmation", "email", "1.0.0"),
+        ("otp", "email", "1.0.0"),
+        ("otp", "sms", "1.0.0"),
+    ]
+    assert versions == 3
+
+
+async def test_the_platforms_own_choice_stays(
+    fresh_db: Database, engine: V8Renderer, world: TemplateWorld
+) -> None:
+    """What operators publish over the set is not taken back at the next start."""
+    deps = world.deps
+    parts = {"engine": engine, "outbox": deps.outbox, "audit": deps.audit, "clock": deps.clock}
+
+    ours = next(template for template in read_set() if template.channel == "sms")
+    async with fresh_db.platform() as tx:
+        await create_version(
+            tx,
+            replace(ours.wish, semver=Semver(0, 9, 0)),
+            key="otp",
+            channel="sms",
+            actor="key_operator",
+            audit=deps.audit,
+            clock=deps.clock,
+        )
+    await publish(fresh_db.platform, key="otp", channel="sms", semver="0.9.0", actor="key_operator", **parts)  # type: ignore[arg-type]
+
+    await publish_platform_set(fresh_db, **parts)  # type: ignore[arg-type]
+
+    async with fresh_db.platform() as tx:
+        semver = await tx.connection.fetchval(
+            "SELECT v.semver FROM notification_platform.templates t JOIN notification_platform.template_versions v "
+            "ON v.id = t.active_version_id WHERE t.key = 'otp' AND t.channel = 'sms'"
+        )
+    assert semver == "0.9.0"

@@ -1,0 +1,98 @@
+"""The validator knows every variable, every helper and every partial, and names the line."""
+
+import pytest
+
+from tests.support.rendering import Rendering
+from tidings.notify.templates.syntax import syntax_faults
+
+SCHEMA = {
+    "type": "object",
+    "additionalProperties": False,
+    "$defs": {"money": {"type": "object", "properties": {"amount_micros": {}, "currency": {}}}},
+    "properties": {
+        "name": {"type": "string"},
+        "total": {"$ref": "#/$defs/money"},
+        "items": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {"title": {"type": "string"}, "parts": {"type": "array"}},
+            },
+        },
+        "prices": {"type": "object", "additionalProperties": {"$ref": "#/$defs/money"}},
+        "either": {"oneOf": [{"properties": {"a": {}}}, {"properties": {"b": {}}}]},
+        "free": {"type": "object"},
+    },
+}
+
+
+def faults(rendering: Rendering, source: str) -> list[str]:
+    read = rendering.parse(source)
+    assert "tree" in read, read
+    return syntax_faults(read["tree"], SCHEMA)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "{{name}} {{this.name}} {{@root.name}}",
+        "{{total.currency}} {{money total}} {{money total.amount_micros total.currency}}",
+        "{{#each items}}{{title}} {{../name}} {{@index}} {{@root.items.0.title}}{{/each}}",
+        "{{#each items as |item n|}}{{item.title}} {{n}} {{name}}{{else}}{{name}}{{/each}}".replace(
+            "{{name}}{{else}}", "{{../name}}{{else}}"
+        ),
+        "{{#each prices}}{{@key}} {{currency}} {{money this}}{{/each}}",
+        "{{#with total}}{{currency}} {{../name}}{{/with}}",
+        "{{#if name}}{{name}}{{else if total}}{{total.currency}}{{/if}}",
+        "{{#unless name}}x{{/unless}} {{items.length}} {{lookup items 0}}",
+        "{{either.a}} {{either.b}} {{free.anything.at.all}}",
+        "{{@recipient.name}} {{@tenant.name}} {{@links.unsubscribe}} {{@locale}} {{@direction}}",
+        '{{#*inline "row"}}{{anything}} {{../else_where}}{{/inline}}{{> row}} {{> row total}}',
+        '{{plural (lookup items "length") one="#" other="#"}} {{date "2026-01-01"}}',
+        "{{! nothing }} {{#items}}{{title}}{{/items}}",
+    ],
+)
+def test_these_are_in_order(rendering: Rendering, source: str) -> None:
+    assert faults(rendering, source) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "says"),
+    [
+        ("a\n\n{{nam}}", "line 3: nam is not declared"),
+        ("{{total.curency}}", "total.curency is not declared"),
+        ("{{#each items}}{{name}}{{/each}}", "name is not declared"),
+        ("{{#each items}}{{../../name}}{{/each}}", "../../name is not declared"),
+        ("{{#each items as |item|}}{{item.titel}}{{/each}}", "item.titel"),
+        ("{{#if nam}}x{{/if}}", "nam is not declared"),
+        ("{{either.c}}", "either.c"),
+        ("{{money (lookup totals 1)}}", "totals is not declared"),
+        ("{{shout name}}", "there is no helper shout"),
+        ("{{#repeat name}}x{{/repeat}}", "there is no block helper repeat"),
+        ("{{#date name}}x{{/date}}", "there is no block helper date"),
+        ("{{date}}", "date needs a value"),
+        ("{{#each}}x{{/each}}", "each takes one value"),
+        ("{{#tidings_href}}x{{/tidings_href}}", "tidings_href is not declared"),
+        ("{{log name}}", "there is no helper log"),
+        ("{{> footer}}", "there is no partial footer"),
+        ("{{> (lookup . name)}}", "by a computed name"),
+        ('{{#*evil "x"}}{{/evil}}', "only {{#*inline"),
+        ("{{#> layout}}x{{/layout}}", "not supported"),
+        ("{{@secret}}", "@secret is not declared"),
+        ("{{@recipient.address}}", "@recipient.address"),
+        ("{{constructor}}", "constructor is not declared"),
+    ],
+)
+def test_these_are_not(rendering: Rendering, source: str, says: str) -> None:
+    found = faults(rendering, source)
+
+    assert any(says in fault for fault in found), found
+
+
+def test_every_fault_is_named(rendering: Rendering) -> None:
+    assert len(faults(rendering, "{{a}} {{b}} {{shout c}}")) == 4
+
+
+@pytest.mark.parametrize("source", ["{{#if a}}", "{{a b=}}", "{{/if}}", "{{#if a}}{{/each}}"])
+def test_what_is_no_handlebars_is_said(rendering: Rendering, source: str) -> None:
+    assert "error" in rendering.parse(source)
