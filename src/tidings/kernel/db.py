@@ -83,6 +83,11 @@ class Tx:
         count = tag.rpartition(" ")[2]
         return int(count) if count.isdigit() else 0
 
+    async def plan_freshly(self) -> None:
+        """From here on every statement is planned for its values; see `Database.tenant`."""
+        with translated():
+            await self.connection.execute("SET LOCAL plan_cache_mode = force_custom_plan")
+
     @asynccontextmanager
     async def savepoint(self) -> AsyncIterator[None]:
         """A part that can fail alone."""
@@ -198,11 +203,17 @@ class Database:
         """Drop all connections."""
         await self._pool.close()
 
-    def tenant(self, tenant_id: TenantId, *, caller_role: CallerRole | None = None) -> _Transaction[TenantTx]:
-        """A transaction for one tenant."""
+    def tenant(
+        self, tenant_id: TenantId, *, caller_role: CallerRole | None = None, fresh_plans: bool = False
+    ) -> _Transaction[TenantTx]:
+        """A transaction for one tenant.
+
+        `fresh_plans`: every statement is planned for its values. For changes to partitioned tables by set, where a
+        plan for any values would touch all months, and one that was made while a month was empty is the wrong one.
+        """
         return _Transaction(
             self._pool,
-            _begin_tenant(tenant_id, caller_role),
+            _begin_tenant(tenant_id, caller_role, fresh_plans=fresh_plans),
             lambda connection: TenantTx(connection, tenant_id),
         )
 
@@ -212,9 +223,13 @@ class Database:
             self._pool, f"BEGIN; SET LOCAL ROLE tidings_platform{_narrow(caller_role)}", PlatformTx
         )
 
-    def worker(self) -> _Transaction[WorkerTx]:
-        """A transaction of the worker role."""
-        return _Transaction(self._pool, "BEGIN; SET LOCAL ROLE tidings_worker", WorkerTx)
+    def worker(self, *, claims: bool = False) -> _Transaction[WorkerTx]:
+        """A transaction of the worker role.
+
+        `claims`: it takes rows from a queue. Those are found by index whatever the statistics say, because a queue is
+        empty one moment and long the next; and a claim need not be on disk, because one that is lost is made again.
+        """
+        return _Transaction(self._pool, _BEGIN_CLAIM if claims else _BEGIN_WORKER, WorkerTx)
 
     async def ping(self) -> None:
         """Ask the server for a sign of life."""
@@ -233,11 +248,19 @@ class Database:
         return len(statements)
 
 
-def _begin_tenant(tenant_id: TenantId, caller_role: CallerRole | None) -> str:
+_BEGIN_WORKER = "BEGIN; SET LOCAL ROLE tidings_worker"
+_BEGIN_CLAIM = (
+    f"{_BEGIN_WORKER}; SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; "
+    "SET LOCAL synchronous_commit = off"
+)
+
+
+def _begin_tenant(tenant_id: TenantId, caller_role: CallerRole | None, *, fresh_plans: bool) -> str:
     # Literals, because the simple protocol takes BEGIN and the settings in one trip. Both are checked to
     # be free of anything but the letters of an id or a role, whatever the caller passed.
     tenant = TENANT.parse(tenant_id, field="tenant_id")
-    return f"BEGIN; SELECT set_config('app.tenant_id','{tenant}',true){_narrow(caller_role)}"
+    plans = ",set_config('plan_cache_mode','force_custom_plan',true)" if fresh_plans else ""
+    return f"BEGIN; SELECT set_config('app.tenant_id','{tenant}',true){plans}{_narrow(caller_role)}"
 
 
 def _narrow(caller_role: CallerRole | None) -> str:

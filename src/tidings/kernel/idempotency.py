@@ -139,6 +139,10 @@ class Idempotency:
         if finished != len(answers):
             raise RuntimeError(f"{len(answers) - finished} of {len(answers)} keys were not begun in {scope}")
 
+    async def release_many(self, tx: TenantTx | PlatformTx, scope: str, keys: Sequence[str]) -> None:
+        """Give keys back whose work was refused: the next request, mended or not, begins anew."""
+        await tx.execute(self._queries.release_requests, scope=scope, keys=list(keys), now=self._clock.now())
+
     async def sweep(self, db: Database, *, limit: int = 5000) -> int:
         """Remove about so many expired keys; how many went."""
         async with db.worker() as tx:

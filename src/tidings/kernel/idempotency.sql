@@ -40,6 +40,12 @@ SET state = 'done', status = answer.status, response = answer.response, locked_u
 FROM unnest(CAST(:keys AS text[]), CAST(:statuses AS integer[]), CAST(:responses AS text[])) AS answer (key, status, response)
 WHERE known.scope = :scope AND known.key = answer.key AND known.state = 'in_progress';
 
+-- name: release_requests
+-- Expired at once: the row stays for the sweeper, and whoever comes next takes the key over, with any body.
+UPDATE {schema}.idempotency_keys
+SET expires_at = :now
+WHERE scope = :scope AND key = ANY (CAST(:keys AS text[])) AND state = 'in_progress';
+
 -- name: sweep_expired
 -- The oldest first, about so many at a time, across tenants; the worker sees keys and times, no answers.
 DELETE FROM {schema}.idempotency_keys

@@ -97,6 +97,36 @@ class Metrics:
             registry=self.registry,
         )
 
+        self.vendor_calls = Counter(
+            "tidings_vendor_calls_total",
+            "Messages handed to vendors, by what came of it.",
+            ("vendor", "status"),
+            registry=self.registry,
+        )
+        self.vendor_seconds = Histogram(
+            "tidings_vendor_set_seconds",
+            "Time a vendor took for a set of messages.",
+            ("vendor",),
+            buckets=(*_FAST, 30, 60, 180),
+            registry=self.registry,
+        )
+        self.outcomes = Counter(
+            "tidings_outcomes_total",
+            "Notifications that came to an end.",
+            ("result",),
+            registry=self.registry,
+        )
+        self.claims_freed = Counter(
+            "tidings_claims_freed_total",
+            "Claims freed because their worker had died.",
+            registry=self.registry,
+        )
+        self.claims_lost = Counter(
+            "tidings_claims_lost_total",
+            "Answers of vendors that came when the work was another worker's already.",
+            registry=self.registry,
+        )
+
     def render(self) -> bytes:
         """The text that a Prometheus server reads."""
         return generate_latest(self.registry)

@@ -13,6 +13,7 @@ TidingsError
     ├── NotFoundError              there is no such thing, or it is somebody else's
     ├── ConflictError              it can't be done in the present state
     ├── StaleVersionError          it was changed since the caller last read it
+    ├── TooBusyError               more waits already than we let wait
     └── UnavailableError           a part that this needs can't be reached right now
 
 A service derives its own from these and gives them a `code`; `kernel.http.problems` finds the status of a
@@ -114,6 +115,12 @@ class StaleVersionError(RefusalError):
     """It was changed since you read it; read it again and repeat the change with its new ETag."""
 
     code = "stale_version"
+
+
+class TooBusyError(RefusalError):
+    """More work is waiting than is let wait; nothing was changed. Send it again after the time in Retry-After."""
+
+    code = "too_busy"
 
 
 class UnavailableError(RefusalError):

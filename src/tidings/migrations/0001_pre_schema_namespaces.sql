@@ -249,4 +249,18 @@ END;
 $$;
 COMMENT ON FUNCTION kernel.announce_outbox IS 'Trigger that wakes the relay after an insert into an outbox, if it rests.';
 
+-- The same for a queue of work, whose name the trigger gives.
+CREATE OR REPLACE FUNCTION kernel.announce_queue() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF NOT pg_try_advisory_xact_lock_shared(7411001, hashtext(tg_argv[0]) & 2147483647) THEN
+        PERFORM pg_notify('tidings_queue', tg_argv[0]);
+    END IF;
+    RETURN NULL;
+END;
+$$;
+COMMENT ON FUNCTION kernel.announce_queue IS 'Trigger that wakes a worker after an insert into a queue, if one rests.';
+
 REVOKE ALL ON ALL ROUTINES IN SCHEMA kernel FROM PUBLIC;

@@ -34,7 +34,7 @@ CREATE TABLE IF NOT EXISTS notification.notifications (
     category                 TEXT COLLATE "C" NOT NULL,
     use_case                 TEXT COLLATE "C" NOT NULL,
     priority                 TEXT COLLATE "C" NOT NULL DEFAULT 'normal',
-    locale                   TEXT COLLATE "C" NOT NULL,
+    locale                   TEXT COLLATE "C",
     recipient_id             TEXT COLLATE "C" NOT NULL,
     template_id              TEXT COLLATE "C" NOT NULL,
     template_version_id      TEXT COLLATE "C" NOT NULL,
@@ -60,6 +60,8 @@ CREATE TABLE IF NOT EXISTS notification.notifications (
     decision_trace           TEXT,
     ai_provenance            TEXT,
     metadata                 TEXT,
+    attachments_ciphertext   BYTEA,
+    template_versions        TEXT,
     CONSTRAINT pk_notifications PRIMARY KEY (tenant_id, created_at, id, retention_class),
     CONSTRAINT ck_notifications_id CHECK (id LIKE 'ntf\_%' AND length(id) = 30),
     CONSTRAINT ck_notifications_status CHECK (status IN
@@ -86,9 +88,9 @@ ALTER TABLE notification.notifications
     ALTER COLUMN variables_ciphertext SET STORAGE EXTERNAL,
     ALTER COLUMN body_ciphertext SET STORAGE EXTERNAL;
 
--- A recipient's in-app feed, newest first.
-CREATE INDEX IF NOT EXISTS ix_notifications_feed
-    ON notification.notifications (tenant_id, recipient_id, created_at DESC) WHERE channel = 'inapp';
+-- What somebody was sent, newest first: the first question of everybody who looks for a message; the in-app feed too.
+CREATE INDEX IF NOT EXISTS ix_notifications_recipient
+    ON notification.notifications (tenant_id, recipient_id, created_at DESC);
 
 COMMENT ON TABLE notification.notifications IS 'One message to one recipient, from acceptance to its end.';
 COMMENT ON TABLE notification.notifications_regulated IS 'Notifications kept longest: money, law, security.';
@@ -109,6 +111,11 @@ COMMENT ON COLUMN notification.notifications.digest_group_id IS 'The digest wind
 COMMENT ON COLUMN notification.notifications.decision_trace IS 'Compact lines, one per decision; reasons and versions, no content.';
 COMMENT ON COLUMN notification.notifications.delivery_evidence IS
     'What delivered rests on; accepted where the channel has no receipts.';
+COMMENT ON COLUMN notification.notifications.locale IS 'As asked for, or as it was rendered in; null until then: the recipient''s.';
+COMMENT ON COLUMN notification.notifications.attachments_ciphertext IS
+    'JSON under the recipient''s key: names, types, and where the sealed objects are in the blob store.';
+COMMENT ON COLUMN notification.notifications.template_versions IS
+    'JSON, for auto: the frozen version of every channel. Null: template_version_id is the only one.';
 COMMENT ON COLUMN notification.notifications.metadata IS 'JSON of the caller, returned as given: not for personal data.';
 
 CALL kernel.protect_tenant_table('notification.notifications', 'SELECT, INSERT, UPDATE');

@@ -35,6 +35,20 @@ $$;
 
 COMMENT ON FUNCTION kernel.announce_outbox() IS 'Trigger that wakes the relay after an insert into an outbox, if it rests.';
 
+CREATE FUNCTION kernel.announce_queue() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+    IF NOT pg_try_advisory_xact_lock_shared(7411001, hashtext(tg_argv[0]) & 2147483647) THEN
+        PERFORM pg_notify('tidings_queue', tg_argv[0]);
+    END IF;
+    RETURN NULL;
+END;
+$$;
+
+COMMENT ON FUNCTION kernel.announce_queue() IS 'Trigger that wakes a worker after an insert into a queue, if one rests.';
+
 CREATE PROCEDURE kernel.assert_protected()
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -790,14 +804,16 @@ CREATE TABLE chan.executions_live (
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
     expires_at timestamp with time zone,
     step_deadline_at timestamp with time zone,
-    claimed_until timestamp with time zone,
-    terminated_at timestamp with time zone,
+    due_at timestamp with time zone NOT NULL,
+    attempt_started_at timestamp with time zone,
     cost_cap_micros bigint,
     cost_reserved_micros bigint DEFAULT 0 NOT NULL,
     cost_spent_micros bigint DEFAULT 0 NOT NULL,
     policy_version integer,
-    step_index integer DEFAULT 0 NOT NULL,
+    step_index integer DEFAULT 1 NOT NULL,
+    tries integer DEFAULT 0 NOT NULL,
     version integer DEFAULT 1 NOT NULL,
+    is_test boolean DEFAULT false NOT NULL,
     notification_id text NOT NULL COLLATE pg_catalog."C",
     recipient_id text NOT NULL COLLATE pg_catalog."C",
     use_case text NOT NULL COLLATE pg_catalog."C",
@@ -806,18 +822,16 @@ CREATE TABLE chan.executions_live (
     policy_id text COLLATE pg_catalog."C",
     ladder_snapshot text NOT NULL,
     fallback_path text DEFAULT '[]'::text NOT NULL,
-    final_channel text COLLATE pg_catalog."C",
-    outcome text DEFAULT 'IN_PROGRESS'::text NOT NULL COLLATE pg_catalog."C",
+    attempt_id text COLLATE pg_catalog."C",
     cost_currency text COLLATE pg_catalog."C",
-    claimed_by text,
+    claimed_by text COLLATE pg_catalog."C",
     trace_id text COLLATE pg_catalog."C",
+    CONSTRAINT ck_executions_live_attempt CHECK (((attempt_id IS NULL) = (attempt_started_at IS NULL))),
     CONSTRAINT ck_executions_live_cost CHECK (((cost_reserved_micros >= 0) AND (cost_spent_micros >= 0) AND ((cost_cap_micros IS NULL) OR ((cost_reserved_micros + cost_spent_micros) <= cost_cap_micros)))),
     CONSTRAINT ck_executions_live_currency CHECK ((cost_currency ~ '^[A-Z]{3}$'::text)),
     CONSTRAINT ck_executions_live_id CHECK (((id ~~ 'exec\_%'::text) AND (length(id) = 31))),
-    CONSTRAINT ck_executions_live_outcome CHECK ((outcome = ANY (ARRAY['IN_PROGRESS'::text, 'DELIVERED'::text, 'FAILED'::text, 'REFUSED_NO_CHANNEL'::text, 'REFUSED_COST_CAP'::text, 'REFUSED_CONSENT'::text, 'REFUSED_SENDER_UNAUTHORIZED'::text]))),
     CONSTRAINT ck_executions_live_priority CHECK ((priority = ANY (ARRAY['critical'::text, 'high'::text, 'normal'::text, 'low'::text]))),
     CONSTRAINT ck_executions_live_strategy CHECK ((strategy = ANY (ARRAY['SEQUENTIAL'::text, 'PARALLEL'::text, 'FAILOVER'::text]))),
-    CONSTRAINT ck_executions_live_terminated CHECK (((outcome = 'IN_PROGRESS'::text) = (terminated_at IS NULL))),
     CONSTRAINT ck_executions_live_use_case CHECK ((use_case = ANY (ARRAY['otp'::text, 'txn'::text, 'marketing'::text, 'alert'::text, 'conversational'::text])))
 );
 
@@ -825,13 +839,21 @@ ALTER TABLE ONLY chan.executions_live FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE chan.executions_live IS 'Ladders in progress: one per notification and recipient. Ended ones move to fallback_executions.';
 
+COMMENT ON COLUMN chan.executions_live.due_at IS 'When somebody has to look at it again: a retry, a deadline, or at once.';
+
 COMMENT ON COLUMN chan.executions_live.cost_reserved_micros IS 'Worst case of the steps under way, settled when they end.';
+
+COMMENT ON COLUMN chan.executions_live.step_index IS 'The step it is at; counts from 1.';
+
+COMMENT ON COLUMN chan.executions_live.tries IS 'Vendor calls made in this step.';
 
 COMMENT ON COLUMN chan.executions_live.ladder_snapshot IS 'JSON: the ladder as frozen at the start.';
 
 COMMENT ON COLUMN chan.executions_live.fallback_path IS 'JSON: the steps so far, also the skipped ones, with reasons.';
 
-COMMENT ON COLUMN chan.executions_live.outcome IS 'Leaves IN_PROGRESS once; the history row and the event go with it.';
+COMMENT ON COLUMN chan.executions_live.attempt_id IS 'The vendor call under way, written before it is made: if its worker dies, the answer was never learned.';
+
+COMMENT ON COLUMN chan.executions_live.claimed_by IS 'The worker that has it in hand; freed when that one dies.';
 
 CREATE TABLE chan.fallback_executions (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
@@ -1444,6 +1466,21 @@ COMMENT ON COLUMN kernel.tenant_keys.state IS 'The highest active version wraps;
 
 COMMENT ON COLUMN kernel.tenant_keys.created_at IS 'The time of the transaction that made it: a reader knows by it whether the row is its own and may yet be rolled back.';
 
+CREATE TABLE kernel.workers (
+    id text NOT NULL COLLATE pg_catalog."C",
+    lock_key bigint NOT NULL,
+    started_at timestamp with time zone DEFAULT now() NOT NULL,
+    seen_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT ck_workers_id CHECK (((id ~~ 'wrk\_%'::text) AND (length(id) = 30)))
+)
+WITH (fillfactor='50');
+
+ALTER TABLE ONLY kernel.workers FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE kernel.workers IS 'Workers that are alive: each says so every second and holds a lock while it is connected.';
+
+COMMENT ON COLUMN kernel.workers.lock_key IS 'The advisory lock that its session holds.';
+
 CREATE TABLE notification.api_keys (
     id text NOT NULL COLLATE pg_catalog."C",
     tenant_id text COLLATE pg_catalog."C",
@@ -1596,6 +1633,25 @@ COMMENT ON TABLE notification.consumed_events IS 'Which consumer has applied whi
 
 COMMENT ON COLUMN notification.consumed_events.event_id IS 'Our own evt_ id. A producer''s id is not unique between tenants and must not stand here.';
 
+CREATE TABLE notification.counters (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    day date NOT NULL,
+    stripe integer NOT NULL,
+    name text NOT NULL COLLATE pg_catalog."C",
+    channel text NOT NULL COLLATE pg_catalog."C",
+    category text NOT NULL COLLATE pg_catalog."C",
+    n bigint DEFAULT 0 NOT NULL
+)
+WITH (fillfactor='50');
+
+ALTER TABLE ONLY notification.counters FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.counters IS 'How many notifications came to each status, by day; kept in the transactions that move them.';
+
+COMMENT ON COLUMN notification.counters.stripe IS 'The sum over all stripes is the count.';
+
+COMMENT ON COLUMN notification.counters.name IS 'accepted, or a status.';
+
 CREATE TABLE notification.dedup_ledger (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
     source_event_id text NOT NULL COLLATE pg_catalog."C",
@@ -1717,6 +1773,31 @@ COMMENT ON COLUMN notification.dispatch_batches.variables_ciphertext IS 'Under t
 COMMENT ON COLUMN notification.dispatch_batches.rate_limit IS 'Pacing per vendor, sending account and mail domain.';
 
 COMMENT ON COLUMN notification.dispatch_batches.totals IS 'Counters kept with the work, never counted from the big table.';
+
+CREATE TABLE notification.dispatch_queue (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    notification_id text NOT NULL COLLATE pg_catalog."C",
+    queued_at timestamp with time zone DEFAULT now() NOT NULL,
+    priority integer NOT NULL,
+    weight integer DEFAULT 1 NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    claimed_by text COLLATE pg_catalog."C",
+    CONSTRAINT ck_dispatch_queue_priority CHECK (((priority >= 0) AND (priority <= 3))),
+    CONSTRAINT ck_dispatch_queue_weight CHECK (((weight >= 1) AND (weight <= 1000)))
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='5000', autovacuum_vacuum_cost_delay='0');
+
+ALTER TABLE ONLY notification.dispatch_queue FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.dispatch_queue IS 'Notifications ready to be decided and handed to the router.';
+
+COMMENT ON COLUMN notification.dispatch_queue.priority IS '0 critical, 1 high, 2 normal, 3 low.';
+
+COMMENT ON COLUMN notification.dispatch_queue.weight IS 'How many turns the tenant gets in a round, as it was at acceptance.';
+
+COMMENT ON COLUMN notification.dispatch_queue.attempts IS 'How often its turn ended in an error; set aside after a few.';
+
+COMMENT ON COLUMN notification.dispatch_queue.claimed_by IS 'The worker whose turn it is in; freed when that one dies.';
 
 CREATE TABLE notification.idempotency_keys (
     tenant_id text COLLATE pg_catalog."C",
@@ -1869,7 +1950,7 @@ CREATE TABLE notification.notifications (
     category text NOT NULL COLLATE pg_catalog."C",
     use_case text NOT NULL COLLATE pg_catalog."C",
     priority text DEFAULT 'normal'::text NOT NULL COLLATE pg_catalog."C",
-    locale text NOT NULL COLLATE pg_catalog."C",
+    locale text COLLATE pg_catalog."C",
     recipient_id text NOT NULL COLLATE pg_catalog."C",
     template_id text NOT NULL COLLATE pg_catalog."C",
     template_version_id text NOT NULL COLLATE pg_catalog."C",
@@ -1895,6 +1976,8 @@ CREATE TABLE notification.notifications (
     decision_trace text,
     ai_provenance text,
     metadata text,
+    attachments_ciphertext bytea,
+    template_versions text,
     CONSTRAINT ck_notifications_channel CHECK ((channel = ANY (ARRAY['auto'::text, 'email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
     CONSTRAINT ck_notifications_evidence CHECK ((delivery_evidence = ANY (ARRAY['accepted'::text, 'sent'::text, 'delivered'::text, 'read'::text]))),
     CONSTRAINT ck_notifications_final_channel CHECK ((final_channel = ANY (ARRAY['email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
@@ -1923,6 +2006,8 @@ COMMENT ON COLUMN notification.notifications.channel IS 'As asked for; auto lets
 
 COMMENT ON COLUMN notification.notifications.final_channel IS 'The channel that delivered.';
 
+COMMENT ON COLUMN notification.notifications.locale IS 'As asked for, or as it was rendered in; null until then: the recipient''s.';
+
 COMMENT ON COLUMN notification.notifications.address_hash IS 'The address last written to; null until a step was prepared.';
 
 COMMENT ON COLUMN notification.notifications.sender IS 'JSON: the sender as frozen when the first step was prepared.';
@@ -1940,6 +2025,10 @@ COMMENT ON COLUMN notification.notifications.delivery_evidence IS 'What delivere
 COMMENT ON COLUMN notification.notifications.decision_trace IS 'Compact lines, one per decision; reasons and versions, no content.';
 
 COMMENT ON COLUMN notification.notifications.metadata IS 'JSON of the caller, returned as given: not for personal data.';
+
+COMMENT ON COLUMN notification.notifications.attachments_ciphertext IS 'JSON under the recipient''s key: names, types, and where the sealed objects are in the blob store.';
+
+COMMENT ON COLUMN notification.notifications.template_versions IS 'JSON, for auto: the frozen version of every channel. Null: template_version_id is the only one.';
 
 CREATE TABLE notification.notifications_marketing (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
@@ -1971,7 +2060,7 @@ CREATE TABLE notification.notifications_marketing (
     category text NOT NULL COLLATE pg_catalog."C",
     use_case text NOT NULL COLLATE pg_catalog."C",
     priority text DEFAULT 'normal'::text NOT NULL COLLATE pg_catalog."C",
-    locale text NOT NULL COLLATE pg_catalog."C",
+    locale text COLLATE pg_catalog."C",
     recipient_id text NOT NULL COLLATE pg_catalog."C",
     template_id text NOT NULL COLLATE pg_catalog."C",
     template_version_id text NOT NULL COLLATE pg_catalog."C",
@@ -1997,6 +2086,8 @@ CREATE TABLE notification.notifications_marketing (
     decision_trace text,
     ai_provenance text,
     metadata text,
+    attachments_ciphertext bytea,
+    template_versions text,
     CONSTRAINT ck_notifications_channel CHECK ((channel = ANY (ARRAY['auto'::text, 'email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
     CONSTRAINT ck_notifications_evidence CHECK ((delivery_evidence = ANY (ARRAY['accepted'::text, 'sent'::text, 'delivered'::text, 'read'::text]))),
     CONSTRAINT ck_notifications_final_channel CHECK ((final_channel = ANY (ARRAY['email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
@@ -2045,7 +2136,7 @@ CREATE TABLE notification.notifications_regulated (
     category text NOT NULL COLLATE pg_catalog."C",
     use_case text NOT NULL COLLATE pg_catalog."C",
     priority text DEFAULT 'normal'::text NOT NULL COLLATE pg_catalog."C",
-    locale text NOT NULL COLLATE pg_catalog."C",
+    locale text COLLATE pg_catalog."C",
     recipient_id text NOT NULL COLLATE pg_catalog."C",
     template_id text NOT NULL COLLATE pg_catalog."C",
     template_version_id text NOT NULL COLLATE pg_catalog."C",
@@ -2071,6 +2162,8 @@ CREATE TABLE notification.notifications_regulated (
     decision_trace text,
     ai_provenance text,
     metadata text,
+    attachments_ciphertext bytea,
+    template_versions text,
     CONSTRAINT ck_notifications_channel CHECK ((channel = ANY (ARRAY['auto'::text, 'email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
     CONSTRAINT ck_notifications_evidence CHECK ((delivery_evidence = ANY (ARRAY['accepted'::text, 'sent'::text, 'delivered'::text, 'read'::text]))),
     CONSTRAINT ck_notifications_final_channel CHECK ((final_channel = ANY (ARRAY['email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
@@ -2119,7 +2212,7 @@ CREATE TABLE notification.notifications_standard (
     category text NOT NULL COLLATE pg_catalog."C",
     use_case text NOT NULL COLLATE pg_catalog."C",
     priority text DEFAULT 'normal'::text NOT NULL COLLATE pg_catalog."C",
-    locale text NOT NULL COLLATE pg_catalog."C",
+    locale text COLLATE pg_catalog."C",
     recipient_id text NOT NULL COLLATE pg_catalog."C",
     template_id text NOT NULL COLLATE pg_catalog."C",
     template_version_id text NOT NULL COLLATE pg_catalog."C",
@@ -2145,6 +2238,8 @@ CREATE TABLE notification.notifications_standard (
     decision_trace text,
     ai_provenance text,
     metadata text,
+    attachments_ciphertext bytea,
+    template_versions text,
     CONSTRAINT ck_notifications_channel CHECK ((channel = ANY (ARRAY['auto'::text, 'email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
     CONSTRAINT ck_notifications_evidence CHECK ((delivery_evidence = ANY (ARRAY['accepted'::text, 'sent'::text, 'delivered'::text, 'read'::text]))),
     CONSTRAINT ck_notifications_final_channel CHECK ((final_channel = ANY (ARRAY['email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
@@ -2739,6 +2834,9 @@ ALTER TABLE ONLY kernel.schema_migrations_log
 ALTER TABLE ONLY kernel.tenant_keys
     ADD CONSTRAINT pk_tenant_keys PRIMARY KEY (tenant_id, purpose, version);
 
+ALTER TABLE ONLY kernel.workers
+    ADD CONSTRAINT pk_workers PRIMARY KEY (id);
+
 ALTER TABLE ONLY kernel.audit_anchor_lines
     ADD CONSTRAINT uq_audit_anchor_lines_line UNIQUE NULLS NOT DISTINCT (log, anchor_number, tenant_id, entity_type);
 
@@ -2784,6 +2882,9 @@ ALTER TABLE ONLY notification.channels
 ALTER TABLE ONLY notification.consumed_events
     ADD CONSTRAINT pk_consumed_events PRIMARY KEY (consumer_name, event_id);
 
+ALTER TABLE ONLY notification.counters
+    ADD CONSTRAINT pk_counters PRIMARY KEY (tenant_id, day, stripe, name, channel, category);
+
 ALTER TABLE ONLY notification.dedup_ledger
     ADD CONSTRAINT pk_dedup_ledger PRIMARY KEY (tenant_id, source_event_id, template_key, recipient_id, channel);
 
@@ -2795,6 +2896,9 @@ ALTER TABLE ONLY notification.digest_windows
 
 ALTER TABLE ONLY notification.dispatch_batches
     ADD CONSTRAINT pk_dispatch_batches PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY notification.dispatch_queue
+    ADD CONSTRAINT pk_dispatch_queue PRIMARY KEY (tenant_id, notification_id);
 
 ALTER TABLE ONLY notification.notification_preferences
     ADD CONSTRAINT pk_notification_preferences PRIMARY KEY (tenant_id, id);
@@ -2943,6 +3047,8 @@ CREATE INDEX ix_delivery_inbox_expiry ON chan.delivery_inbox USING btree (expire
 
 CREATE INDEX ix_delivery_outbox_expiry ON chan.delivery_outbox USING btree (expires_at);
 
+CREATE INDEX ix_executions_live_due ON chan.executions_live USING btree (priority, due_at) WHERE (claimed_by IS NULL);
+
 CREATE INDEX ix_fallback_executions_notification ON ONLY chan.fallback_executions USING btree (tenant_id, notification_id, recipient_id);
 
 CREATE INDEX ix_recipient_profiles_msisdn ON chan.recipient_profiles USING btree (tenant_id, msisdn_hash) WHERE (msisdn_hash IS NOT NULL);
@@ -3007,6 +3113,8 @@ CREATE INDEX ix_digest_windows_flush_ready ON notification.digest_windows USING 
 
 CREATE INDEX ix_dispatch_batches_status ON notification.dispatch_batches USING btree (tenant_id, status, created_at DESC);
 
+CREATE INDEX ix_dispatch_queue_free ON notification.dispatch_queue USING btree (priority, tenant_id, notification_id) WHERE (claimed_by IS NULL);
+
 CREATE INDEX ix_idempotency_keys_expiry ON notification.idempotency_keys USING btree (expires_at);
 
 CREATE INDEX ix_notification_scheduled_done ON notification.notification_scheduled USING btree (processed_at) WHERE (processed_at IS NOT NULL);
@@ -3023,7 +3131,7 @@ CREATE INDEX ix_notifications_correlation ON ONLY notification.notifications USI
 
 CREATE INDEX ix_notifications_digest_group ON ONLY notification.notifications USING btree (tenant_id, digest_group_id) WHERE (digest_group_id IS NOT NULL);
 
-CREATE INDEX ix_notifications_feed ON ONLY notification.notifications USING btree (tenant_id, recipient_id, created_at DESC) WHERE (channel = 'inapp'::text);
+CREATE INDEX ix_notifications_recipient ON ONLY notification.notifications USING btree (tenant_id, recipient_id, created_at DESC);
 
 CREATE INDEX ix_notifications_unread ON ONLY notification.notifications USING btree (tenant_id, recipient_id, created_at DESC) WHERE ((channel = 'inapp'::text) AND (read_at IS NULL));
 
@@ -3045,7 +3153,7 @@ CREATE INDEX notifications_marketing__ix_notifications_digest_group ON ONLY noti
 
 CREATE INDEX notifications_marketing__ix_notifications_unread ON ONLY notification.notifications_marketing USING btree (tenant_id, recipient_id, created_at DESC) WHERE ((channel = 'inapp'::text) AND (read_at IS NULL));
 
-CREATE INDEX notifications_marketing_tenant_id_recipient_id_created_at_idx ON ONLY notification.notifications_marketing USING btree (tenant_id, recipient_id, created_at DESC) WHERE (channel = 'inapp'::text);
+CREATE INDEX notifications_marketing_tenant_id_recipient_id_created_at_idx ON ONLY notification.notifications_marketing USING btree (tenant_id, recipient_id, created_at DESC);
 
 CREATE INDEX notifications_regulated__ix_notifications_batch ON ONLY notification.notifications_regulated USING btree (tenant_id, batch_id) WHERE (batch_id IS NOT NULL);
 
@@ -3055,7 +3163,7 @@ CREATE INDEX notifications_regulated__ix_notifications_digest_group ON ONLY noti
 
 CREATE INDEX notifications_regulated__ix_notifications_unread ON ONLY notification.notifications_regulated USING btree (tenant_id, recipient_id, created_at DESC) WHERE ((channel = 'inapp'::text) AND (read_at IS NULL));
 
-CREATE INDEX notifications_regulated_tenant_id_recipient_id_created_at_idx ON ONLY notification.notifications_regulated USING btree (tenant_id, recipient_id, created_at DESC) WHERE (channel = 'inapp'::text);
+CREATE INDEX notifications_regulated_tenant_id_recipient_id_created_at_idx ON ONLY notification.notifications_regulated USING btree (tenant_id, recipient_id, created_at DESC);
 
 CREATE INDEX notifications_standard__ix_notifications_batch ON ONLY notification.notifications_standard USING btree (tenant_id, batch_id) WHERE (batch_id IS NOT NULL);
 
@@ -3065,7 +3173,7 @@ CREATE INDEX notifications_standard__ix_notifications_digest_group ON ONLY notif
 
 CREATE INDEX notifications_standard__ix_notifications_unread ON ONLY notification.notifications_standard USING btree (tenant_id, recipient_id, created_at DESC) WHERE ((channel = 'inapp'::text) AND (read_at IS NULL));
 
-CREATE INDEX notifications_standard_tenant_id_recipient_id_created_at_idx ON ONLY notification.notifications_standard USING btree (tenant_id, recipient_id, created_at DESC) WHERE (channel = 'inapp'::text);
+CREATE INDEX notifications_standard_tenant_id_recipient_id_created_at_idx ON ONLY notification.notifications_standard USING btree (tenant_id, recipient_id, created_at DESC);
 
 CREATE UNIQUE INDEX ux_channel_credentials_active ON notification.channel_credentials USING btree (tenant_id, channel_id, vendor) WHERE (status = 'active'::text);
 
@@ -3091,7 +3199,7 @@ ALTER INDEX notification.ix_notifications_unread ATTACH PARTITION notification.n
 
 ALTER INDEX notification.pk_notifications ATTACH PARTITION notification.notifications_marketing_pkey;
 
-ALTER INDEX notification.ix_notifications_feed ATTACH PARTITION notification.notifications_marketing_tenant_id_recipient_id_created_at_idx;
+ALTER INDEX notification.ix_notifications_recipient ATTACH PARTITION notification.notifications_marketing_tenant_id_recipient_id_created_at_idx;
 
 ALTER INDEX notification.ix_notifications_batch ATTACH PARTITION notification.notifications_regulated__ix_notifications_batch;
 
@@ -3103,7 +3211,7 @@ ALTER INDEX notification.ix_notifications_unread ATTACH PARTITION notification.n
 
 ALTER INDEX notification.pk_notifications ATTACH PARTITION notification.notifications_regulated_pkey;
 
-ALTER INDEX notification.ix_notifications_feed ATTACH PARTITION notification.notifications_regulated_tenant_id_recipient_id_created_at_idx;
+ALTER INDEX notification.ix_notifications_recipient ATTACH PARTITION notification.notifications_regulated_tenant_id_recipient_id_created_at_idx;
 
 ALTER INDEX notification.ix_notifications_batch ATTACH PARTITION notification.notifications_standard__ix_notifications_batch;
 
@@ -3115,7 +3223,7 @@ ALTER INDEX notification.ix_notifications_unread ATTACH PARTITION notification.n
 
 ALTER INDEX notification.pk_notifications ATTACH PARTITION notification.notifications_standard_pkey;
 
-ALTER INDEX notification.ix_notifications_feed ATTACH PARTITION notification.notifications_standard_tenant_id_recipient_id_created_at_idx;
+ALTER INDEX notification.ix_notifications_recipient ATTACH PARTITION notification.notifications_standard_tenant_id_recipient_id_created_at_idx;
 
 CREATE TRIGGER announce AFTER INSERT ON bff_backoffice.outbox FOR EACH STATEMENT EXECUTE FUNCTION kernel.announce_outbox();
 
@@ -3160,6 +3268,8 @@ CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON kernel.audit_anchors FOR 
 CREATE TRIGGER destroyed_stays_destroyed BEFORE UPDATE ON kernel.data_keys FOR EACH ROW WHEN ((old.destroyed_at IS NOT NULL)) EXECUTE FUNCTION kernel.refuse_change();
 
 CREATE TRIGGER schema_migrations_log_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON kernel.schema_migrations_log FOR EACH STATEMENT EXECUTE FUNCTION kernel.schema_migrations_log_is_append_only();
+
+CREATE TRIGGER announce AFTER INSERT ON notification.dispatch_queue FOR EACH STATEMENT EXECUTE FUNCTION kernel.announce_queue('notification.dispatch');
 
 CREATE TRIGGER announce AFTER INSERT ON notification.outbox FOR EACH STATEMENT EXECUTE FUNCTION kernel.announce_outbox();
 
@@ -3578,6 +3688,8 @@ CREATE POLICY worker_claims ON chan.delivery_inbox TO tidings_worker USING (true
 
 CREATE POLICY worker_claims ON chan.delivery_outbox TO tidings_worker USING (true) WITH CHECK (true);
 
+CREATE POLICY worker_claims ON chan.executions_live TO tidings_worker USING (true) WITH CHECK (true);
+
 CREATE POLICY worker_claims ON chan.outbox TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON chan.tenant_inbound_routes TO tidings_worker USING (true) WITH CHECK (true);
@@ -3621,6 +3733,8 @@ CREATE POLICY break_glass ON kernel.hot_seen FOR SELECT TO tidings_breakglass US
 CREATE POLICY break_glass ON kernel.platform_keys FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON kernel.tenant_keys FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON kernel.workers FOR SELECT TO tidings_breakglass USING (true);
 
 ALTER TABLE kernel.bus_consumers ENABLE ROW LEVEL SECURITY;
 
@@ -3742,6 +3856,10 @@ CREATE POLICY worker_claims ON kernel.hot_presence TO tidings_worker USING (true
 
 CREATE POLICY worker_claims ON kernel.hot_seen TO tidings_worker USING (true) WITH CHECK (true);
 
+CREATE POLICY worker_claims ON kernel.workers TO tidings_worker USING (true) WITH CHECK (true);
+
+ALTER TABLE kernel.workers ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE notification.api_keys ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE notification.audit ENABLE ROW LEVEL SECURITY;
@@ -3760,6 +3878,8 @@ CREATE POLICY break_glass ON notification.channels FOR SELECT TO tidings_breakgl
 
 CREATE POLICY break_glass ON notification.consumed_events FOR SELECT TO tidings_breakglass USING (true);
 
+CREATE POLICY break_glass ON notification.counters FOR SELECT TO tidings_breakglass USING (true);
+
 CREATE POLICY break_glass ON notification.dedup_ledger FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON notification.delivery_attempts FOR SELECT TO tidings_breakglass USING (true);
@@ -3767,6 +3887,8 @@ CREATE POLICY break_glass ON notification.delivery_attempts FOR SELECT TO tiding
 CREATE POLICY break_glass ON notification.digest_windows FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON notification.dispatch_batches FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON notification.dispatch_queue FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON notification.idempotency_keys FOR SELECT TO tidings_breakglass USING (true);
 
@@ -3806,6 +3928,8 @@ CREATE POLICY caller_role_deletes ON notification.channels AS RESTRICTIVE FOR DE
 
 CREATE POLICY caller_role_deletes ON notification.consumed_events AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
+CREATE POLICY caller_role_deletes ON notification.counters AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
 CREATE POLICY caller_role_deletes ON notification.dedup_ledger AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON notification.delivery_attempts AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
@@ -3813,6 +3937,8 @@ CREATE POLICY caller_role_deletes ON notification.delivery_attempts AS RESTRICTI
 CREATE POLICY caller_role_deletes ON notification.digest_windows AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON notification.dispatch_batches AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON notification.dispatch_queue AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON notification.idempotency_keys AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
@@ -3852,6 +3978,8 @@ CREATE POLICY caller_role_writes ON notification.channels AS RESTRICTIVE TO tidi
 
 CREATE POLICY caller_role_writes ON notification.consumed_events AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
+CREATE POLICY caller_role_writes ON notification.counters AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
 CREATE POLICY caller_role_writes ON notification.dedup_ledger AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON notification.delivery_attempts AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
@@ -3859,6 +3987,8 @@ CREATE POLICY caller_role_writes ON notification.delivery_attempts AS RESTRICTIV
 CREATE POLICY caller_role_writes ON notification.digest_windows AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON notification.dispatch_batches AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON notification.dispatch_queue AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON notification.idempotency_keys AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
@@ -3896,6 +4026,8 @@ ALTER TABLE notification.channels ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE notification.consumed_events ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE notification.counters ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE notification.dedup_ledger ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE notification.delivery_attempts ENABLE ROW LEVEL SECURITY;
@@ -3903,6 +4035,8 @@ ALTER TABLE notification.delivery_attempts ENABLE ROW LEVEL SECURITY;
 ALTER TABLE notification.digest_windows ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE notification.dispatch_batches ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE notification.dispatch_queue ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE notification.idempotency_keys ENABLE ROW LEVEL SECURITY;
 
@@ -3966,6 +4100,8 @@ CREATE POLICY tenant_isolation ON notification.channels TO tidings_runtime USING
 
 CREATE POLICY tenant_isolation ON notification.consumed_events TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
+CREATE POLICY tenant_isolation ON notification.counters TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
 CREATE POLICY tenant_isolation ON notification.dedup_ledger TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON notification.delivery_attempts TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
@@ -3973,6 +4109,8 @@ CREATE POLICY tenant_isolation ON notification.delivery_attempts TO tidings_runt
 CREATE POLICY tenant_isolation ON notification.digest_windows TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON notification.dispatch_batches TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON notification.dispatch_queue TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON notification.idempotency_keys TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
@@ -4019,6 +4157,8 @@ CREATE POLICY worker_claims ON notification.consumed_events TO tidings_worker US
 CREATE POLICY worker_claims ON notification.dedup_ledger TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON notification.digest_windows TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON notification.dispatch_queue TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON notification.idempotency_keys TO tidings_worker USING (true) WITH CHECK (true);
 
@@ -4131,6 +4271,8 @@ GRANT USAGE ON SCHEMA notification_platform TO tidings_platform;
 GRANT USAGE ON SCHEMA notification_platform TO tidings_breakglass;
 
 REVOKE ALL ON FUNCTION kernel.announce_outbox() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION kernel.announce_queue() FROM PUBLIC;
 
 REVOKE ALL ON PROCEDURE kernel.assert_protected() FROM PUBLIC;
 
@@ -4357,6 +4499,18 @@ GRANT SELECT,DELETE ON TABLE chan.delivery_outbox TO tidings_worker;
 GRANT SELECT ON TABLE chan.executions_live TO tidings_breakglass;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE chan.executions_live TO tidings_runtime;
+
+GRANT SELECT(tenant_id) ON TABLE chan.executions_live TO tidings_worker;
+
+GRANT SELECT(id) ON TABLE chan.executions_live TO tidings_worker;
+
+GRANT SELECT(due_at),UPDATE(due_at) ON TABLE chan.executions_live TO tidings_worker;
+
+GRANT SELECT(priority) ON TABLE chan.executions_live TO tidings_worker;
+
+GRANT SELECT(attempt_id) ON TABLE chan.executions_live TO tidings_worker;
+
+GRANT SELECT(claimed_by),UPDATE(claimed_by) ON TABLE chan.executions_live TO tidings_worker;
 
 GRANT SELECT ON TABLE chan.fallback_executions TO tidings_breakglass;
 
@@ -4632,6 +4786,10 @@ GRANT UPDATE(state) ON TABLE kernel.tenant_keys TO tidings_runtime;
 
 GRANT UPDATE(retired_at) ON TABLE kernel.tenant_keys TO tidings_runtime;
 
+GRANT SELECT ON TABLE kernel.workers TO tidings_breakglass;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE kernel.workers TO tidings_worker;
+
 GRANT SELECT ON TABLE notification.api_keys TO tidings_breakglass;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE notification.api_keys TO tidings_runtime;
@@ -4678,6 +4836,10 @@ GRANT SELECT(tenant_id) ON TABLE notification.consumed_events TO tidings_worker;
 
 GRANT SELECT(expires_at) ON TABLE notification.consumed_events TO tidings_worker;
 
+GRANT SELECT ON TABLE notification.counters TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE notification.counters TO tidings_runtime;
+
 GRANT SELECT ON TABLE notification.dedup_ledger TO tidings_breakglass;
 
 GRANT SELECT,INSERT ON TABLE notification.dedup_ledger TO tidings_runtime;
@@ -4705,6 +4867,16 @@ GRANT UPDATE(updated_at) ON TABLE notification.digest_windows TO tidings_worker;
 GRANT SELECT ON TABLE notification.dispatch_batches TO tidings_breakglass;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE notification.dispatch_batches TO tidings_runtime;
+
+GRANT SELECT ON TABLE notification.dispatch_queue TO tidings_breakglass;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE notification.dispatch_queue TO tidings_runtime;
+
+GRANT SELECT ON TABLE notification.dispatch_queue TO tidings_worker;
+
+GRANT UPDATE(attempts) ON TABLE notification.dispatch_queue TO tidings_worker;
+
+GRANT UPDATE(claimed_by) ON TABLE notification.dispatch_queue TO tidings_worker;
 
 GRANT SELECT ON TABLE notification.idempotency_keys TO tidings_breakglass;
 

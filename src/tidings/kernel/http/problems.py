@@ -46,6 +46,7 @@ STATUSES: dict[type[Exception], tuple[int, str]] = {
     edge.WrongContentTypeError: (415, "The body is not JSON"),
     refusals.TenantFrozenError: (423, "The tenant is frozen"),
     edge.PreconditionRequiredError: (428, "If-Match is needed"),
+    refusals.TooBusyError: (429, "Too busy; try again"),
     edge.HeadTooLargeError: (431, "The headers are too large"),
     refusals.UnavailableError: (503, "Not available right now"),
     errors.DatabaseUnavailableError: (503, "Not available right now"),
@@ -188,7 +189,7 @@ def _fields(error: Exception) -> tuple[FieldError, ...]:
 def _headers(error: Exception, status: int) -> Iterator[tuple[str, str]]:
     if status == 401:
         yield "www-authenticate", 'Bearer realm="tidings"'
-    if status == 503 or isinstance(error, edge.StillInProgressError):
+    if status in (429, 503) or isinstance(error, edge.StillInProgressError):
         yield "retry-after", "1"
     if isinstance(error, edge.BodyTooSlowError):
         # Nobody waits for the rest. After a body that is too large the server goes on reading for a while,

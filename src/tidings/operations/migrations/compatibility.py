@@ -19,7 +19,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=31, newest=31)
+SERVES: Final = SchemaRange(oldest=32, newest=32)
 
 
 async def check_servable(connection: asyncpg.Connection, serves: SchemaRange = SERVES) -> None:

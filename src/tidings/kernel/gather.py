@@ -1,0 +1,113 @@
+"""Group commit: what many callers want at the same moment is done as one set, and each gets its own answer.
+
+While a set is being worked on, those who come wait and form the next one: alone, nobody waits; in a crowd, the sets
+grow by themselves. An item that makes its set fail is found by halving, and fails alone. What may wait is bounded:
+beyond that callers are told so at once, before memory grows.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Hashable, Sequence
+from typing import Generic, TypeVar
+
+from tidings.kernel.errors import DatabaseBusyError, DatabaseUnavailableError
+from tidings.kernel.refusals import TooBusyError
+
+K = TypeVar("K", bound=Hashable)
+T = TypeVar("T")
+R = TypeVar("R")
+
+#: Does one set; one result each, in the same order. An exception in a result is that caller's alone.
+Work = Callable[[K, Sequence[T]], Awaitable[Sequence[R | Exception]]]
+
+
+class _Lane(Generic[T, R]):
+    __slots__ = ("running", "waiting")
+
+    def __init__(self) -> None:
+        self.waiting: deque[tuple[T, asyncio.Future[R]]] = deque()
+        self.running = 0
+
+
+class Gatherer(Generic[K, T, R]):
+    """Gathers by key, such as a tenant; sets of different keys don't wait for each other."""
+
+    def __init__(
+        self, work: Work[K, T, R], *, most_at_once: int = 200, sets_at_once: int = 2, most_waiting: int = 2000
+    ) -> None:
+        self._work = work
+        self._most_at_once = most_at_once
+        self._sets_at_once = sets_at_once
+        self._most_waiting = most_waiting
+        self._lanes: dict[K, _Lane[T, R]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        #: How many wait or are being worked on.
+        self.inside = 0
+
+    async def do(self, key: K, item: T) -> R:
+        """The answer to `item`; a `TooBusyError` where too many wait already."""
+        if self.inside >= self._most_waiting:
+            raise TooBusyError
+        lane = self._lanes.get(key)
+        if lane is None:
+            lane = self._lanes[key] = _Lane()
+        answer: asyncio.Future[R] = asyncio.get_running_loop().create_future()
+        lane.waiting.append((item, answer))
+        self.inside += 1
+        if lane.running < self._sets_at_once:
+            lane.running += 1
+            task = asyncio.create_task(self._run(key, lane))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        # A caller who hangs up does not undo what is being done: it is answered to nobody.
+        return await asyncio.shield(answer)
+
+    async def _run(self, key: K, lane: _Lane[T, R]) -> None:
+        try:
+            # Whoever arrives in the same turn of the loop comes along.
+            await asyncio.sleep(0)
+            while lane.waiting:
+                taken = [lane.waiting.popleft() for _ in range(min(len(lane.waiting), self._most_at_once))]
+                try:
+                    await self._answer(key, taken)
+                finally:
+                    self.inside -= len(taken)
+        finally:
+            lane.running -= 1
+            if not lane.running and not lane.waiting:
+                self._lanes.pop(key, None)
+
+    async def _answer(self, key: K, taken: Sequence[tuple[T, asyncio.Future[R]]]) -> None:
+        try:
+            results = await self._work(key, [item for item, _ in taken])
+        except BaseException as error:  # whoever waits has to hear of it, whatever it was
+            if len(taken) == 1 or not isinstance(error, Exception) or _concerns_all(error):
+                for _, answer in taken:
+                    _fail(answer, error)
+                if not isinstance(error, Exception):
+                    raise
+                return
+            middle = len(taken) // 2
+            await self._answer(key, taken[:middle])
+            await self._answer(key, taken[middle:])
+            return
+        for (_, answer), result in zip(taken, results, strict=True):
+            if isinstance(result, Exception):
+                _fail(answer, result)
+            elif not answer.done():
+                answer.set_result(result)
+
+
+def _concerns_all(error: Exception) -> bool:
+    """Nobody's item is to blame: the database is away or busy."""
+    return isinstance(error, DatabaseUnavailableError | DatabaseBusyError)
+
+
+def _fail(answer: "asyncio.Future[R]", error: BaseException) -> None:
+    if answer.done():
+        return
+    answer.set_exception(
+        error if isinstance(error, Exception) else DatabaseUnavailableError("the process is stopping")
+    )
+    # A caller who has gone does not look at it, and that is no event for the logs.
+    answer.exception()
