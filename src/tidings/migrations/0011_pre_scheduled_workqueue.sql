@@ -27,6 +27,8 @@ CREATE INDEX IF NOT EXISTS ix_notification_scheduled_due
 CREATE INDEX IF NOT EXISTS ix_notification_scheduled_source
     ON notification.notification_scheduled (tenant_id, source_event_id)
     WHERE processed_at IS NULL AND source_event_id IS NOT NULL;
+CREATE INDEX IF NOT EXISTS ix_notification_scheduled_notification
+    ON notification.notification_scheduled (tenant_id, notification_id) WHERE notification_id IS NOT NULL;
 CREATE INDEX IF NOT EXISTS ix_notification_scheduled_done
     ON notification.notification_scheduled (processed_at) WHERE processed_at IS NOT NULL;
 COMMENT ON TABLE notification.notification_scheduled IS 'Queue of work with a due time.';

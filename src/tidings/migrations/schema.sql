@@ -3121,6 +3121,8 @@ CREATE INDEX ix_notification_scheduled_done ON notification.notification_schedul
 
 CREATE INDEX ix_notification_scheduled_due ON notification.notification_scheduled USING btree (run_after) WHERE ((processed_at IS NULL) AND (obsolete = false));
 
+CREATE INDEX ix_notification_scheduled_notification ON notification.notification_scheduled USING btree (tenant_id, notification_id) WHERE (notification_id IS NOT NULL);
+
 CREATE INDEX ix_notification_scheduled_source ON notification.notification_scheduled USING btree (tenant_id, source_event_id) WHERE ((processed_at IS NULL) AND (source_event_id IS NOT NULL));
 
 CREATE INDEX ix_notification_trigger_map_event ON notification.notification_trigger_map USING btree (consumed_event_type) WHERE enabled;

@@ -1,6 +1,7 @@
 """Where we may connect to: asked of the address that is really connected to, after the name was looked up."""
 
 import asyncio
+import ipaddress
 import socket
 from collections.abc import Callable
 from typing import TypeAlias
@@ -16,6 +17,31 @@ class NotAllowedThereError(OSError):
 def anywhere(_: str) -> bool:
     """The guard that lets everything pass: for vendors that the operator chose."""
     return True
+
+
+def public_only(address: str) -> bool:
+    """The guard for vendors that a tenant chose: nothing of our own network, this machine or its cloud is reachable."""
+    try:
+        found = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return False
+    if isinstance(found, ipaddress.IPv6Address):
+        # An IPv4 address inside counts as itself, however it is wrapped: mapped, NAT64, 6to4, Teredo.
+        if found in _NAT64:
+            return _is_public(ipaddress.IPv4Address(int(found) & 0xFFFFFFFF))
+        if found.ipv4_mapped is not None:
+            return _is_public(found.ipv4_mapped)
+        inner = (found.sixtofour, *(found.teredo or ()))
+        if not all(_is_public(one) for one in inner if one is not None):
+            return False
+    return _is_public(found)
+
+
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+
+
+def _is_public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
+    return address.is_global and not (address.is_multicast or address.is_reserved or address.is_unspecified)
 
 
 async def look_up(host: str, port: int, guard: Guard) -> list[str]:

@@ -1,4 +1,4 @@
-"""Takes notify's command about a tenant's vendor accounts, in the transaction of the change that it belongs to."""
+"""Makes and changes vendor accounts, in the transaction of the change that it belongs to."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -8,7 +8,7 @@ from typing import NewType
 from tidings.contracts.channel_configs import Account, ConfigureAccount
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
-from tidings.kernel.db import TenantTx
+from tidings.kernel.db import PlatformTx, TenantTx
 from tidings.kernel.ids import IdKind
 from tidings.router.channel_configs import store
 from tidings.router.channel_configs.store import StoredAccount
@@ -34,10 +34,26 @@ class AdapterConfigs:
         self, tx: TenantTx, commands: Sequence[ConfigureAccount], *, actor: str
     ) -> dict[str, Account]:
         """Make or change the tenant's own accounts; by vendor."""
+        return await self._configure(tx, commands, actor=actor)
+
+    async def configure_platform(
+        self, tx: PlatformTx, commands: Sequence[ConfigureAccount], *, actor: str
+    ) -> dict[str, Account]:
+        """Make or change the platform's accounts, which every tenant may send through; by vendor.
+
+        Where nothing differs nothing is written, so that every start may say what it needs.
+        """
+        return await self._configure(tx, commands, actor=actor)
+
+    async def _configure(
+        self, tx: TenantTx | PlatformTx, commands: Sequence[ConfigureAccount], *, actor: str
+    ) -> dict[str, Account]:
+        platform = isinstance(tx, PlatformTx)
         await store.lock_accounts(tx)
-        known = _own(await store.find_accounts(tx, vendors=[c.vendor for c in commands]))
+        found = await store.find_accounts(tx, vendors=[c.vendor for c in commands])
+        known = _newest([account for account in found if account.platform == platform])
         now = self._clock.now()
-        fresh = [_new(c, now) for c in commands if c.vendor not in known]
+        fresh = [_new(c, now, platform=platform) for c in commands if c.vendor not in known]
         changed = [
             after
             for c in commands
@@ -72,18 +88,17 @@ class AdapterConfigs:
         return found
 
 
-def _own(accounts: Sequence[StoredAccount]) -> dict[str, StoredAccount]:
+def _newest(accounts: Sequence[StoredAccount]) -> dict[str, StoredAccount]:
     found: dict[str, StoredAccount] = {}
     for account in accounts:
-        if not account.platform:
-            found.setdefault(account.vendor, account)
+        found.setdefault(account.vendor, account)
     return found
 
 
-def _new(command: ConfigureAccount, now: datetime) -> StoredAccount:
+def _new(command: ConfigureAccount, now: datetime, *, platform: bool) -> StoredAccount:
     return StoredAccount(
         id=ADAPTER_CONFIG.new(now),
-        platform=False,
+        platform=platform,
         vendor=command.vendor,
         handle=command.handle,
         secret_ref=command.secret_ref,

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from tidings.kernel.db import Row, TenantTx
-from tidings.kernel.ids import time_of
+from tidings.kernel.db import PlatformTx, Row, TenantTx
+from tidings.kernel.ids import TenantId, time_of
 from tidings.kernel.sql import Queries
 
 QUERIES = Queries.beside(__file__)
@@ -23,24 +23,26 @@ class StoredAccount:
     secret_ref: str
     per_second: int | None
     per_day: int | None
+    #: Grows with every change.
+    version: int = 1
 
 
-async def lock_accounts(tx: TenantTx) -> None:
-    """Wait for whoever is changing this tenant's accounts just now."""
-    await tx.fetch(QUERIES.lock_accounts, tenant_id=tx.tenant_id)
+async def lock_accounts(tx: TenantTx | PlatformTx) -> None:
+    """Wait for whoever is changing the same owner's accounts just now."""
+    await tx.fetch(QUERIES.lock_accounts, tenant_id=_owner(tx))
 
 
-async def find_accounts(tx: TenantTx, *, vendors: Sequence[str]) -> list[StoredAccount]:
-    """The tenant's own, then the platform's."""
-    rows = await tx.fetch(QUERIES.find_accounts, tenant_id=tx.tenant_id, vendors=list(vendors))
+async def find_accounts(tx: TenantTx | PlatformTx, *, vendors: Sequence[str]) -> list[StoredAccount]:
+    """The tenant's own, then the platform's; in a transaction of the platform only those."""
+    rows = await tx.fetch(QUERIES.find_accounts, tenant_id=_owner(tx), vendors=list(vendors))
     return [_from_row(row) for row in rows]
 
 
-async def insert_accounts(tx: TenantTx, accounts: Sequence[StoredAccount]) -> int:
-    """Write new accounts of the tenant."""
+async def insert_accounts(tx: TenantTx | PlatformTx, accounts: Sequence[StoredAccount]) -> int:
+    """Write new accounts of the tenant, or of the platform."""
     return await tx.execute(
         QUERIES.insert_accounts,
-        tenant_id=tx.tenant_id,
+        tenant_id=_owner(tx),
         ids=[a.id for a in accounts],
         vendors=[a.vendor for a in accounts],
         handles=[a.handle for a in accounts],
@@ -51,11 +53,13 @@ async def insert_accounts(tx: TenantTx, accounts: Sequence[StoredAccount]) -> in
     )
 
 
-async def update_accounts(tx: TenantTx, accounts: Sequence[StoredAccount], *, now: datetime) -> int:
-    """Write changed accounts of the tenant."""
+async def update_accounts(
+    tx: TenantTx | PlatformTx, accounts: Sequence[StoredAccount], *, now: datetime
+) -> int:
+    """Write changed accounts of the tenant, or of the platform."""
     return await tx.execute(
         QUERIES.update_accounts,
-        tenant_id=tx.tenant_id,
+        tenant_id=_owner(tx),
         now=now,
         ids=[a.id for a in accounts],
         handles=[a.handle for a in accounts],
@@ -74,4 +78,9 @@ def _from_row(row: Row) -> StoredAccount:
         secret_ref=row["secret_ref"],
         per_second=row["rate_limit_per_second"],
         per_day=row["rate_limit_per_day"],
+        version=row["version"],
     )
+
+
+def _owner(tx: TenantTx | PlatformTx) -> TenantId | None:
+    return tx.tenant_id if isinstance(tx, TenantTx) else None

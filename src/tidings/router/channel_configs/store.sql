@@ -1,6 +1,6 @@
 -- name: lock_accounts
--- There is no unique key over a tenant and a vendor; two channels may change the same account at once. One at a time.
-SELECT pg_advisory_xact_lock(7411003, hashtext(:tenant_id));
+-- There is no unique key over an owner and a vendor; two channels may change the same account at once. One at a time.
+SELECT pg_advisory_xact_lock(7411003, hashtext(coalesce(:tenant_id::text, '')));
 
 -- name: find_accounts
 -- The tenant's own before the platform's, the newest of each first.
@@ -16,7 +16,7 @@ INSERT INTO chan.channel_adapter_configs (
     tenant_id, id, provider, phone_number_id_or_handle, secret_ref, rate_limit_per_second, rate_limit_per_day,
     pricing_model, created_at, updated_at
 )
-SELECT :tenant_id, fresh.id, fresh.provider, fresh.handle, fresh.secret_ref, fresh.per_second, fresh.per_day,
+SELECT :tenant_id::text, fresh.id, fresh.provider, fresh.handle, fresh.secret_ref, fresh.per_second, fresh.per_day,
        '{}'::jsonb, fresh.created_at, fresh.created_at
 FROM unnest(
     :ids::text[], :vendors::text[], :handles::text[], :secret_refs::text[], :per_seconds::integer[],
@@ -35,4 +35,4 @@ SET phone_number_id_or_handle = fresh.handle,
 FROM unnest(
     :ids::text[], :handles::text[], :secret_refs::text[], :per_seconds::integer[], :per_days::integer[]
 ) AS fresh (id, handle, secret_ref, per_second, per_day)
-WHERE mine.tenant_id = :tenant_id AND mine.id = fresh.id;
+WHERE mine.tenant_id IS NOT DISTINCT FROM :tenant_id AND mine.id = fresh.id;

@@ -1,0 +1,223 @@
+"""How notify and the router meet: a hand-off, steps that notify prepares, one outcome that comes back.
+
+In one process these are calls; the outcome is always an event, so that it also arrives when they are apart.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal, Protocol, TypeAlias
+
+from msgspec import Struct
+
+from tidings.contracts.messages import OutboundMessage
+from tidings.contracts.moments import Moment
+from tidings.contracts.tenants import Channel
+from tidings.contracts.words import Priority, UseCase
+from tidings.kernel.db import TenantTx
+from tidings.kernel.ids import NotificationId, RecipientId, TenantId
+
+#: How a ladder can end. Exactly one of these is announced for a notification and recipient.
+DeliveryResult = Literal[
+    "DELIVERED",
+    "FAILED",
+    "REFUSED_NO_CHANNEL",
+    "REFUSED_COST_CAP",
+    "REFUSED_CONSENT",
+    "REFUSED_SENDER_UNAUTHORIZED",
+]
+#: What DELIVERED rests on; `accepted` where the channel has no receipts.
+Evidence = Literal["accepted", "sent", "delivered", "read"]
+
+OUTCOME_SUBJECT = "notification.delivery.outcome.v1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Route:
+    """One way to reach somebody: a channel through a vendor."""
+
+    channel: Channel
+    vendor: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandOff:
+    """A notification that was decided: from here on it is the router's until its outcome."""
+
+    notification_id: NotificationId
+    #: Who is written to.
+    recipient_id: RecipientId
+    use_case: UseCase
+    priority: Priority
+    #: Nothing is sent from then on: the clock of the message.
+    expires_at: datetime
+    #: As the tenant wants it, in this order; empty: there is no channel for it.
+    routes: tuple[Route, ...]
+    #: Never reaches a vendor.
+    is_test: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepAsk:
+    """A step that is about to be taken."""
+
+    notification_id: NotificationId
+    #: Who is written to, as it was handed over.
+    recipient_id: RecipientId
+    #: Counts from 1.
+    step: int
+    channel: Channel
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadyStep:
+    """It may be sent, now."""
+
+    message: OutboundMessage = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkipStep:
+    """This step can't be taken."""
+
+    #: A code of notify's `decide.reasons`, or `render_failed`.
+    reason: str
+    #: How the ladder ends if no other step is left.
+    result: DeliveryResult
+    #: Whether the whole ladder is over, and not this step alone.
+    ends: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitStep:
+    """Not now: ask again at that moment."""
+
+    until: datetime
+    reason: str
+
+
+PreparedStep: TypeAlias = ReadyStep | SkipStep | WaitStep
+
+
+class StepPreparer(Protocol):
+    """What notify offers the router: the gates and the words of a step, at the moment of sending."""
+
+    async def prepare(self, tenant_id: TenantId, asks: Sequence[StepAsk]) -> list[PreparedStep]:
+        """One answer each, in the same order; what the gates said is kept with the notification."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Begin:
+    """A hand-off, with its first step where that was prepared already."""
+
+    hand_off: HandOff
+    #: None: the router asks for it when it takes the step.
+    first: ReadyStep | None = None
+
+
+class Router(Protocol):
+    """What the router offers notify."""
+
+    def first_step(self, hand_off: HandOff) -> Channel | None:
+        """The channel of the first step; None where there is no way at all."""
+        ...
+
+    async def begin(self, tx: TenantTx, begins: Sequence[Begin]) -> "Begun":
+        """Write the ladders in the transaction that hands them over; one for each notification and recipient."""
+        ...
+
+    async def carry_out(self, begun: "Begun") -> None:
+        """After that transaction's commit: send what was prepared, record what came of it."""
+        ...
+
+
+class Begun(Protocol):
+    """Ladders that were begun, to be carried out after the commit."""
+
+    @property
+    def tenant_id(self) -> TenantId:
+        """Whose they are."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttemptRecord:
+    """A vendor call or a step that was skipped, as the router has it."""
+
+    id: str
+    step: int
+    channel: str
+    vendor: str | None
+    #: `accepted failed_temp failed_perm rejected_by_provider rejected_by_recipient step_skipped timed_out …`
+    status: str
+    #: A code; where the answer was never learned it is `answer_never_learned`.
+    reason: str | None
+    provider_message_id: str | None
+    started_at: datetime
+    ended_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutionRecord:
+    """A ladder, under way or over."""
+
+    id: str
+    notification_id: str
+    recipient_id: str
+    strategy: str
+    #: The frozen ladder: channel and vendor of each step.
+    routes: tuple[Route, ...]
+    policy_id: str | None
+    policy_version: int | None
+    started_at: datetime
+    ended_at: datetime | None
+    #: None while it is under way.
+    result: DeliveryResult | None
+    evidence: Evidence | None
+    final_channel: str | None
+    #: When it goes on, while it is under way.
+    due_at: datetime | None
+    attempts: tuple[AttemptRecord, ...]
+
+
+class ExecutionHistory(Protocol):
+    """What the router can tell of the ladders of some notifications."""
+
+    async def of_notifications(
+        self, tx: TenantTx, ids: Sequence[NotificationId]
+    ) -> dict[NotificationId, list[ExecutionRecord]]:
+        """By notification; those never handed over are left out."""
+        ...
+
+
+class AttemptTold(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One attempt, as the outcome tells of it; no address, no text."""
+
+    id: str
+    step: int
+    channel: str
+    status: str
+    started_at: Moment
+    ended_at: Moment
+    vendor: str | None = None
+    reason: str | None = None
+    provider_message_id: str | None = None
+
+
+class DeliveryOutcome(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What became of a notification: said once."""
+
+    notification_id: str
+    recipient_id: str
+    execution_id: str
+    result: DeliveryResult
+    ended_at: Moment
+    evidence: Evidence | None = None
+    final_channel: str | None = None
+    #: Why, where it was not delivered: a code.
+    reason: str | None = None
+    attempts: tuple[AttemptTold, ...] = ()
+
+
+DELIVERY_EVENTS: dict[str, type[Struct]] = {OUTCOME_SUBJECT: DeliveryOutcome}

@@ -1,0 +1,1 @@
+"""Ladders being climbed: begun with the hand-off, carried on by whoever is alive, ended once."""

@@ -1,0 +1,153 @@
+"""The only Python here that runs SQL on ladders."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from tidings.contracts.delivery import OUTCOME_SUBJECT
+from tidings.kernel.db import Row, TenantTx, WorkerTx
+from tidings.kernel.ids import NotificationId, RecipientId, TenantId, time_of
+from tidings.kernel.sql import Queries
+from tidings.router.executions.model import AttemptId, ExecutionId, Live
+from tidings.router.executions.snapshot import past_of, steps_of
+from tidings.router.ladder.model import Position
+
+QUERIES = Queries.beside(__file__)
+
+
+async def begin_executions(
+    tx: TenantTx, columns: Mapping[str, Any], *, worker: str, now: datetime
+) -> set[ExecutionId]:
+    """Write new ladders; those that were really new."""
+    rows = await tx.fetch(QUERIES.begin_executions, tenant_id=tx.tenant_id, worker=worker, now=now, **columns)
+    return {row["id"] for row in rows}
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """A ladder that is ours to look at."""
+
+    tenant_id: TenantId
+    id: ExecutionId
+
+
+async def claim_due(tx: WorkerTx, *, worker: str, now: datetime, limit: int, window: int) -> list[Claimed]:
+    """Take what is due."""
+    rows = await tx.fetch(QUERIES.claim_due, worker=worker, now=now, limit=limit, window=window)
+    return [Claimed(row["tenant_id"], row["id"]) for row in rows]
+
+
+async def next_due(tx: WorkerTx) -> datetime | None:
+    """When the next one is due that nobody has in hand."""
+    due_at: datetime | None = await tx.fetch_value(QUERIES.next_due)
+    return due_at
+
+
+async def load_claimed(tx: TenantTx, ids: Sequence[ExecutionId], *, worker: str) -> list[Live]:
+    """What was claimed."""
+    rows = await tx.fetch(QUERIES.load_claimed, tenant_id=tx.tenant_id, ids=list(ids), worker=worker)
+    return [_live(row) for row in rows]
+
+
+async def mark_attempts(
+    tx: TenantTx, lives: Sequence[Live], *, worker: str, now: datetime
+) -> set[ExecutionId]:
+    """Note the calls that are about to be made; those that are still ours to make."""
+    rows = await tx.fetch(
+        QUERIES.mark_attempts,
+        tenant_id=tx.tenant_id,
+        worker=worker,
+        now=now,
+        ids=[live.id for live in lives],
+        attempt_ids=[live.attempt_id for live in lives],
+        step_deadline_ats=[live.here.step_deadline_at for live in lives],
+    )
+    return {row["id"] for row in rows}
+
+
+async def record_outcomes(
+    tx: TenantTx, columns: Mapping[str, Any], *, worker: str, now: datetime
+) -> set[ExecutionId]:
+    """Write what happened to a set of ladders; those that were still ours."""
+    rows = await tx.fetch(
+        QUERIES.record_outcomes,
+        tenant_id=tx.tenant_id,
+        worker=worker,
+        now=now,
+        subject=OUTCOME_SUBJECT,
+        **columns,
+    )
+    return {row["id"] for row in rows}
+
+
+async def release_claims(tx: WorkerTx, claims: Sequence[Claimed], *, worker: str, due_at: datetime) -> int:
+    """Give them back, to be looked at again at that moment."""
+    return await tx.execute(
+        QUERIES.release_claims,
+        worker=worker,
+        due_at=due_at,
+        tenant_ids=[claim.tenant_id for claim in claims],
+        ids=[claim.id for claim in claims],
+    )
+
+
+async def free_orphans(tx: WorkerTx) -> int:
+    """Make due at once what nobody alive has in hand."""
+    return await tx.execute(QUERIES.free_orphans)
+
+
+async def find_live(tx: TenantTx, ids: Sequence[NotificationId]) -> list[Row]:
+    """Ladders under way."""
+    return await tx.fetch(QUERIES.find_live, tenant_id=tx.tenant_id, notification_ids=list(ids))
+
+
+async def find_ended(tx: TenantTx, ids: Sequence[NotificationId]) -> list[Row]:
+    """Ladders that are over."""
+    return await tx.fetch(
+        QUERIES.find_ended,
+        tenant_id=tx.tenant_id,
+        notification_ids=list(ids),
+        created_ats=[time_of(one) for one in ids],
+    )
+
+
+async def find_attempts(tx: TenantTx, ladders: Sequence[tuple[str, datetime, datetime]]) -> list[Row]:
+    """All attempts of ladders, given as id, start and end; the oldest first."""
+    return await tx.fetch(
+        QUERIES.find_attempts,
+        tenant_id=tx.tenant_id,
+        execution_ids=[one[0] for one in ladders],
+        started_ats=[one[1] for one in ladders],
+        ended_ats=[one[2] for one in ladders],
+    )
+
+
+async def sweep_delivery_outbox(tx: WorkerTx, *, now: datetime, limit: int) -> int:
+    """Remove proofs whose time is over."""
+    return await tx.execute(QUERIES.sweep_delivery_outbox, now=now, limit=limit)
+
+
+async def sweep_delivery_inbox(tx: WorkerTx, *, now: datetime, limit: int) -> int:
+    """Remove notes of requests whose time is over."""
+    return await tx.execute(QUERIES.sweep_delivery_inbox, now=now, limit=limit)
+
+
+def _live(row: Row) -> Live:
+    return Live(
+        id=ExecutionId(row["id"]),
+        notification_id=NotificationId(row["notification_id"]),
+        recipient_id=RecipientId(row["recipient_id"]),
+        is_test=row["is_test"],
+        here=Position(
+            steps=steps_of(row["ladder_snapshot"]),
+            use_case=row["use_case"],
+            expires_at=row["expires_at"],
+            step=row["step_index"],
+            tries=row["tries"],
+            step_deadline_at=row["step_deadline_at"],
+            past=past_of(row["fallback_path"]),
+        ),
+        attempt_id=AttemptId(row["attempt_id"]) if row["attempt_id"] else None,
+        attempt_started_at=row["attempt_started_at"],
+    )

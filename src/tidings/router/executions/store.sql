@@ -1,0 +1,246 @@
+-- name: begin_executions
+-- One row a ladder, in the transaction that hands it over. Those whose first step is ready are in our hands from the start and
+-- carry the call that is about to be made. A second ladder for the same notification and recipient falls out.
+INSERT INTO chan.executions_live (
+    tenant_id, id, started_at, updated_at, expires_at, step_deadline_at, due_at, attempt_started_at, tries, is_test,
+    notification_id, recipient_id, use_case, priority, strategy, ladder_snapshot, attempt_id, claimed_by
+)
+SELECT :tenant_id, fresh.id, :now, :now, fresh.expires_at, fresh.step_deadline_at, :now,
+       CASE WHEN fresh.attempt_id IS NOT NULL THEN :now::timestamptz END,
+       CASE WHEN fresh.attempt_id IS NOT NULL THEN 1 ELSE 0 END,
+       fresh.is_test, fresh.notification_id, fresh.recipient_id, fresh.use_case, fresh.priority, fresh.strategy,
+       fresh.ladder_snapshot, fresh.attempt_id, CASE WHEN fresh.claimed THEN :worker::text END
+FROM unnest(
+    :ids::text[], :expires_ats::timestamptz[], :step_deadline_ats::timestamptz[], :is_tests::boolean[],
+    :notification_ids::text[], :recipient_ids::text[], :use_cases::text[], :priorities::text[], :strategies::text[],
+    :ladder_snapshots::text[], :attempt_ids::text[], :claimeds::boolean[]
+) AS fresh (
+    id, expires_at, step_deadline_at, is_test, notification_id, recipient_id, use_case, priority, strategy,
+    ladder_snapshot, attempt_id, claimed
+)
+ON CONFLICT (tenant_id, notification_id, recipient_id) DO NOTHING
+RETURNING id;
+
+-- name: claim_due
+-- Across tenants, by ids alone. The most urgent first; among equals tenants take turns, within the oldest that are due, so
+-- that one tenant's thousand retries do not stand before another's single one. Rows in another worker's grasp are passed over.
+WITH due AS (
+    SELECT oldest.tenant_id, oldest.id, oldest.due_at, urgency.place,
+           row_number() OVER (PARTITION BY urgency.place, oldest.tenant_id ORDER BY oldest.due_at) AS turn
+    FROM unnest(ARRAY['critical', 'high', 'normal', 'low']) WITH ORDINALITY AS urgency (priority, place)
+    CROSS JOIN LATERAL (
+        SELECT tenant_id, id, due_at FROM chan.executions_live
+        WHERE claimed_by IS NULL AND priority = urgency.priority AND due_at <= :now
+        ORDER BY due_at LIMIT :window
+    ) AS oldest
+), chosen AS MATERIALIZED (
+    SELECT tenant_id, id FROM due ORDER BY place, turn, due_at LIMIT :limit
+), found AS MATERIALIZED (
+    SELECT live.tenant_id, live.id, live.claimed_by
+    FROM chosen
+    CROSS JOIN LATERAL (
+        SELECT tenant_id, id, claimed_by FROM chan.executions_live
+        WHERE tenant_id = chosen.tenant_id AND id = chosen.id AND claimed_by IS NULL
+        FOR UPDATE SKIP LOCKED
+    ) AS live
+)
+UPDATE chan.executions_live AS live
+SET claimed_by = :worker
+FROM found
+-- It is null in all of them. The planner takes that for rare, and goes to each row by its key.
+WHERE live.tenant_id = found.tenant_id AND live.id = found.id AND found.claimed_by IS NULL
+RETURNING live.tenant_id, live.id;
+
+-- name: next_due
+-- When the next look is needed: the first of each urgency, from the index alone.
+SELECT min(first.due_at) AS due_at
+FROM unnest(ARRAY['critical', 'high', 'normal', 'low']) AS urgency (priority)
+CROSS JOIN LATERAL (
+    SELECT due_at FROM chan.executions_live
+    WHERE claimed_by IS NULL AND priority = urgency.priority
+    ORDER BY due_at LIMIT 1
+) AS first;
+
+-- name: load_claimed
+-- What a claim is about; only what is still in our hands.
+SELECT live.id, live.notification_id, live.recipient_id, live.use_case, live.priority, live.expires_at, live.step_index,
+       live.tries, live.step_deadline_at, live.is_test, live.ladder_snapshot, live.fallback_path, live.attempt_id,
+       live.attempt_started_at
+FROM unnest(:ids::text[]) AS wanted (id)
+CROSS JOIN LATERAL (
+    SELECT * FROM chan.executions_live
+    WHERE tenant_id = :tenant_id AND id = wanted.id AND claimed_by = :worker
+    OFFSET 0
+) AS live
+ORDER BY live.due_at;
+
+-- name: mark_attempts
+-- Committed before the vendor is called: if the worker dies now, whoever comes next knows that a call was under way.
+WITH found AS MATERIALIZED (
+    SELECT live.place, live.under_way, called.attempt_id, called.step_deadline_at
+    FROM unnest(:ids::text[], :attempt_ids::text[], :step_deadline_ats::timestamptz[])
+        AS called (id, attempt_id, step_deadline_at)
+    CROSS JOIN LATERAL (
+        SELECT ctid AS place, attempt_id AS under_way FROM chan.executions_live
+        WHERE tenant_id = :tenant_id AND id = called.id AND claimed_by = :worker AND attempt_id IS NULL
+        FOR UPDATE
+    ) AS live
+)
+UPDATE chan.executions_live AS live
+SET attempt_id = found.attempt_id,
+    attempt_started_at = :now,
+    tries = live.tries + 1,
+    step_deadline_at = found.step_deadline_at,
+    updated_at = :now,
+    version = live.version + 1
+FROM found
+-- As in claim_due: null in all of them, taken for rare.
+WHERE live.ctid = found.place AND found.under_way IS NULL
+RETURNING live.id;
+
+-- name: record_outcomes
+-- One statement a set, all or nothing. Whoever lost the claim, or whose call is not the one under way any more, writes
+-- nothing: no attempt, no end, no event. The event goes out only if this is the first outcome.
+WITH told AS (
+    SELECT * FROM unnest(
+        :ids::text[], :fences::text[],
+        :steps::integer[], :triess::integer[], :step_deadline_ats::timestamptz[], :due_ats::timestamptz[], :paths::text[],
+        :results::text[], :evidences::text[], :final_channels::text[],
+        :event_ids::text[], :payloads::text[], :envelopes::text[],
+        :attempt_ids::text[], :attempt_started_ats::timestamptz[], :attempt_steps::integer[], :channels::text[],
+        :account_ids::text[], :vendors::text[], :provider_message_ids::text[], :statuses::text[], :reasons::text[]
+    ) AS told (
+        id, fence,
+        step, tries, step_deadline_at, due_at, path,
+        result, evidence, final_channel,
+        event_id, payload, envelope,
+        attempt_id, attempt_started_at, attempt_step, channel,
+        account_id, vendor, provider_message_id, status, reason
+    )
+), found AS MATERIALIZED (
+    -- Each by its key and locked, whatever the planner thinks of the table's size; nobody changes them from here on.
+    SELECT told.*, live.*
+    FROM told
+    CROSS JOIN LATERAL (
+        SELECT ctid AS place, started_at, cost_spent_micros, policy_version, notification_id, recipient_id, use_case,
+               strategy, policy_id, ladder_snapshot, cost_currency, fallback_path, trace_id
+        FROM chan.executions_live
+        WHERE tenant_id = :tenant_id AND id = told.id AND claimed_by = :worker
+          AND attempt_id IS NOT DISTINCT FROM told.fence
+        FOR UPDATE
+    ) AS live
+), over AS (
+    DELETE FROM chan.executions_live
+    WHERE ctid = ANY (ARRAY(SELECT place FROM found WHERE result IS NOT NULL))
+), goes_on AS (
+    UPDATE chan.executions_live AS live
+    SET step_index = found.step,
+        tries = found.tries,
+        step_deadline_at = found.step_deadline_at,
+        due_at = found.due_at,
+        fallback_path = found.path,
+        attempt_id = NULL,
+        attempt_started_at = NULL,
+        claimed_by = NULL,
+        updated_at = :now,
+        version = live.version + 1
+    FROM found
+    WHERE live.ctid = found.place AND found.result IS NULL
+), history AS (
+    INSERT INTO chan.fallback_executions (
+        tenant_id, id, started_at, terminated_at, total_cost_micros, policy_version, notification_id, recipient_id,
+        use_case, strategy, policy_id, ladder_snapshot, final_channel, outcome, evidence, cost_currency,
+        fallback_path, trace_id
+    )
+    SELECT :tenant_id, id, started_at, :now, cost_spent_micros, policy_version, notification_id, recipient_id,
+           use_case, strategy, policy_id, ladder_snapshot, final_channel, result, evidence, cost_currency,
+           fallback_path, trace_id
+    FROM found WHERE result IS NOT NULL
+), attempts AS (
+    INSERT INTO chan.delivery_attempts (
+        tenant_id, id, started_at, terminated_at, step_index, duration_ms, execution_id, channel, adapter_config_id,
+        provider, provider_message_id, status, reason
+    )
+    SELECT :tenant_id, attempt_id, attempt_started_at, :now, attempt_step,
+           extract(epoch FROM :now - attempt_started_at) * 1000, id, channel, account_id,
+           vendor, provider_message_id, status, reason
+    FROM found WHERE attempt_id IS NOT NULL
+), proven AS (
+    INSERT INTO chan.delivery_outbox (tenant_id, notification_id, recipient_id, event_id, execution_id)
+    SELECT :tenant_id, notification_id, recipient_id, event_id, id FROM found WHERE result IS NOT NULL
+    ON CONFLICT (tenant_id, notification_id, recipient_id) DO NOTHING
+    RETURNING event_id
+), announced AS (
+    INSERT INTO chan.outbox (id, tenant_id, subject, ordering_key, payload, envelope)
+    SELECT event_id, :tenant_id, :subject, notification_id, payload, envelope
+    FROM found
+    -- A join would be planned for one row and take the square of the set; this looks each up in a hash.
+    WHERE (event_id IN (SELECT event_id FROM proven)) IS TRUE
+)
+SELECT id FROM found;
+
+-- name: release_claims
+-- Give back what could not be dealt with, for another look later. A call that was under way stays noted.
+UPDATE chan.executions_live AS live
+SET claimed_by = NULL, due_at = :due_at
+FROM unnest(:tenant_ids::text[], :ids::text[]) AS given (tenant_id, id)
+WHERE live.tenant_id = given.tenant_id AND live.id = given.id AND live.claimed_by = :worker;
+
+-- name: free_orphans
+-- Rare, so it reads the whole table rather than that every ladder pays for an index. What was under way stays noted in the row.
+UPDATE chan.executions_live AS live
+SET claimed_by = NULL, due_at = now()
+WHERE live.claimed_by IS NOT NULL
+  AND NOT EXISTS (SELECT FROM kernel.workers AS alive WHERE alive.id = live.claimed_by);
+
+-- name: find_live
+-- Ladders under way of some notifications.
+SELECT live.id, live.notification_id, live.recipient_id, live.strategy, live.ladder_snapshot, live.policy_id,
+       live.policy_version, live.started_at, live.due_at, live.step_index, live.attempt_id, live.attempt_started_at
+FROM unnest(:notification_ids::text[]) AS wanted (notification_id)
+CROSS JOIN LATERAL (
+    SELECT * FROM chan.executions_live
+    WHERE tenant_id = :tenant_id AND notification_id = wanted.notification_id
+    OFFSET 0
+) AS live;
+
+-- name: find_ended
+-- A ladder is never older than its notification, so that earlier months are passed over.
+SELECT ended.id, ended.notification_id, ended.recipient_id, ended.strategy, ended.ladder_snapshot, ended.policy_id,
+       ended.policy_version, ended.started_at, ended.terminated_at, ended.outcome, ended.evidence, ended.final_channel
+FROM unnest(:notification_ids::text[], :created_ats::timestamptz[]) AS wanted (notification_id, created_at)
+CROSS JOIN LATERAL (
+    SELECT * FROM chan.fallback_executions
+    WHERE tenant_id = :tenant_id AND notification_id = wanted.notification_id AND started_at >= wanted.created_at
+    OFFSET 0
+) AS ended;
+
+-- name: find_attempts
+-- All calls and skipped steps of some ladders, within the time that each had.
+SELECT made.id, made.execution_id, made.step_index, made.channel, made.provider, made.status, made.reason,
+       made.provider_message_id, made.started_at, made.terminated_at
+FROM unnest(:execution_ids::text[], :started_ats::timestamptz[], :ended_ats::timestamptz[])
+    AS wanted (execution_id, started_at, ended_at)
+CROSS JOIN LATERAL (
+    SELECT * FROM chan.delivery_attempts
+    WHERE tenant_id = :tenant_id AND execution_id = wanted.execution_id
+      AND started_at BETWEEN wanted.started_at AND wanted.ended_at
+    OFFSET 0
+) AS made
+ORDER BY made.started_at, made.id;
+
+-- name: sweep_delivery_outbox
+-- The proof outlives every replay; after that it only takes room. The oldest first, about so many at a time.
+DELETE FROM chan.delivery_outbox
+WHERE expires_at <= (
+    SELECT max(oldest.expires_at)
+    FROM (SELECT expires_at FROM chan.delivery_outbox WHERE expires_at <= :now ORDER BY expires_at LIMIT :limit) AS oldest
+);
+
+-- name: sweep_delivery_inbox
+-- Likewise for requests that were taken.
+DELETE FROM chan.delivery_inbox
+WHERE expires_at <= (
+    SELECT max(oldest.expires_at)
+    FROM (SELECT expires_at FROM chan.delivery_inbox WHERE expires_at <= :now ORDER BY expires_at LIMIT :limit) AS oldest
+);

@@ -1,0 +1,1 @@
+"""Which step next, and when: state in, decision out, nothing else."""

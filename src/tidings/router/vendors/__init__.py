@@ -1,0 +1,1 @@
+"""Adapters by account: found, opened, kept open, and called under a clock."""

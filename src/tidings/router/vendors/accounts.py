@@ -1,0 +1,53 @@
+"""Which account a tenant sends through with each vendor, known for about a second."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import Database, TenantTx
+from tidings.kernel.ids import TenantId
+from tidings.kernel.keys.remembered import Remembered
+from tidings.router.channel_configs import store
+from tidings.router.channel_configs.store import StoredAccount
+
+#: Tenants that are remembered at once.
+_MOST = 10_000
+
+
+class Accounts:
+    """The tenant's own account with a vendor, or else the platform's."""
+
+    def __init__(
+        self,
+        db: Database,
+        *,
+        vendors: frozenset[str],
+        clock: Clock,
+        look_again: timedelta = timedelta(seconds=1),
+    ) -> None:
+        """`vendors` are the names in the registry; a change is seen after `look_again` at the latest."""
+        self._db = db
+        self._vendors = sorted(vendors)
+        self._known: Remembered[TenantId, Mapping[str, StoredAccount]] = Remembered(
+            clock=clock, size=_MOST, ttl=look_again
+        )
+
+    async def of(self, tenant_id: TenantId) -> Mapping[str, StoredAccount]:
+        """By vendor."""
+        known = self._known.get(tenant_id)
+        if known is None:
+            async with self._db.tenant(tenant_id) as tx:
+                known = await self._look(tx)
+        return known
+
+    async def within(self, tx: TenantTx) -> Mapping[str, StoredAccount]:
+        """The same for somebody who has a transaction under way."""
+        known = self._known.get(tx.tenant_id)
+        return known if known is not None else await self._look(tx)
+
+    async def _look(self, tx: TenantTx) -> Mapping[str, StoredAccount]:
+        found: dict[str, StoredAccount] = {}
+        for account in await store.find_accounts(tx, vendors=self._vendors):
+            found.setdefault(account.vendor, account)
+        self._known.put(tx.tenant_id, found)
+        return found

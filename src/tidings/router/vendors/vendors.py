@@ -1,0 +1,84 @@
+"""The vendors as the ladders see them: a set of messages for a vendor of a tenant, and what became of each."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tidings.contracts.adapters import Adapter
+from tidings.contracts.messages import OutboundMessage, Outcome, TryLater, Unlearned
+from tidings.kernel.errors import DatabaseError
+from tidings.kernel.ids import TenantId
+from tidings.kernel.logs import get_logger
+from tidings.router.vendors.accounts import Accounts
+from tidings.router.vendors.opened import OpenAdapters, UnusableError
+from tidings.router.vendors.simulated import SIMULATED, SimulatedAdapter, is_simulated
+
+_log = get_logger("vendors")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sent:
+    """What a set of messages came to."""
+
+    #: Who was really called.
+    vendor: str
+    #: Through which account; None where there was none.
+    account_id: str | None
+    #: One each, in the order of the messages.
+    outcomes: Sequence[Outcome]
+
+
+class Vendors:
+    """Calls vendors; whatever they or their settings do, every message has its outcome."""
+
+    def __init__(self, accounts: Accounts, adapters: OpenAdapters) -> None:
+        self.accounts = accounts
+        self._adapters = adapters
+        self._simulated = SimulatedAdapter()
+
+    @staticmethod
+    def of(vendor: str, message: OutboundMessage, *, is_test: bool) -> str:
+        """The vendor that the message really goes to."""
+        return SIMULATED if is_test or is_simulated(message.to) else vendor
+
+    async def send(self, tenant_id: TenantId, vendor: str, messages: Sequence[OutboundMessage]) -> Sent:
+        """Hand a set to one vendor, within the time that its adapter names."""
+        if vendor == SIMULATED:
+            return Sent(vendor=SIMULATED, account_id=None, outcomes=await self._simulated.send(messages))
+        try:
+            account = (await self.accounts.of(tenant_id)).get(vendor)
+        except DatabaseError:
+            unknown = TryLater(reason="the account could not be looked up", code="account_not_found")
+            return Sent(vendor=vendor, account_id=None, outcomes=[unknown] * len(messages))
+        if account is None:
+            nobody = TryLater(reason="there is no account with this vendor", code="no_account")
+            return Sent(vendor=vendor, account_id=None, outcomes=[nobody] * len(messages))
+        try:
+            async with self._adapters.borrow(account, tenant_id) as adapter:
+                outcomes = await _called(adapter, messages)
+        except UnusableError as error:
+            unusable = TryLater(reason=str(error), code=error.code)
+            outcomes = [unusable] * len(messages)
+        return Sent(vendor=vendor, account_id=account.id, outcomes=outcomes)
+
+    async def close(self) -> None:
+        """End all connections."""
+        await self._adapters.close()
+
+
+async def _called(adapter: Adapter, messages: Sequence[OutboundMessage]) -> Sequence[Outcome]:
+    try:
+        async with asyncio.timeout(adapter.longest_send.total_seconds()):
+            outcomes = await adapter.send(messages)
+    except TimeoutError:
+        silent = Unlearned(reason="the adapter did not come back in time")
+        return [silent] * len(messages)
+    except Exception as error:  # noqa: BLE001  # a mistake in one adapter must not lose what became of a set
+        _log.error("adapter_fell", adapter=adapter.name, error=type(error).__name__)
+        fell = Unlearned(reason="the adapter fell")
+        return [fell] * len(messages)
+    if len(outcomes) != len(messages):
+        _log.error("adapter_miscounts", adapter=adapter.name)
+        lost = Unlearned(reason="the adapter did not tell what became of each")
+        return [lost] * len(messages)
+    return outcomes

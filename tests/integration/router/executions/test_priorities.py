@@ -1,0 +1,35 @@
+"""Who is taken up first."""
+
+from tests.support.ladders import EMAIL, LadderWorld, Worker
+from tidings.contracts.delivery import Begin
+from tidings.kernel.clock import SystemClock
+from tidings.kernel.ids import TENANT, TenantId
+from tidings.router.executions import store
+
+
+async def waiting(world: LadderWorld, worker: Worker, tenant_id: TenantId, count: int, priority: str) -> None:
+    begins = [Begin(hand_off=world.hand_off(EMAIL, priority=priority)) for _ in range(count)]
+    async with world.db.tenant(tenant_id) as tx:
+        await worker.router.begin(tx, begins)
+
+
+async def test_the_urgent_first_and_tenants_in_turn(world: LadderWorld, worker: Worker) -> None:
+    """One tenant's many do not stand before another's few."""
+    few = TENANT.new(SystemClock().now())
+    await waiting(world, worker, world.tenant_id, 50, "normal")
+    await waiting(world, worker, few, 2, "normal")
+    await waiting(world, worker, world.tenant_id, 3, "critical")
+    await waiting(world, worker, world.tenant_id, 50, "low")
+
+    async with world.db.worker(claims=True) as tx:
+        now = world.clock.now()
+        first = await store.claim_due(tx, worker=worker.id, now=now, limit=8, window=100)
+        rest = await store.claim_due(tx, worker=worker.id, now=now, limit=200, window=200)
+        nothing = await store.claim_due(tx, worker=worker.id, now=now, limit=200, window=200)
+        due = await store.next_due(tx)
+
+    assert len(first) == 8
+    assert sum(claim.tenant_id == few for claim in first) == 2
+    critical = {row["id"] for row in await world.live() if row["priority"] == "critical"}
+    assert critical < {claim.id for claim in first}
+    assert (len(rest), nothing, due) == (97, [], None)

@@ -1,0 +1,247 @@
+"""The router over a test's database and the real sandbox; only notify's side of the port is played."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from tests.support.clock import ManualClock
+from tests.support.people import unused
+from tests.support.vendors import MESSAGE
+from tidings.contracts.channel_configs import ConfigureAccount
+from tidings.contracts.delivery import (
+    OUTCOME_SUBJECT,
+    Begin,
+    DeliveryOutcome,
+    HandOff,
+    PreparedStep,
+    ReadyStep,
+    Route,
+    StepAsk,
+    StepPreparer,
+)
+from tidings.contracts.messages import OutboundMessage
+from tidings.contracts.words import UseCase
+from tidings.kernel.audit.log import AuditLog
+from tidings.kernel.clock import Clock, SystemClock
+from tidings.kernel.db import Database
+from tidings.kernel.ids import NOTIFICATION, RECIPIENT, NotificationId, TenantId
+from tidings.kernel.secrets import FileSecrets, SecretsByScheme
+from tidings.kernel.workers import WORKER
+from tidings.router.adapters.egress import Guard, anywhere
+from tidings.router.adapters.registry import ADAPTERS
+from tidings.router.channel_configs.configure import AdapterConfigs
+from tidings.router.executions.advance import Advancer
+from tidings.router.executions.alarm import Alarm
+from tidings.router.executions.call import Caller
+from tidings.router.executions.history import StoredHistory
+from tidings.router.executions.jobs import DueJob, DueSettings
+from tidings.router.executions.model import Unobserved
+from tidings.router.executions.record import Recorder
+from tidings.router.executions.rescue import free_orphans
+from tidings.router.executions.router import ExecutionRouter
+from tidings.router.ladder.decide import Ladder
+from tidings.router.ladder.patience import PATIENCE, Patience
+from tidings.router.vendors.accounts import Accounts
+from tidings.router.vendors.opened import OpenAdapters
+from tidings.router.vendors.vendors import Vendors
+from tidings.sandbox import Sandbox
+
+EMAIL = Route(channel="email", vendor="smtp")
+EMAIL_ELSEWHERE = Route(channel="email", vendor="http")
+SMS = Route(channel="sms", vendor="http")
+
+
+def now_clock() -> ManualClock:
+    """A clock that begins now, so that its rows find their partitions."""
+    return ManualClock(SystemClock().now())
+
+
+class PlayedPreparer:
+    """Notify's side of the port: fixed words for everybody, unless a test has said otherwise."""
+
+    def __init__(self) -> None:
+        self.asked: list[StepAsk] = []
+        #: What to answer, by notification and step.
+        self.answers: dict[tuple[str, int], PreparedStep] = {}
+        self.to = "laila@example.test"
+        self.fails: Exception | None = None
+
+    async def prepare(self, tenant_id: TenantId, asks: Sequence[StepAsk]) -> list[PreparedStep]:
+        """One answer each."""
+        self.asked += asks
+        if self.fails is not None:
+            raise self.fails
+        return [
+            self.answers.get((ask.notification_id, ask.step))
+            or ready(tenant_id, ask.notification_id, ask.channel, to=self.to)
+            for ask in asks
+        ]
+
+
+def ready(
+    tenant_id: str, notification_id: str, channel: str = "email", *, to: str = "laila@example.test"
+) -> ReadyStep:
+    """A step that may be sent."""
+    return ReadyStep(message=message(tenant_id, notification_id, channel, to=to))
+
+
+def message(tenant_id: str, notification_id: str, channel: str, *, to: str) -> OutboundMessage:
+    """Fixed words for that address."""
+    return replace(MESSAGE, message_id=notification_id, tenant_id=tenant_id, channel=channel, to=to)
+
+
+class Worker:
+    """One process' router: its own adapters, its own name among the workers."""
+
+    def __init__(
+        self,
+        world: "LadderWorld",
+        *,
+        preparer: StepPreparer | None = None,
+        settings: DueSettings | None = None,
+    ) -> None:
+        db, clock = world.db, world.clock
+        self.id = WORKER.new(clock.now())
+        self.alarm = Alarm()
+        self.preparer = PlayedPreparer()
+        self.accounts = Accounts(db, vendors=frozenset(ADAPTERS), clock=clock)
+        self.vendors = Vendors(
+            self.accounts, OpenAdapters(world.secrets, clock=clock, tenant_guard=world.tenant_guard)
+        )
+        observer = Unobserved()
+        ladder = Ladder(world.patience)
+        recorder = Recorder(db, clock=clock, alarm=self.alarm, observer=observer)
+        caller = Caller(
+            self.vendors, recorder, ladder=ladder, clock=clock, luck=lambda: 0.5, observer=observer
+        )
+        self.router = ExecutionRouter(
+            self.accounts, caller, worker_id=lambda: self.id, clock=clock, alarm=self.alarm
+        )
+        advancer = Advancer(
+            db, caller, preparer or self.preparer, clock=clock, luck=lambda: 0.5, observer=observer
+        )
+        self.due = DueJob(
+            db,
+            advancer,
+            worker_id=lambda: self.id,
+            clock=clock,
+            alarm=self.alarm,
+            settings=settings or DueSettings(longest_sleep=600.0),
+        )
+        self._db = db
+
+    async def announce(self) -> None:
+        """The others know it from now on."""
+        async with self._db.worker() as tx:
+            await tx.connection.execute("INSERT INTO kernel.workers (id, lock_key) VALUES ($1, 1)", self.id)
+
+    async def send(self, tenant_id: TenantId, begins: Sequence[Begin]) -> None:
+        """As notify's dispatcher does it."""
+        async with self._db.tenant(tenant_id) as tx:
+            begun = await self.router.begin(tx, begins)
+        await self.router.carry_out(begun)
+
+
+class LadderWorld:
+    """A tenant, the platform's accounts with a sandbox, and what became of things."""
+
+    def __init__(
+        self, db: Database, folder: Path, sandbox: Sandbox, tenant_id: TenantId, clock: Clock | None = None
+    ) -> None:
+        self.db = db
+        self.folder = folder
+        self.sandbox = sandbox
+        self.tenant_id = tenant_id
+        self.manual = now_clock()
+        self.clock: Clock = clock or self.manual
+        self.secrets = SecretsByScheme({"file": FileSecrets(folder)})
+        self.configs = AdapterConfigs(
+            {kind.name: kind.channels for kind in ADAPTERS.values()},
+            audit=AuditLog("chan", self.clock),
+            clock=self.clock,
+        )
+        self.tenant_guard: Guard = anywhere
+        self.patience: dict[UseCase, Patience] = dict(PATIENCE)
+        self.history = StoredHistory(self.clock)
+
+    async def account(self, vendor: str, settings: dict[str, Any] | str) -> None:
+        """An account of the tenant's own, changed where there is one."""
+        name = f"{vendor}-{unused()}"
+        place = self.folder / self.tenant_id
+        place.mkdir(exist_ok=True)
+        (place / name).write_text(settings if isinstance(settings, str) else json.dumps(settings))
+        command = ConfigureAccount(vendor=vendor, secret_ref=f"file://{name}")
+        async with self.db.tenant(self.tenant_id) as tx:
+            await self.configs.configure(tx, [command], actor="test")
+
+    async def accounts(self) -> None:
+        """Accounts that lead to the sandbox."""
+        await self.account("smtp", self.smtp())
+        await self.account(
+            "http",
+            {
+                "url": f"{self.sandbox.url}/http/messages",
+                "message_id_path": "id",
+                "error_code_path": "error.code",
+                "timeout_seconds": 5.0,
+            },
+        )
+
+    def smtp(self, **more: Any) -> dict[str, Any]:
+        """Settings of the sandbox's mail server."""
+        return {"host": "127.0.0.1", "port": self.sandbox.smtp_port, "security": "none", **more}
+
+    def hand_off(self, *routes: Route, **more: Any) -> HandOff:
+        """To somebody new."""
+        now = self.clock.now()
+        more.setdefault("expires_at", now + timedelta(days=1))
+        return HandOff(
+            notification_id=NOTIFICATION.new(now),
+            recipient_id=RECIPIENT.new(now),
+            use_case=more.pop("use_case", "txn"),
+            priority=more.pop("priority", "normal"),
+            routes=routes,
+            **more,
+        )
+
+    def begin(self, *routes: Route, to: str | None = None, **more: Any) -> Begin:
+        """With the first step ready."""
+        hand_off = self.hand_off(*(routes or (EMAIL,)), **more)
+        channel = hand_off.routes[0].channel
+        address = to or f"{hand_off.notification_id.lower()}@example.test"
+        first = ready(self.tenant_id, hand_off.notification_id, channel, to=address)
+        return Begin(hand_off=hand_off, first=first)
+
+    async def outcomes(self) -> list[DeliveryOutcome]:
+        """All that was announced of this tenant, in order."""
+        async with self.db.worker() as tx:
+            found = await tx.connection.fetch(
+                "SELECT subject, payload FROM chan.outbox WHERE tenant_id = $1 ORDER BY seq", self.tenant_id
+            )
+        assert {row["subject"] for row in found} <= {OUTCOME_SUBJECT}
+        return [msgspec.json.decode(row["payload"], type=DeliveryOutcome) for row in found]
+
+    async def rows(self, query: str, *values: object) -> list[dict[str, Any]]:
+        """What the tenant itself finds."""
+        async with self.db.tenant(self.tenant_id) as tx:
+            return [dict(row) for row in await tx.connection.fetch(query, *values)]
+
+    async def live(self) -> list[dict[str, Any]]:
+        """Ladders under way."""
+        return await self.rows("SELECT * FROM chan.executions_live ORDER BY id")
+
+    async def attempts_of(self, notification_id: NotificationId) -> list[tuple[int, str, str | None]]:
+        """Step, status and reason of each, in order."""
+        async with self.db.tenant(self.tenant_id) as tx:
+            found = await self.history.of_notifications(tx, [notification_id])
+        return [(a.step, a.status, a.reason) for record in found[notification_id] for a in record.attempts]
+
+    async def rescue(self) -> int:
+        """Free what nobody alive has in hand; whether others' rows are among it is not ours to say."""
+        async with self.db.worker() as tx:
+            return await free_orphans(tx)
