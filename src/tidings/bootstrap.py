@@ -5,8 +5,11 @@ Tests build the same `System` over their own database.
 """
 
 import asyncio
+import os
 from collections.abc import Callable, Mapping, Sequence
+from enum import IntEnum
 from functools import cached_property
+from secrets import SystemRandom
 from types import TracebackType
 from typing import Self
 from urllib.parse import urlsplit
@@ -39,8 +42,10 @@ from tidings.kernel.local_hot_state import LocalHotState
 from tidings.kernel.metrics import Metrics
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.postgres_bus import PostgresBus
+from tidings.kernel.postgres_bus.wakeups import Wake
 from tidings.kernel.secrets import EnvSecrets, FileSecrets, SecretsByScheme
 from tidings.kernel.sweepers import SweepJob
+from tidings.kernel.workers import Presence
 from tidings.notify.access import deps as access_deps
 from tidings.notify.access import routes as access_routes
 from tidings.notify.access.authenticate import AnyAuthenticator, KeyAuthenticator
@@ -52,8 +57,32 @@ from tidings.notify.audit_trail import routes as audit_routes
 from tidings.notify.categories.registry import Categories
 from tidings.notify.channels import deps as channels_deps
 from tidings.notify.channels import routes as channels_routes
+from tidings.notify.dispatch import outcome
+from tidings.notify.dispatch.claim import Turns
+from tidings.notify.dispatch.claim import free_orphans as free_claims
+from tidings.notify.dispatch.compose import Composer
+from tidings.notify.dispatch.job import QUEUE_CHANNEL, QUEUE_NAME, DispatchJob
+from tidings.notify.dispatch.prepare import StepGate
+from tidings.notify.dispatch.schedule import ScheduleJob
+from tidings.notify.dispatch.schedule import sweep_done as sweep_schedule
+from tidings.notify.dispatch.steps import StepMaker
+from tidings.notify.dispatch.turn import TurnTaker
+from tidings.notify.facts.load import FactsLoader
+from tidings.notify.notifications import deps as notifications_deps
+from tidings.notify.notifications import routes as notifications_routes
+from tidings.notify.notifications.accept import Acceptor
+from tidings.notify.notifications.attachments import Attachments
+from tidings.notify.notifications.body import BodyReader
+from tidings.notify.notifications.cancel import Canceller
+from tidings.notify.notifications.explain import Explainer
+from tidings.notify.notifications.front import BODY_LIMIT, BULK_PATH, ONE_PATH, NotificationsFront
+from tidings.notify.notifications.intake import Intake
+from tidings.notify.notifications.order import OrderDesk
+from tidings.notify.notifications.simulate import Simulator
+from tidings.notify.notifications.store import sweep_ledger as sweep_dedup_ledger
 from tidings.notify.recipients import deps as recipients_deps
 from tidings.notify.recipients import routes as recipients_routes
+from tidings.notify.recipients.upsert import RecipientUpserter
 from tidings.notify.render.engine import V8Renderer
 from tidings.notify.suppressions import deps as suppressions_deps
 from tidings.notify.suppressions import routes as suppressions_routes
@@ -74,11 +103,37 @@ from tidings.notify.tenants.states import ProjectedStates
 from tidings.operations.partitions.job import PartitionJob
 from tidings.router.adapters.registry import ADAPTERS
 from tidings.router.channel_configs.configure import AdapterConfigs
+from tidings.router.executions.advance import Advancer
+from tidings.router.executions.alarm import Alarm
+from tidings.router.executions.call import Caller as VendorCaller
+from tidings.router.executions.history import StoredHistory
+from tidings.router.executions.jobs import DueJob
+from tidings.router.executions.record import Recorder
+from tidings.router.executions.rescue import free_orphans as free_executions
+from tidings.router.executions.router import ExecutionRouter
+from tidings.router.executions.sweep import sweep_ledgers
+from tidings.router.ladder.decide import Ladder
+from tidings.router.vendors.accounts import Accounts
+from tidings.router.vendors.opened import OpenAdapters
+from tidings.router.vendors.vendors import Vendors
 from tidings.settings import AuthSettings, HttpSettings, Settings, secret_environment
 
 _SERVICES = ("notification", "chan", "bff_backoffice")
 #: The services that note which events they have applied.
 _LEDGERS = ("notification", "chan")
+
+
+class _Stripe(IntEnum):
+    """Who adds to which of the striped counts, so that two transactions of one process don't wait for each other."""
+
+    ACCEPT = 0
+    DISPATCH = 1
+    OUTCOMES = 2
+    CANCEL = 3
+
+
+def _stripe(part: _Stripe) -> int:
+    return os.getpid() % 8 * len(_Stripe) + part
 
 
 class System:
@@ -139,7 +194,123 @@ class System:
             audit=self.router_audit,
             clock=self.clock,
         )
+
+        # A dispatcher in this process is told at once; one elsewhere hears it from the database.
+        self.dispatch_wake = self.bus.wakeups.on(QUEUE_CHANNEL, QUEUE_NAME)
+        self.schedule_wake = Wake()
+        self.attachments = Attachments(lambda: self.blobs)
+        self.desk = OrderDesk(templates=self.templates, categories=self.categories, clock=self.clock)
+        self.intake = Intake(
+            db=self.db,
+            acceptor=Acceptor(
+                upserter=RecipientUpserter(keyring=self.keyring, clock=self.clock),
+                keyring=self.keyring,
+                outbox=self.outbox,
+                clock=self.clock,
+                stripe=_stripe(_Stripe.ACCEPT),
+            ),
+            idempotency=self.idempotency,
+            clock=self.clock,
+            wake=self._wake_dispatch,
+        )
+        self._build_pipeline()
         self.app = self.build_app()
+
+    def _build_pipeline(self) -> None:
+        """From the queue to the vendors; a process that only serves the API builds it too, and runs none of it."""
+        self.presence = Presence(
+            self._runtime_url,
+            self.db,
+            clock=self.clock,
+            free_orphans=[free_claims, free_executions],
+            on_rescue=self._rescued,
+        )
+        self.facts = FactsLoader(self.db, keyring=self.keyring, categories=self.categories, clock=self.clock)
+        self.composer = Composer(templates=self.templates, renderer=self.renderer)
+        self.history = StoredHistory(self.clock)
+        steps = StepMaker(
+            composer=self.composer,
+            limits=self.hot_state.limits,
+            attachments=self.attachments,
+            clock=self.clock,
+        )
+        self.step_gate = StepGate(
+            db=self.db, loader=self.facts, keyring=self.keyring, steps=steps, clock=self.clock
+        )
+        observer = _RouterMetrics(self.metrics)
+        ladder = Ladder()
+        luck = SystemRandom().random
+        accounts = Accounts(self.db, vendors=frozenset(ADAPTERS), clock=self.clock)
+        self.vendors = Vendors(accounts, OpenAdapters(self.secrets, clock=self.clock))
+        self.alarm = Alarm()
+        caller = VendorCaller(
+            self.vendors,
+            Recorder(self.db, clock=self.clock, alarm=self.alarm, observer=observer),
+            ladder=ladder,
+            clock=self.clock,
+            luck=luck,
+            observer=observer,
+        )
+        self.router = ExecutionRouter(
+            accounts, caller, worker_id=self._worker_id, clock=self.clock, alarm=self.alarm
+        )
+        self.due = DueJob(
+            self.db,
+            Advancer(self.db, caller, self.step_gate, clock=self.clock, luck=luck, observer=observer),
+            worker_id=self._worker_id,
+            clock=self.clock,
+            alarm=self.alarm,
+            known=self.presence.known,
+        )
+        self.dispatch = DispatchJob(
+            db=self.db,
+            turns=Turns(self.db),
+            taker=TurnTaker(
+                db=self.db,
+                loader=self.facts,
+                keyring=self.keyring,
+                limits=self.hot_state.limits,
+                steps=steps,
+                router=self.router,
+                outbox=self.outbox,
+                clock=self.clock,
+                stripe=_stripe(_Stripe.DISPATCH),
+            ),
+            router=self.router,
+            presence=self.presence,
+            wakeups=self.bus.wakeups,
+            wake=self.dispatch_wake,
+            metrics=self.metrics,
+        )
+        self.schedule = ScheduleJob(
+            self.db,
+            clock=self.clock,
+            presence=self.presence,
+            wake=self.schedule_wake,
+            wake_dispatcher=self.dispatch_wake.set,
+        )
+        self.outcomes = self.bus.consumer(
+            Subscription(
+                group=outcome.GROUP,
+                subjects=outcome.SUBJECTS,
+                ledger="notification",
+                on_tenant_events=outcome.handler(
+                    outbox=self.outbox, clock=self.clock, stripe=_stripe(_Stripe.OUTCOMES)
+                ),
+            )
+        )
+
+    def _worker_id(self) -> str:
+        return self.presence.id
+
+    def _rescued(self, count: int) -> None:
+        self.metrics.claims_freed.inc(count)
+        self.alarm.look_now()
+        self.dispatch_wake.set()
+
+    def _wake_dispatch(self) -> None:
+        self.dispatch_wake.set()
+        self.schedule_wake.set()
 
     @cached_property
     def blobs(self) -> BlobStore:
@@ -165,6 +336,7 @@ class System:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        await self.vendors.close()
         await self.renderer.close()
         await self.db.close()
         if self._flush_traces is not None:
@@ -207,12 +379,20 @@ class System:
             "flags": FlagsJob(self.flags, bus.wakeups.on(FLAGS_CHANNEL, FLAGS_PAYLOAD)),
             "templates": TemplatesJob(self.templates, bus.wakeups.on(TEMPLATES_CHANNEL, TEMPLATES_PAYLOAD)),
             "last_used": self.last_used,
+            "presence": self.presence,
+            "dispatch": self.dispatch,
+            "schedule": self.schedule,
+            "due": self.due,
+            "outcomes": self.outcomes,
             "sweepers": SweepJob(
                 {
                     "idempotency_keys": lambda most: self.idempotency.sweep(self.db, limit=most),
                     "dead_letters": lambda _: bus.dead_letters.sweep(),
                     "hot_state": self._sweep_hot_state,
                     "consumed_events": self._sweep_consumed,
+                    "dedup_ledger": self._sweep_ledger,
+                    "schedule": lambda most: sweep_schedule(self.db, self.clock, limit=most),
+                    "delivery_ledgers": lambda most: sweep_ledgers(self.db, self.clock, limit=most),
                 },
                 every=self.settings.jobs.sweep_every,
                 metrics=self.metrics,
@@ -224,6 +404,10 @@ class System:
 
     async def _sweep_consumed(self, _: int) -> int:
         return sum([await ConsumedEvents(schema).sweep(self.db, self.clock) for schema in _LEDGERS])
+
+    async def _sweep_ledger(self, most: int) -> int:
+        async with self.db.worker() as tx:
+            return await sweep_dedup_ledger(tx, now=self.clock.now(), limit=most)
 
     def build_app(
         self,
@@ -241,6 +425,13 @@ class System:
             ),
             gate=self.gate,
             witness=AuditingWitness(self.db, audit=self.audit, clock=self.clock),
+        )
+        front = NotificationsFront(
+            door=door,
+            desk=self.desk,
+            intake=self.intake,
+            attachments=self.attachments,
+            clock=self.clock,
         )
         return build_app(
             routers=[
@@ -304,13 +495,54 @@ class System:
                         own_hosts=self.own_hosts,
                     )
                 ),
+                *notifications_routes.routers(
+                    notifications_deps.Deps(
+                        db=self.db,
+                        clock=self.clock,
+                        history=self.history,
+                        front=front,
+                        canceller=Canceller(
+                            outbox=self.outbox,
+                            audit=self.audit,
+                            clock=self.clock,
+                            stripe=_stripe(_Stripe.CANCEL),
+                        ),
+                        explainer=Explainer(
+                            self.db,
+                            history=self.history,
+                            templates=self.templates,
+                            categories=self.categories,
+                            clock=self.clock,
+                        ),
+                        simulator=Simulator(
+                            self.db,
+                            desk=self.desk,
+                            loader=self.facts,
+                            keyring=self.keyring,
+                            composer=self.composer,
+                            attachments=self.attachments,
+                            clock=self.clock,
+                        ),
+                        bodies=BodyReader(
+                            self.db,
+                            loader=self.facts,
+                            keyring=self.keyring,
+                            composer=self.composer,
+                            audit=self.audit,
+                        ),
+                    )
+                ),
                 *more_routers,
             ],
             door=door,
             clock=self.clock,
             version=__version__,
             checks=checks if checks is not None else {"database": self.db.ping},
-            raw_routes=raw_routes(door) if raw_routes else None,
+            raw_routes={**front.routes(), **(raw_routes(door) if raw_routes else {})},
+            body_limits=dict.fromkeys(
+                (ONE_PATH, BULK_PATH, f"{ONE_PATH}/simulate"),
+                max(BODY_LIMIT, self.settings.http.max_body_bytes),
+            ),
             render_metrics=self.metrics.render,
             body_limit=self.settings.http.max_body_bytes,
             tracer=tracing.tracer("http"),
@@ -342,6 +574,26 @@ def _tokens(auth: AuthSettings, clock: Clock) -> Authenticator | None:
         settings=JwtSettings(issuer=auth.issuer, audience=auth.audience),
         clock=clock,
     )
+
+
+class _RouterMetrics:
+    """Counts what becomes of messages."""
+
+    def __init__(self, metrics: Metrics) -> None:
+        self._metrics = metrics
+
+    def called(self, vendor: str, status: str, count: int, seconds: float) -> None:
+        self._metrics.vendor_calls.labels(vendor, status).inc(count)
+        self._metrics.vendor_seconds.labels(vendor).observe(seconds)
+
+    def ended(self, result: str, count: int) -> None:
+        self._metrics.outcomes.labels(result).inc(count)
+
+    def lost(self, count: int) -> None:
+        self._metrics.claims_lost.inc(count)
+
+    def failed(self, part: str) -> None:
+        self._metrics.job_failures.labels(part).inc()
 
 
 class _BusMetrics:

@@ -113,6 +113,7 @@ def facts(
     configured = channels if channels is not None else (channel_config(),)
     return Facts(
         tenant=TenantFacts(
+            name="Acme",
             status=status,
             locale="en-US",
             timezone="UTC",

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from tidings.contracts.api_keys import API_KEY_EVENTS
+from tidings.contracts.delivery import DELIVERY_EVENTS
+from tidings.contracts.notifications import NOTIFICATION_EVENTS
 from tidings.contracts.recipients import RECIPIENT_EVENTS
 from tidings.contracts.suppressions import SUPPRESSION_EVENTS
 from tidings.contracts.templates import TEMPLATE_EVENTS
@@ -18,6 +20,8 @@ EVENTS: Final[Mapping[str, type[Any]]] = {
     **API_KEY_EVENTS,
     **RECIPIENT_EVENTS,
     **SUPPRESSION_EVENTS,
+    **NOTIFICATION_EVENTS,
+    **DELIVERY_EVENTS,
     **TEMPLATE_EVENTS,
 }
 

@@ -9,7 +9,7 @@ from typing import LiteralString
 
 from tidings.kernel.db import PlatformTx, TenantTx
 from tidings.kernel.events import Event, envelope_of
-from tidings.kernel.sql import Queries
+from tidings.kernel.sql import Queries, sparse
 
 
 @cache
@@ -36,7 +36,9 @@ class Outbox:
         await tx.execute(
             self._queries.append_events,
             ids=[event.id for event in events],
-            tenant_ids=[event.tenant_id for event in events],
+            # A tenant's own events: its id is sent once.
+            tenant_id=tx.tenant_id if isinstance(tx, TenantTx) else None,
+            tenant_ids=sparse([None if isinstance(tx, TenantTx) else event.tenant_id for event in events]),
             subjects=[event.subject for event in events],
             ordering_keys=[event.ordering_key for event in events],
             payloads=[event.data for event in events],

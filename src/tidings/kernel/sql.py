@@ -14,7 +14,9 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, LiteralString
+from typing import Any, LiteralString, TypeVar
+
+T = TypeVar("T")
 
 _NAME = re.compile(r"^-- name: (\w+)\s*$", re.MULTILINE)
 _TOKEN = re.compile(
@@ -90,6 +92,11 @@ class Queries:
 
 #: Every file that was loaded, so that the boot and a test can prepare all statements.
 LOADED: list[Queries] = []
+
+
+def sparse(values: list[T]) -> list[T]:
+    """A column for `unnest` beside longer ones: where all of it is null it need not be sent at all."""
+    return [] if all(value is None for value in values) else values
 
 
 def _parse(text: str, *, source: str) -> Iterator[tuple[str, Query]]:

@@ -60,6 +60,7 @@ class PersonFacts:
 class TenantFacts:
     """The tenant whose notifications these are."""
 
+    name: str | None
     status: TenantStatus
     locale: str
     timezone: str

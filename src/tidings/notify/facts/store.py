@@ -47,6 +47,7 @@ async def load_tenant(tx: TenantTx) -> TenantFacts:
         raise MissingReferenceError("tenants_local")
     first = rows[0]
     return TenantFacts(
+        name=first["tenant_name"],
         status=TenantStatus(first["tenant_status"]),
         locale=first["default_locale"],
         timezone=first["default_timezone"],

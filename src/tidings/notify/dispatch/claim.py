@@ -1,0 +1,74 @@
+"""Takes turns: priority first, then the tenants in a circle, each with its share by weight."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from tidings.kernel.db import Database, WorkerTx
+from tidings.kernel.ids import NotificationId, TenantId
+from tidings.kernel.sql import Queries
+from tidings.kernel.workers import WorkerId
+
+QUERIES = Queries.beside(__file__)
+
+LOWEST: Final = 3
+#: Tenants that get a turn in one round.
+_SEATS: Final = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claimed:
+    """Notifications of one priority, by tenant."""
+
+    by_tenant: Mapping[TenantId, Sequence[NotificationId]]
+
+    def __len__(self) -> int:
+        return sum(map(len, self.by_tenant.values()))
+
+
+class Turns:
+    """Remembers whose turn was last, so that the circle goes on where it stopped."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._after = ""
+
+    async def claim(
+        self, worker: WorkerId, *, most: int, to_rank: int = LOWEST, full: Collection[TenantId] = ()
+    ) -> Claimed:
+        """The next ones, marked as ours; tenants that are `full` are passed over."""
+        async with self._db.worker(claims=True) as tx:
+            # Where somebody is full, all who have any of the best priority may be: then the next one is asked for.
+            for from_rank in range(to_rank + 1 if full else 1):
+                found = await self._round(
+                    tx, worker=worker, most=most, from_rank=from_rank, to_rank=to_rank, full=list(full)
+                )
+                if found:
+                    return Claimed(by_tenant=found)
+        return Claimed(by_tenant={})
+
+    async def _round(self, tx: WorkerTx, **asked: Any) -> dict[TenantId, list[NotificationId]]:
+        # The circle closes: whoever comes before the last one in the alphabet is asked after the end of it.
+        for after in dict.fromkeys((self._after, "")):
+            rows = await tx.fetch(QUERIES.claim, after=after, seats=_SEATS, **asked)
+            if rows:
+                found: dict[TenantId, list[NotificationId]] = {}
+                for row in rows:
+                    ids = found.setdefault(TenantId(row["tenant_id"]), [])
+                    ids.append(NotificationId(row["notification_id"]))
+                self._after = max(found)
+                return found
+        return {}
+
+
+async def give_back(
+    tx: WorkerTx, tenant_id: TenantId, ids: Sequence[NotificationId], *, worker: WorkerId
+) -> dict[NotificationId, int]:
+    """Free them again; how often each has failed by now."""
+    rows = await tx.fetch(QUERIES.give_back, tenant_id=tenant_id, worker=worker, notification_ids=list(ids))
+    return {NotificationId(row["notification_id"]): row["attempts"] for row in rows}
+
+
+async def free_orphans(tx: WorkerTx) -> int:
+    """Free what workers had claimed that are gone."""
+    return await tx.execute(QUERIES.free_orphans)

@@ -1,0 +1,59 @@
+-- name: claim
+-- The best priority there is, then turns between the tenants that have any of it, each with its share by weight. Tenants are
+-- found one by one along the index, so that a queue of a million rows of one tenant costs no more than one row.
+WITH RECURSIVE best AS MATERIALIZED (
+    SELECT min(known.rank) AS rank
+    FROM (VALUES (0::integer), (1::integer), (2::integer), (3::integer)) AS known (rank)
+    WHERE known.rank BETWEEN :from_rank AND :to_rank AND EXISTS (
+        SELECT FROM notification.dispatch_queue AS q WHERE q.claimed_by IS NULL AND q.priority = known.rank
+    )
+), ring AS (
+    (
+        SELECT q.tenant_id, q.weight, 1 AS seat
+        FROM best CROSS JOIN LATERAL (
+            SELECT f.tenant_id, f.weight FROM notification.dispatch_queue AS f
+            WHERE f.claimed_by IS NULL AND f.priority = best.rank AND f.tenant_id > :after
+            ORDER BY f.tenant_id LIMIT 1
+        ) AS q
+    )
+    UNION ALL
+    SELECT q.tenant_id, q.weight, ring.seat + 1
+    FROM ring CROSS JOIN best CROSS JOIN LATERAL (
+        SELECT f.tenant_id, f.weight FROM notification.dispatch_queue AS f
+        WHERE f.claimed_by IS NULL AND f.priority = best.rank AND f.tenant_id > ring.tenant_id
+        ORDER BY f.tenant_id LIMIT 1
+    ) AS q
+    WHERE ring.seat < :seats
+), turns AS MATERIALIZED (
+    SELECT tenant_id, weight FROM ring WHERE NOT tenant_id = ANY (:full::text[])
+), shares AS MATERIALIZED (
+    SELECT tenant_id, greatest(1, :most::integer * weight / (sum(weight) OVER ())) AS share FROM turns
+), picked AS MATERIALIZED (
+    SELECT q.tenant_id, q.notification_id
+    FROM shares CROSS JOIN best CROSS JOIN LATERAL (
+        SELECT f.tenant_id, f.notification_id FROM notification.dispatch_queue AS f
+        WHERE f.claimed_by IS NULL AND f.priority = best.rank AND f.tenant_id = shares.tenant_id
+        ORDER BY f.notification_id
+        LIMIT shares.share
+        FOR UPDATE SKIP LOCKED
+    ) AS q
+)
+UPDATE notification.dispatch_queue AS mine
+SET claimed_by = :worker
+FROM picked
+WHERE mine.tenant_id = picked.tenant_id AND mine.notification_id = picked.notification_id
+RETURNING mine.tenant_id, mine.notification_id, mine.priority;
+
+-- name: give_back
+-- A turn that ended in an error: free again, and counted, so that one that always fails is set aside in the end.
+UPDATE notification.dispatch_queue SET claimed_by = NULL, attempts = attempts + 1
+WHERE tenant_id = :tenant_id AND claimed_by = :worker
+  AND notification_id = ANY (:notification_ids::text[])
+RETURNING notification_id, attempts;
+
+-- name: free_orphans
+-- What workers had claimed that are not among the living any more.
+UPDATE notification.dispatch_queue SET claimed_by = NULL
+WHERE claimed_by IS NOT NULL AND NOT EXISTS (
+    SELECT FROM kernel.workers WHERE workers.id = dispatch_queue.claimed_by
+);

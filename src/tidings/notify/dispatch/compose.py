@@ -1,0 +1,170 @@
+"""Puts stored notifications into words, for one channel each: the frozen version, the variables, the person's language.
+
+The same function serves a first step, a later one, and whoever wants to see a body again. The digest of what was
+rendered stays with the notification, so that a body shown later can be known to be the one that was sent. It is under
+the tenant's pepper: from a plain one, a code of six digits could be found by trying.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import msgspec
+
+from tidings.contracts.tenants import Channel
+from tidings.kernel.addresses import NormalisedAddress, Pepper
+from tidings.kernel.ids import TenantId
+from tidings.kernel.keys.ciphers import UnreadableError
+from tidings.kernel.keys.data_key import DataKey, DestroyedKeyError
+from tidings.notify.dispatch.model import Pending
+from tidings.notify.facts.model import PersonFacts
+from tidings.notify.notifications.model import VARIABLES_PURPOSE
+from tidings.notify.recipients.model import NAME_PURPOSE
+from tidings.notify.render.model import Content, Rendered, Renderer, RenderFailed, RenderJob
+from tidings.notify.templates.resolve import Templates
+
+_encode = msgspec.json.Encoder().encode
+
+
+class Snapshot(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What is kept of a rendering: nothing of its text."""
+
+    locale: str
+    time_zone: str
+    direction: str
+    #: Of subject, HTML and text, under the tenant's pepper.
+    digest: str
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComposeAsk:
+    """One message to put into words."""
+
+    pending: Pending
+    channel: Channel
+    #: Whose key the variables are under: the one it was accepted for.
+    owner: DataKey | None = field(repr=False)
+    #: Who reads it: their name, language and time zone.
+    reader: PersonFacts = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Composed:
+    """A message in words."""
+
+    rendered: Rendered = field(repr=False)
+    #: The language that was asked for; the texts may be in another.
+    locale: str
+    #: The reader's own.
+    name: str | None = field(repr=False)
+    snapshot: Snapshot
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotComposed:
+    """It can't be put into words, now or later."""
+
+    reason: str
+
+
+Composition: TypeAlias = Composed | NotComposed
+
+
+class Composer:
+    """Composes sets for one tenant."""
+
+    def __init__(self, *, templates: Templates, renderer: Renderer) -> None:
+        self._templates = templates
+        self._renderer = renderer
+
+    async def compose(
+        self,
+        tenant_id: TenantId,
+        asks: Sequence[ComposeAsk],
+        *,
+        pepper: Pepper,
+        allowed_link_domains: tuple[str, ...] = (),
+        tenant_name: str | None = None,
+    ) -> list[Composition]:
+        """One answer each, in the same order."""
+        wanted = {v for ask in asks if (v := ask.pending.version_for(ask.channel)) is not None}
+        versions = await self._templates.versions(tenant_id, wanted)
+        found: list[Composition | None] = [None] * len(asks)
+        jobs: list[tuple[int, RenderJob]] = []
+        contents: dict[tuple[str, str], Content] = {}
+        for place, ask in enumerate(asks):
+            version_id = ask.pending.version_for(ask.channel)
+            published = versions.get(version_id) if version_id is not None else None
+            if published is None or version_id is None:
+                found[place] = NotComposed(reason="template_missing")
+                continue
+            variables = _variables(ask)
+            if variables is None:
+                found[place] = NotComposed(reason="recipient_erased")
+                continue
+            locale = ask.pending.locale or ask.reader.locale
+            content = contents.get((version_id, locale))
+            if content is None:
+                content = contents[version_id, locale] = published.content_for(locale)
+            jobs.append(
+                (
+                    place,
+                    RenderJob(
+                        content=content,
+                        variables=msgspec.Raw(variables),
+                        locale=locale,
+                        time_zone=ask.reader.timezone,
+                        allowed_link_domains=allowed_link_domains,
+                        recipient_name=_name(ask.reader),
+                        tenant_name=tenant_name,
+                    ),
+                )
+            )
+        rendered = await self._renderer.render([job for _, job in jobs])
+        for (place, job), result in zip(jobs, rendered, strict=True):
+            if isinstance(result, RenderFailed):
+                found[place] = NotComposed(reason=f"render_{result.code}")
+            else:
+                found[place] = Composed(
+                    rendered=result,
+                    locale=job.locale,
+                    name=job.recipient_name,
+                    snapshot=_snapshot(result, job.time_zone, pepper),
+                )
+        return [composition for composition in found if composition is not None]
+
+
+def _variables(ask: ComposeAsk) -> bytes | None:
+    if ask.owner is None:
+        return None
+    try:
+        return ask.owner.unseal(ask.pending.variables, VARIABLES_PURPOSE)
+    except DestroyedKeyError:
+        return None
+
+
+def _name(person: PersonFacts) -> str | None:
+    """Their display name, unsealed."""
+    if person.key is None or person.display_name_ciphertext is None:
+        return None
+    try:
+        return person.key.unseal(person.display_name_ciphertext, NAME_PURPOSE).decode()
+    except (DestroyedKeyError, UnreadableError):
+        return None
+
+
+def _snapshot(rendered: Rendered, time_zone: str, pepper: Pepper) -> Snapshot:
+    whole = "\0".join((rendered.subject or "", rendered.html or "", rendered.text or ""))
+    return Snapshot(
+        locale=rendered.locale,
+        time_zone=time_zone,
+        direction=rendered.direction,
+        digest=pepper.hash(NormalisedAddress(f"body:{whole}")),
+        bytes=len(whole),
+    )
+
+
+def encode_snapshot(snapshot: Snapshot) -> str:
+    """As it is stored."""
+    return _encode(snapshot).decode()

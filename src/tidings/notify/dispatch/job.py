@@ -1,0 +1,213 @@
+"""The dispatcher: claims sets as long as there is work, rests without cost when there is none.
+
+One claimer, several turns at once. A place is kept for what is critical or high, so that it never waits for a set of
+ordinary ones to end. What is being sent is bounded, for each tenant and in all: a vendor that hangs keeps up the
+messages that it was given, and no more.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from tidings.contracts.delivery import Begun, Router
+from tidings.kernel.db import Database
+from tidings.kernel.errors import DatabaseError, DatabaseUnavailableError
+from tidings.kernel.ids import NotificationId, TenantId
+from tidings.kernel.jobs import Pauses
+from tidings.kernel.logs import get_logger
+from tidings.kernel.metrics import Metrics
+from tidings.kernel.postgres_bus.wakeups import Rest, Wake, Wakeups
+from tidings.kernel.workers import Presence, WorkerId
+from tidings.notify.dispatch.claim import LOWEST, Claimed, Turns, give_back
+from tidings.notify.dispatch.turn import TurnTaker
+
+QUEUE_CHANNEL: Final = "tidings_queue"
+#: The queue's name in its trigger, in the lock of whoever rests, and in the wake-up.
+QUEUE_NAME: Final = "notification.dispatch"
+#: Critical and high.
+_EXPRESS: Final = 1
+#: After so many turns that ended in an error a notification is left for a person to look at.
+_PATIENCE: Final = 5
+
+_log = get_logger("dispatch")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DispatchSettings:
+    """How much is done at once."""
+
+    #: Notifications of one claim.
+    most: int = 100
+    #: Turns at once; one more is kept for what is critical or high.
+    turns: int = 2
+    #: Notifications that may be on their way to vendors, in all and for each tenant.
+    most_on_the_way: int = 4000
+    most_of_a_tenant: int = 1000
+
+
+class DispatchJob:
+    """Claims, takes turns, has them carried out."""
+
+    def __init__(
+        self,
+        *,
+        db: Database,
+        turns: Turns,
+        taker: TurnTaker,
+        router: Router,
+        presence: Presence,
+        wakeups: Wakeups,
+        wake: Wake,
+        metrics: Metrics,
+        settings: DispatchSettings | None = None,
+    ) -> None:
+        self._db = db
+        self._turns = turns
+        self._taker = taker
+        self._router = router
+        self._presence = presence
+        self._wakeups = wakeups
+        self._wake = wake
+        self._metrics = metrics
+        self._settings = settings or DispatchSettings()
+        self._busy = 0
+        self._express_busy = 0
+        self._on_the_way: Counter[TenantId] = Counter()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._resting = False
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Dispatch until `stop`, then let what is under way end."""
+        pauses = Pauses(longest=2.0)
+        while not stop.is_set():
+            self._wake.clear()
+            if not self._presence.known.is_set():
+                # Claims of somebody whom nobody knows would be free for all.
+                await self._wake.wait(stop, 0.05)
+                continue
+            try:
+                claimed = await self._claim()
+                pauses.after_success()
+            except DatabaseError as error:
+                pause = pauses.after_failure()
+                _log.warning("claim_failed", error=type(error).__name__, retry_seconds=pause)
+                await self._wake.wait(stop, pause)
+                continue
+            if not claimed:
+                await self._rest(stop, looked=claimed is not None)
+        await self._wait_for_tasks()
+
+    async def drain(self) -> int:
+        """Dispatch all that is ready now, then return; how many that were."""
+        done = 0
+        while claimed := await self._claim():
+            done += len(claimed)
+            await self._wait_for_tasks()
+        return done
+
+    async def _wait_for_tasks(self) -> None:
+        while self._tasks:
+            await asyncio.wait(set(self._tasks))
+
+    async def _claim(self) -> Claimed | None:
+        """The next set, given to a task; None where there is no place for one."""
+        settings = self._settings
+        if self._on_the_way.total() >= settings.most_on_the_way:
+            return None
+        express = self._busy >= settings.turns
+        if express and self._express_busy:
+            return None
+        if self._resting:
+            self._resting = False
+            await self._wakeups.rise(QUEUE_NAME)
+        full = [t for t, n in self._on_the_way.items() if n >= settings.most_of_a_tenant]
+        worker = self._presence.id
+        claimed = await self._turns.claim(
+            worker, most=settings.most, to_rank=_EXPRESS if express else LOWEST, full=full
+        )
+        for tenant_id, ids in claimed.by_tenant.items():
+            self._on_the_way[tenant_id] += len(ids)
+            if express:
+                self._express_busy += 1
+            else:
+                self._busy += 1
+            task = asyncio.create_task(self._turn(tenant_id, ids, worker, express=express))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        return claimed
+
+    async def _turn(
+        self, tenant_id: TenantId, ids: Sequence[NotificationId], worker: WorkerId, *, express: bool
+    ) -> None:
+        begun: Begun | None = None
+        try:
+            try:
+                begun = await self._taker.take(tenant_id, ids, worker)
+            except Exception as error:  # noqa: BLE001  # one set's mistake must not end the others
+                await self._failed(tenant_id, ids, worker, error)
+            finally:
+                if express:
+                    self._express_busy -= 1
+                else:
+                    self._busy -= 1
+                self._wake.set()
+            if begun is not None:
+                await self._router.carry_out(begun)
+        except Exception as error:  # noqa: BLE001  # what it had in hand is found by the rescuer
+            _log.error("carry_out_failed", error=type(error).__name__, exc_info=error)
+        finally:
+            self._on_the_way[tenant_id] -= len(ids)
+            if not self._on_the_way[tenant_id]:
+                del self._on_the_way[tenant_id]
+            self._wake.set()
+
+    async def _failed(
+        self, tenant_id: TenantId, ids: Sequence[NotificationId], worker: WorkerId, error: Exception
+    ) -> None:
+        self._metrics.job_failures.labels("dispatch").inc()
+        if isinstance(error, DatabaseUnavailableError):
+            _log.warning("turn_interrupted", count=len(ids))
+        else:
+            _log.error("turn_failed", error=type(error).__name__, count=len(ids), exc_info=error)
+        # Alone, one after the other: whoever is to blame fails by itself.
+        if len(ids) > 1 and not isinstance(error, DatabaseUnavailableError):
+            for id_ in ids:
+                try:
+                    begun = await self._taker.take(tenant_id, [id_], worker)
+                    if begun is not None:
+                        await self._router.carry_out(begun)
+                except Exception as again:  # noqa: BLE001
+                    await self._failed(tenant_id, [id_], worker, again)
+            return None
+        pauses = Pauses(first=0.2, longest=2.0)
+        while True:
+            await asyncio.sleep(pauses.after_failure())
+            try:
+                return await self._give_back(tenant_id, ids, worker)
+            except DatabaseError:
+                _log.warning("claims_kept", count=len(ids))
+
+    async def _give_back(self, tenant_id: TenantId, ids: Sequence[NotificationId], worker: WorkerId) -> None:
+        async with self._db.worker() as tx:
+            failures = await give_back(tx, tenant_id, ids, worker=worker)
+        hopeless = [id_ for id_, times in failures.items() if times >= _PATIENCE]
+        if hopeless:
+            await self._taker.give_up(tenant_id, hopeless)
+
+    async def _rest(self, stop: asyncio.Event, *, looked: bool) -> None:
+        if not looked or self._tasks:
+            # A turn that ends wakes us.
+            await self._wake.wait(stop, self._wakeups.poll_seconds)
+            return
+        if not self._resting:
+            rest = await self._wakeups.rest(QUEUE_NAME)
+            self._resting = rest is Rest.RESTING
+            if rest is Rest.WRITERS_AT_WORK:
+                # Somebody is between its insert and its commit: look again at once.
+                await self._wake.wait(stop, 0.002)
+                return
+            if self._resting:
+                return  # Look once more: what came before we rested was announced to nobody.
+        await self._wake.wait(stop, self._wakeups.poll_seconds)

@@ -1,0 +1,125 @@
+"""Hears from the router what became of notifications, and lets them rest: a consumer of its outcome events."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from tidings.contracts.delivery import OUTCOME_SUBJECT, AttemptTold, DeliveryOutcome
+from tidings.contracts.words import Status
+from tidings.kernel.bus import TenantHandler
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import TenantTx
+from tidings.kernel.events import Event
+from tidings.kernel.ids import DELIVERY_ATTEMPT, TenantId, time_of
+from tidings.kernel.outbox import Outbox
+from tidings.kernel.sql import Queries
+from tidings.notify.decide.reasons import Reason
+from tidings.notify.notifications.announce import moved_event
+
+GROUP: Final = "notify.outcomes"
+SUBJECTS: Final = (OUTCOME_SUBJECT,)
+
+QUERIES = Queries.beside(__file__)
+
+_EXPIRED: Final = frozenset(
+    {Reason.EXPIRED, Reason.EXPIRES_BEFORE_QUIET_ENDS, Reason.EXPIRES_BEFORE_LIMIT_FREES}
+)
+#: The router's word for an attempt → the word in notify's own log. Steps that were skipped are in the trace.
+_OUTCOMES: Final = {
+    "accepted": "accepted",
+    "sent": "accepted",
+    "delivered": "delivered",
+    "delivered_read": "delivered",
+    "failed_temp": "rejected_retryable",
+    "failed_perm": "rejected_terminal",
+    "rejected_by_provider": "rejected_terminal",
+    "rejected_by_recipient": "rejected_terminal",
+    "timed_out": "timeout",
+    "cancelled": "failed",
+}
+
+
+def handler(*, outbox: Outbox, clock: Clock, stripe: int = 0) -> TenantHandler:
+    """Applies one tenant's outcomes, all in one transaction."""
+
+    async def apply(tx: TenantTx, events: Sequence[Event]) -> None:
+        outcomes = [event.payload_as(DeliveryOutcome) for event in events]
+        await tx.plan_freshly()
+        created_ats = [time_of(o.notification_id) for o in outcomes]
+        now = clock.now()
+        moved = await tx.fetch(
+            QUERIES.settle,
+            tenant_id=tx.tenant_id,
+            now=now,
+            day=now.date(),
+            stripe=stripe,
+            oldest=min(created_ats),
+            newest=max(created_ats),
+            ids=[o.notification_id for o in outcomes],
+            created_ats=created_ats,
+            statuses=[status_of(o).value for o in outcomes],
+            reasons=[o.reason for o in outcomes],
+            ended_ats=[o.ended_at for o in outcomes],
+            evidences=[o.evidence for o in outcomes],
+            final_channels=[o.final_channel for o in outcomes],
+            **_attempts(outcomes),
+        )
+        reasons = {o.notification_id: o.reason for o in outcomes}
+        await outbox.append(
+            tx, [_event(tx.tenant_id, row, reasons.get(row["id"]), clock=clock) for row in moved]
+        )
+
+    return apply
+
+
+def status_of(outcome: DeliveryOutcome) -> Status:
+    """Where an outcome brings a notification."""
+    if outcome.result == "DELIVERED":
+        return Status.DELIVERED
+    if outcome.reason in _EXPIRED:
+        return Status.EXPIRED
+    if outcome.reason in (Reason.CANCELLED, Reason.TENANT_DELETING):
+        return Status.CANCELLED
+    if outcome.result == "REFUSED_CONSENT" or outcome.reason == Reason.RECIPIENT_ERASED:
+        return Status.SUPPRESSED
+    return Status.FAILED
+
+
+def _event(tenant_id: TenantId, row: Any, reason: str | None, *, clock: Clock) -> Event:
+    return moved_event(
+        tenant_id,
+        notification_id=row["id"],
+        recipient_id=row["recipient_id"],
+        status=row["status"],
+        channel=row["channel"],
+        category=row["category"],
+        template_key=row["template_key"],
+        reason=reason,
+        correlation_id=row["correlation_id"],
+        is_test=row["is_test"],
+        clock=clock,
+    )
+
+
+def _attempts(outcomes: Sequence[DeliveryOutcome]) -> dict[str, list[Any]]:
+    made: list[tuple[int, DeliveryOutcome, AttemptTold]] = []
+    for outcome in outcomes:
+        calls = [a for a in outcome.attempts if a.status in _OUTCOMES and a.vendor is not None]
+        made += [(number, outcome, attempt) for number, attempt in enumerate(calls, start=1)]
+    ids = [DELIVERY_ATTEMPT.new(attempt.started_at) for _, _, attempt in made]
+    return {
+        "attempt_ids": ids,
+        "attempt_starts": [time_of(id_) for id_ in ids],
+        "attempt_ends": [a.ended_at for _, _, a in made],
+        "attempt_numbers": [number for number, _, _ in made],
+        "attempt_latencies": [
+            max(0, int((a.ended_at - a.started_at).total_seconds() * 1000)) for _, _, a in made
+        ],
+        "attempt_notifications": [o.notification_id for _, o, _ in made],
+        "attempt_executions": [o.execution_id for _, o, _ in made],
+        "attempt_router_ids": [a.id for _, _, a in made],
+        "attempt_channels": [a.channel for _, _, a in made],
+        "attempt_vendors": [a.vendor for _, _, a in made],
+        "attempt_messages": [a.provider_message_id for _, _, a in made],
+        "attempt_outcomes": [_OUTCOMES[a.status] for _, _, a in made],
+        "attempt_codes": [a.reason for _, _, a in made],
+    }

@@ -1,0 +1,48 @@
+-- name: settle
+-- What the router says became of them, in one trip: only forward, each once; their attempts go into notify's own log.
+WITH given AS (
+    SELECT *
+    FROM unnest(
+        :ids::text[], :created_ats::timestamptz[], :statuses::text[], :reasons::text[], :ended_ats::timestamptz[],
+        :evidences::text[], :final_channels::text[]
+    ) AS g (id, created_at, status, reason, ended_at, evidence, final_channel)
+), moved AS (
+    UPDATE notification.notifications AS n
+    SET status = given.status,
+        updated_at = :now,
+        delivered_at = CASE WHEN given.status = 'delivered' THEN given.ended_at ELSE n.delivered_at END,
+        failed_at = CASE WHEN given.status = 'failed' THEN given.ended_at ELSE n.failed_at END,
+        suppressed_at = CASE WHEN given.status = 'suppressed' THEN given.ended_at ELSE n.suppressed_at END,
+        expired_at = CASE WHEN given.status = 'expired' THEN given.ended_at ELSE n.expired_at END,
+        cancelled_at = CASE WHEN given.status = 'cancelled' THEN given.ended_at ELSE n.cancelled_at END,
+        suppression_reason = CASE WHEN given.status = 'suppressed' THEN given.reason ELSE n.suppression_reason END,
+        failure_reason = CASE WHEN given.status IN ('failed', 'expired') THEN given.reason ELSE n.failure_reason END,
+        delivery_evidence = given.evidence,
+        final_channel = given.final_channel,
+        version = n.version + 1
+    FROM given
+    WHERE n.tenant_id = :tenant_id AND n.created_at = given.created_at AND n.id = given.id
+      AND n.created_at BETWEEN :oldest AND :newest AND n.status IN ('queued', 'scheduled', 'dispatched')
+    RETURNING n.id, n.recipient_id, n.status, n.channel, n.category, n.template_key, n.correlation_id, n.is_test
+), attempted AS (
+    INSERT INTO notification.delivery_attempts
+        (tenant_id, id, started_at, finished_at, attempt_number, latency_ms, notification_id, execution_id,
+         router_attempt_id, channel, vendor, vendor_message_id, outcome, error_code)
+    SELECT :tenant_id, a.id, a.started_at, a.finished_at, a.number, a.latency_ms, a.notification_id, a.execution_id,
+           a.router_attempt_id, a.channel, a.vendor, a.vendor_message_id, a.outcome, a.error_code
+    FROM unnest(
+        :attempt_ids::text[], :attempt_starts::timestamptz[], :attempt_ends::timestamptz[], :attempt_numbers::integer[],
+        :attempt_latencies::integer[], :attempt_notifications::text[], :attempt_executions::text[],
+        :attempt_router_ids::text[], :attempt_channels::text[], :attempt_vendors::text[], :attempt_messages::text[],
+        :attempt_outcomes::text[], :attempt_codes::text[]
+    ) AS a (id, started_at, finished_at, number, latency_ms, notification_id, execution_id, router_attempt_id, channel,
+            vendor, vendor_message_id, outcome, error_code)
+), counts AS (
+    INSERT INTO notification.counters AS known (tenant_id, day, stripe, name, channel, category, n)
+    SELECT :tenant_id, :day, :stripe, moved.status, moved.channel, moved.category, count(*)
+    FROM moved
+    GROUP BY moved.status, moved.channel, moved.category
+    ORDER BY moved.status, moved.channel, moved.category
+    ON CONFLICT (tenant_id, day, stripe, name, channel, category) DO UPDATE SET n = known.n + excluded.n
+)
+SELECT id, recipient_id, status, channel, category, template_key, correlation_id, is_test FROM moved;

@@ -1,0 +1,77 @@
+"""The port that notify offers the router: a later step, at the moment of sending, gated and put into words anew."""
+
+from collections.abc import Sequence
+
+from tidings.contracts.delivery import PreparedStep, SkipStep, StepAsk
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import Database
+from tidings.kernel.ids import NotificationId, RecipientId, TenantId
+from tidings.kernel.keys.keyring import Keyring
+from tidings.notify.decide import trace
+from tidings.notify.dispatch import store
+from tidings.notify.dispatch.compose import encode_snapshot
+from tidings.notify.dispatch.model import Move
+from tidings.notify.dispatch.steps import StepMaker, StepWork
+from tidings.notify.facts.load import FactsLoader
+
+
+class StepGate:
+    """Notify's `StepPreparer`."""
+
+    def __init__(
+        self, *, db: Database, loader: FactsLoader, keyring: Keyring, steps: StepMaker, clock: Clock
+    ) -> None:
+        self._db = db
+        self._loader = loader
+        self._keyring = keyring
+        self._steps = steps
+        self._clock = clock
+
+    async def prepare(self, tenant_id: TenantId, asks: Sequence[StepAsk]) -> list[PreparedStep]:
+        """One answer each, in the same order; what the gates said is kept with the notification."""
+        shared = await self._loader.shared()
+        async with self._db.tenant(tenant_id) as tx:
+            found = await store.load_pending(tx, [ask.notification_id for ask in asks])
+            people = {p.recipient_id for p in found.values()} | {ask.recipient_id for ask in asks}
+            facts = await self._loader.load(
+                tx, shared, people, channels={ask.channel for ask in asks}, guardians=False
+            )
+            pepper = await self._keyring.pepper(tx)
+        known = [ask for ask in asks if ask.notification_id in found]
+        made = await self._steps.make(
+            tenant_id,
+            facts,
+            pepper,
+            [
+                StepWork(
+                    pending=found[ask.notification_id],
+                    recipient_id=ask.recipient_id,
+                    channel=ask.channel,
+                    step=ask.step,
+                )
+                for ask in known
+            ],
+        )
+        moves = [
+            Move(
+                pending=(pending := found[ask.notification_id]),
+                status=pending.status,
+                trace=trace.append(pending.trace, step.lines),
+                locale=step.composed.locale if step.composed is not None else None,
+                snapshot=encode_snapshot(step.composed.snapshot) if step.composed is not None else None,
+            )
+            for ask, step in zip(known, made, strict=True)
+        ]
+        if moves:
+            async with self._db.tenant(tenant_id, fresh_plans=True) as tx:
+                await store.note_steps(tx, moves, now=self._clock.now())
+        prepared = {
+            (ask.notification_id, ask.recipient_id): step.prepared
+            for ask, step in zip(known, made, strict=True)
+        }
+        gone = SkipStep(reason="notification_unknown", result="FAILED", ends=True)
+        return [prepared.get(_key(ask), gone) for ask in asks]
+
+
+def _key(ask: StepAsk) -> tuple[NotificationId, RecipientId]:
+    return ask.notification_id, ask.recipient_id

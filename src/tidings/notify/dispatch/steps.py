@@ -1,0 +1,206 @@
+"""One step, at the moment of sending: its gates, its channel's limits, its words. The first step and every later one."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+
+from tidings.contracts.delivery import DeliveryResult, PreparedStep, ReadyStep, SkipStep, WaitStep
+from tidings.contracts.messages import Address, Attachment, OutboundMessage
+from tidings.contracts.tenants import Channel
+from tidings.kernel.addresses import Pepper
+from tidings.kernel.clock import Clock
+from tidings.kernel.hot_state import Limits
+from tidings.kernel.ids import RecipientId, TenantId
+from tidings.notify.channels.model import ChannelConfig
+from tidings.notify.decide.decide import decide_step, step_limited
+from tidings.notify.decide.limits import takes_of_step
+from tidings.notify.decide.model import Defer, Line, Pass, StepDecision, StepRequest, Stop
+from tidings.notify.decide.reasons import Reason
+from tidings.notify.dispatch.compose import ComposeAsk, Composed, Composer
+from tidings.notify.dispatch.model import Pending
+from tidings.notify.facts.model import Facts
+from tidings.notify.notifications.attachments import Attachments
+from tidings.notify.notifications.model import ATTACHMENTS_PURPOSE
+
+_RESULTS: Final[dict[str, DeliveryResult]] = {
+    Reason.SENDER_UNAUTHORISED: "REFUSED_SENDER_UNAUTHORIZED",
+    Reason.CHANNEL_NOT_SET_UP: "REFUSED_NO_CHANNEL",
+    Reason.CHANNEL_DISABLED: "REFUSED_NO_CHANNEL",
+    Reason.NO_ADDRESS: "REFUSED_NO_CHANNEL",
+    Reason.ADDRESS_NOT_ACTIVE: "REFUSED_NO_CHANNEL",
+    Reason.CONSENT_MISSING: "REFUSED_CONSENT",
+    Reason.UNSUBSCRIBED_FROM_ALL: "REFUSED_CONSENT",
+    Reason.CATEGORY_DECLINED: "REFUSED_CONSENT",
+    Reason.CHANNEL_DECLINED: "REFUSED_CONSENT",
+    Reason.SUPPRESSED_BY_TENANT: "REFUSED_CONSENT",
+    Reason.SUPPRESSED_BY_PLATFORM: "REFUSED_CONSENT",
+    Reason.SUPPRESSED_BY_DOMAIN: "REFUSED_CONSENT",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepWork:
+    """A step to be made ready."""
+
+    pending: Pending
+    #: Who is written to: the recipient, or their guardian instead.
+    recipient_id: RecipientId
+    channel: Channel
+    step: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepMade:
+    """What came of it."""
+
+    prepared: PreparedStep
+    lines: tuple[Line, ...]
+    composed: Composed | None = None
+
+
+class StepMaker:
+    """Makes sets of steps ready for one tenant."""
+
+    def __init__(self, *, composer: Composer, limits: Limits, attachments: Attachments, clock: Clock) -> None:
+        self._composer = composer
+        self._limits = limits
+        self._attachments = attachments
+        self._clock = clock
+
+    async def make(
+        self, tenant_id: TenantId, facts: Facts, pepper: Pepper, works: Sequence[StepWork]
+    ) -> list[StepMade]:
+        """One answer each, in the same order. No transaction may be open: limits are taken, files are read."""
+        now = self._clock.now()
+        requests = [_request(work) for work in works]
+        decisions = [decide_step(facts, request, now) for request in requests]
+        decisions = await self._limited(tenant_id, facts, requests, decisions)
+        passed = [place for place, d in enumerate(decisions) if isinstance(d.verdict, Pass)]
+        composed = await self._composer.compose(
+            tenant_id,
+            [_ask(works[place], facts) for place in passed],
+            pepper=pepper,
+            allowed_link_domains=facts.tenant.policy.allowed_link_domains,
+            tenant_name=facts.tenant.name,
+        )
+        words = dict(zip(passed, composed, strict=True))
+        made: list[StepMade] = []
+        for place, (work, decision) in enumerate(zip(works, decisions, strict=True)):
+            composition = words.get(place)
+            if composition is None:
+                made.append(StepMade(prepared=_refused(decision), lines=decision.trace))
+            elif isinstance(composition, Composed):
+                files = await self._files(tenant_id, work, facts)
+                message = _message(
+                    tenant_id, work, facts, decision=decision, composed=composition, files=files
+                )
+                made.append(
+                    StepMade(prepared=ReadyStep(message=message), lines=decision.trace, composed=composition)
+                )
+            else:
+                skip = SkipStep(reason=composition.reason, result="FAILED")
+                line = Line("render", "stop", composition.reason, None, work.step)
+                made.append(StepMade(prepared=skip, lines=(*decision.trace, line)))
+        return made
+
+    async def _limited(
+        self,
+        tenant_id: TenantId,
+        facts: Facts,
+        requests: Sequence[StepRequest],
+        decisions: Sequence[StepDecision],
+    ) -> list[StepDecision]:
+        groups = [
+            takes_of_step(facts.tenant, request.channel) if isinstance(decision.verdict, Pass) else ()
+            for request, decision in zip(requests, decisions, strict=True)
+        ]
+        asked = [place for place, group in enumerate(groups) if group]
+        found = list(decisions)
+        if asked:
+            taken = await self._limits.take(tenant_id, [groups[place] for place in asked])
+            now = self._clock.now()
+            for place, answer in zip(asked, taken, strict=True):
+                found[place] = step_limited(found[place], requests[place], answer, now)
+        return found
+
+    async def _files(self, tenant_id: TenantId, work: StepWork, facts: Facts) -> tuple[Attachment, ...]:
+        owner = facts.people[work.pending.recipient_id].key
+        if work.pending.attachments is None or owner is None:
+            return ()
+        manifest = owner.unseal(work.pending.attachments, ATTACHMENTS_PURPOSE)
+        return await self._attachments.open(tenant_id, work.pending.id, manifest)
+
+
+def _request(work: StepWork) -> StepRequest:
+    pending = work.pending
+    return StepRequest(
+        recipient_id=work.recipient_id,
+        category=pending.category,
+        channel=work.channel,
+        priority=pending.priority,
+        expires_at=pending.expires_at,
+        status=pending.status,
+        step=work.step,
+    )
+
+
+def _ask(work: StepWork, facts: Facts) -> ComposeAsk:
+    return ComposeAsk(
+        pending=work.pending,
+        channel=work.channel,
+        owner=facts.people[work.pending.recipient_id].key,
+        reader=facts.people[work.recipient_id],
+    )
+
+
+def _refused(decision: StepDecision) -> PreparedStep:
+    verdict = decision.verdict
+    if isinstance(verdict, Defer):
+        return WaitStep(until=verdict.until, reason=verdict.reason)
+    if isinstance(verdict, Stop):
+        result = _RESULTS.get(verdict.reason, "FAILED")
+        return SkipStep(reason=verdict.reason, result=result, ends=decision.ends_notification)
+    raise TypeError("a step that passed has words")
+
+
+def _message(
+    tenant_id: TenantId,
+    work: StepWork,
+    facts: Facts,
+    *,
+    decision: StepDecision,
+    composed: Composed,
+    files: tuple[Attachment, ...],
+) -> OutboundMessage:
+    config = decision.channel
+    if config is None:
+        raise TypeError("a step that passed has a channel")
+    sender, reply_to = _sender(work.channel, config, facts.tenant.name)
+    rendered = composed.rendered
+    address = decision.addresses[0].value if decision.addresses else None
+    return OutboundMessage(
+        message_id=work.pending.id,
+        tenant_id=tenant_id,
+        channel=work.channel,
+        sender=sender,
+        reply_to=reply_to,
+        to=address or work.recipient_id,
+        to_name=composed.name,
+        subject=rendered.subject,
+        html=rendered.html,
+        text=rendered.text,
+        attachments=files,
+        metadata=msgspec.json.decode(work.pending.metadata) if work.pending.metadata else {},
+    )
+
+
+def _sender(
+    channel: Channel, config: ChannelConfig, tenant_name: str | None
+) -> tuple[Address, Address | None]:
+    sender = config.sender
+    if channel == "email":
+        reply_to = Address(value=sender.reply_to) if sender.reply_to is not None else None
+        return Address(value=sender.from_address or "", name=sender.from_name or tenant_name), reply_to
+    return Address(value=sender.sender_id or tenant_name or ""), None

@@ -1,0 +1,112 @@
+"""The only Python that moves notifications out of the queue."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import msgspec
+
+from tidings.contracts.words import Status
+from tidings.kernel.db import Row, TenantTx
+from tidings.kernel.ids import SCHEDULED_WORK, NotificationId, time_of
+from tidings.kernel.sql import Queries, sparse
+from tidings.kernel.workers import WorkerId
+from tidings.notify.dispatch.model import Move, Pending
+
+QUERIES = Queries.beside(__file__)
+
+
+async def load_pending(tx: TenantTx, ids: Sequence[NotificationId]) -> dict[NotificationId, Pending]:
+    """Those that exist."""
+    if not ids:
+        return {}
+    created_ats = [time_of(id_) for id_ in ids]
+    rows = await tx.fetch(
+        QUERIES.load_pending,
+        tenant_id=tx.tenant_id,
+        ids=list(ids),
+        created_ats=created_ats,
+        oldest=min(created_ats),
+        newest=max(created_ats),
+    )
+    return {pending.id: pending for pending in map(_pending, rows)}
+
+
+async def move(
+    tx: TenantTx, moves: Sequence[Move], *, worker: WorkerId | None, now: datetime, stripe: int
+) -> set[NotificationId]:
+    """Those that moved; the others were cancelled meanwhile, or are another worker's. Without a worker: those free."""
+    created_ats = [m.pending.created_at for m in moves]
+    waits = [m.until is not None for m in moves]
+    rows = await tx.fetch(
+        QUERIES.move,
+        tenant_id=tx.tenant_id,
+        worker=worker,
+        now=now,
+        day=now.date(),
+        stripe=stripe,
+        oldest=min(created_ats),
+        newest=max(created_ats),
+        ids=[m.pending.id for m in moves],
+        created_ats=created_ats,
+        retention_classes=[m.pending.retention_class for m in moves],
+        statuses=[m.status.value for m in moves],
+        reasons=sparse([m.reason for m in moves]),
+        traces=[m.trace for m in moves],
+        locales=sparse([m.locale for m in moves]),
+        snapshots=sparse([m.snapshot for m in moves]),
+        preference_versions=sparse([m.preferences_version for m in moves]),
+        untils=sparse([m.until for m in moves]),
+        schedule_ids=sparse([SCHEDULED_WORK.new(now) if wait else None for wait in waits]),
+        kinds=sparse([m.reason if wait else None for m, wait in zip(moves, waits, strict=True)]),
+        counted=["deferred" if wait else m.status.value for m, wait in zip(moves, waits, strict=True)],
+    )
+    return {NotificationId(row["id"]) for row in rows}
+
+
+async def note_steps(tx: TenantTx, moves: Sequence[Move], *, now: datetime) -> None:
+    """Keep what the gates of a later step said."""
+    created_ats = [m.pending.created_at for m in moves]
+    await tx.execute(
+        QUERIES.note_step,
+        tenant_id=tx.tenant_id,
+        now=now,
+        oldest=min(created_ats),
+        newest=max(created_ats),
+        ids=[m.pending.id for m in moves],
+        created_ats=created_ats,
+        retention_classes=[m.pending.retention_class for m in moves],
+        traces=[m.trace for m in moves],
+        locales=sparse([m.locale for m in moves]),
+        snapshots=sparse([m.snapshot for m in moves]),
+    )
+
+
+def _pending(row: Row) -> Pending:
+    versions = row["template_versions"]
+    return Pending(
+        id=row["id"],
+        created_at=row["created_at"],
+        retention_class=row["retention_class"],
+        status=Status(row["status"]),
+        channel=row["channel"],
+        category=row["category"],
+        use_case=row["use_case"],
+        priority=row["priority"],
+        locale=row["locale"],
+        recipient_id=row["recipient_id"],
+        template_id=row["template_id"],
+        template_version_id=row["template_version_id"],
+        template_versions=msgspec.json.decode(versions) if versions is not None else None,
+        template_key=row["template_key"],
+        template_semver=row["template_semver"],
+        variables=row["variables_ciphertext"],
+        variables_hash=row["variables_hash"],
+        attachments=row["attachments_ciphertext"],
+        expires_at=row["expires_at"],
+        is_test=row["is_test"],
+        correlation_id=row["correlation_id"],
+        source_event_id=row["source_event_id"],
+        metadata=row["metadata"],
+        trace=row["decision_trace"],
+        render_snapshot=row["render_snapshot"],
+    )

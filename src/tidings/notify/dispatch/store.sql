@@ -1,0 +1,85 @@
+-- name: load_pending
+-- One index look-up each; the bounds on the time leave all months aside but those that are asked about, also in a plan that
+-- was made for any values.
+SELECT mine.id, mine.created_at, mine.retention_class, mine.status, mine.channel, mine.category, mine.use_case, mine.priority, mine.locale,
+       mine.recipient_id, mine.template_version_id, mine.template_key, mine.template_semver, mine.template_id,
+       mine.template_versions, mine.variables_ciphertext, mine.variables_hash, mine.attachments_ciphertext,
+       mine.expires_at, mine.is_test, mine.correlation_id, mine.source_event_id, mine.metadata, mine.decision_trace,
+       mine.render_snapshot
+FROM unnest(:ids::text[], :created_ats::timestamptz[]) AS wanted (id, created_at)
+CROSS JOIN LATERAL (
+    SELECT n.*
+    FROM notification.notifications AS n
+    WHERE n.tenant_id = :tenant_id AND n.created_at = wanted.created_at AND n.id = wanted.id
+      AND n.created_at BETWEEN :oldest AND :newest
+    OFFSET 0
+) AS mine;
+
+-- name: move
+-- What a turn came to, in one trip: claims end, rows move on, deferrals are scheduled, all is counted. Whoever lost its claim,
+-- or was cancelled meanwhile, is not among those returned, and nothing was written for it.
+WITH given AS (
+    SELECT *
+    FROM unnest(
+        :ids::text[], :created_ats::timestamptz[], :retention_classes::text[], :statuses::text[], :reasons::text[],
+        :traces::text[], :locales::text[], :snapshots::text[], :preference_versions::integer[], :untils::timestamptz[],
+        :schedule_ids::text[], :kinds::text[], :counted::text[]
+    ) AS g (id, created_at, retention_class, status, reason, trace, locale, snapshot, preference_version, until,
+            schedule_id, kind, counted)
+), mine AS (
+    DELETE FROM notification.dispatch_queue AS q
+    USING given
+    WHERE q.tenant_id = :tenant_id AND q.notification_id = given.id AND q.claimed_by IS NOT DISTINCT FROM :worker
+    RETURNING q.notification_id
+), moved AS (
+    UPDATE notification.notifications AS n
+    SET status = given.status,
+        updated_at = :now,
+        dispatched_at = CASE WHEN given.status = 'dispatched' THEN :now ELSE n.dispatched_at END,
+        suppressed_at = CASE WHEN given.status = 'suppressed' THEN :now ELSE n.suppressed_at END,
+        expired_at = CASE WHEN given.status = 'expired' THEN :now ELSE n.expired_at END,
+        failed_at = CASE WHEN given.status = 'failed' THEN :now ELSE n.failed_at END,
+        cancelled_at = CASE WHEN given.status = 'cancelled' THEN :now ELSE n.cancelled_at END,
+        suppression_reason = CASE WHEN given.status = 'suppressed' THEN given.reason ELSE n.suppression_reason END,
+        failure_reason = CASE WHEN given.status IN ('failed', 'expired') THEN given.reason ELSE n.failure_reason END,
+        decision_trace = given.trace,
+        locale = coalesce(given.locale, n.locale),
+        render_snapshot = coalesce(given.snapshot, n.render_snapshot),
+        preference_version = coalesce(given.preference_version, n.preference_version),
+        version = n.version + 1
+    FROM given JOIN mine ON mine.notification_id = given.id
+    WHERE n.tenant_id = :tenant_id AND n.created_at = given.created_at AND n.id = given.id
+      AND n.retention_class = given.retention_class AND n.created_at BETWEEN :oldest AND :newest
+      AND n.status IN ('queued', 'scheduled')
+    RETURNING n.id, n.channel, n.category, n.priority, n.source_event_id, n.recipient_id
+), deferred AS (
+    INSERT INTO notification.notification_scheduled
+        (tenant_id, id, kind, priority, source_event_id, notification_id, recipient_id, run_after)
+    SELECT :tenant_id, given.schedule_id, given.kind, moved.priority, moved.source_event_id, moved.id,
+           moved.recipient_id, given.until
+    FROM given JOIN moved ON moved.id = given.id
+    WHERE given.until IS NOT NULL
+), counts AS (
+    INSERT INTO notification.counters AS known (tenant_id, day, stripe, name, channel, category, n)
+    SELECT :tenant_id, :day, :stripe, given.counted, moved.channel, moved.category, count(*)
+    FROM given JOIN moved ON moved.id = given.id
+    GROUP BY given.counted, moved.channel, moved.category
+    ORDER BY given.counted, moved.channel, moved.category
+    ON CONFLICT (tenant_id, day, stripe, name, channel, category) DO UPDATE SET n = known.n + excluded.n
+)
+SELECT id FROM moved;
+
+-- name: note_step
+-- What the gates of a later step said; only while the notification is still under way.
+UPDATE notification.notifications AS n
+SET decision_trace = given.trace,
+    locale = coalesce(given.locale, n.locale),
+    render_snapshot = coalesce(given.snapshot, n.render_snapshot),
+    updated_at = :now
+FROM unnest(
+    :ids::text[], :created_ats::timestamptz[], :retention_classes::text[], :traces::text[], :locales::text[],
+    :snapshots::text[]
+) AS given (id, created_at, retention_class, trace, locale, snapshot)
+WHERE n.tenant_id = :tenant_id AND n.created_at = given.created_at AND n.id = given.id
+  AND n.retention_class = given.retention_class AND n.created_at BETWEEN :oldest AND :newest
+  AND n.status = 'dispatched';

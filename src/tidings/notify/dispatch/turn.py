@@ -1,0 +1,319 @@
+"""One tenant's turn: loaded, decided, put into words, moved on and handed over; a whole set in two transactions."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import msgspec
+
+from tidings.contracts.delivery import Begin, Begun, HandOff, ReadyStep, Route, Router
+from tidings.contracts.tenants import Channel
+from tidings.contracts.words import AUTO, CHANNELS, Status
+from tidings.kernel.addresses import Pepper
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import Database
+from tidings.kernel.events import Event
+from tidings.kernel.hot_state import Limits
+from tidings.kernel.ids import NOTIFICATION, NotificationId, TenantId, time_of
+from tidings.kernel.keys.keyring import Keyring
+from tidings.kernel.outbox import Outbox
+from tidings.kernel.workers import WorkerId
+from tidings.notify.decide import trace
+from tidings.notify.decide.decide import decide, limited
+from tidings.notify.decide.limits import takes_once
+from tidings.notify.decide.model import Decision, Defer, Line, Pass, Request
+from tidings.notify.dispatch import store
+from tidings.notify.dispatch.compose import encode_snapshot
+from tidings.notify.dispatch.model import Move, Pending
+from tidings.notify.dispatch.steps import StepMade, StepMaker, StepWork
+from tidings.notify.facts.load import FactsLoader
+from tidings.notify.facts.model import Facts
+from tidings.notify.notifications import store as accept_store
+from tidings.notify.notifications.announce import moved_event
+from tidings.notify.notifications.model import ATTACHMENTS_PURPOSE, VARIABLES_PURPOSE, NewNotification
+
+#: Deferrals of the past that a trace still tells of.
+_REMEMBERED: Final = 10
+#: The reason of those that could not be decided or rendered, again and again, through a fault of ours.
+GAVE_UP: Final = "internal_error"
+
+
+@dataclass(slots=True, kw_only=True)
+class _Case:
+    """One notification on its way through the turn."""
+
+    pending: Pending
+    decision: Decision
+    hand_off: HandOff | None = None
+    made: StepMade | None = None
+    #: What is held against its limits.
+    request: Request
+
+
+class TurnTaker:
+    """Takes turns for tenants; hands over what may go."""
+
+    def __init__(
+        self,
+        *,
+        db: Database,
+        loader: FactsLoader,
+        keyring: Keyring,
+        limits: Limits,
+        steps: StepMaker,
+        router: Router,
+        outbox: Outbox,
+        clock: Clock,
+        stripe: int = 0,
+    ) -> None:
+        self._db = db
+        self._loader = loader
+        self._keyring = keyring
+        self._limits = limits
+        self._steps = steps
+        self._router = router
+        self._outbox = outbox
+        self._clock = clock
+        self._stripe = stripe
+
+    async def take(
+        self, tenant_id: TenantId, ids: Sequence[NotificationId], worker: WorkerId
+    ) -> Begun | None:
+        """Decide and hand over; what was begun is to be carried out next, None where nothing was."""
+        shared = await self._loader.shared()
+        async with self._db.tenant(tenant_id) as tx:
+            found = await store.load_pending(tx, ids)
+            pending = [found[id_] for id_ in ids if id_ in found]
+            facts = await self._loader.load(
+                tx, shared, [p.recipient_id for p in pending], channels=_channels_of(pending)
+            )
+            pepper = await self._keyring.pepper(tx)
+        cases = self._decided(facts, pending)
+        await self._take_limits(tenant_id, facts, cases)
+        await self._make_first_steps(tenant_id, facts, pepper, cases)
+        return await self._write(tenant_id, facts, cases, worker)
+
+    async def give_up(self, tenant_id: TenantId, ids: Sequence[NotificationId]) -> None:
+        """End those whose turns keep failing through a fault of ours: they must not stand in the way for ever."""
+        now = self._clock.now()
+        async with self._db.tenant(tenant_id, fresh_plans=True) as tx:
+            found = await store.load_pending(tx, ids)
+            moves = [
+                Move(pending=row, status=Status.FAILED, reason=GAVE_UP, trace=row.trace or "")
+                for row in found.values()
+            ]
+            moved = await store.move(tx, moves, worker=None, now=now, stripe=self._stripe)
+            events = [self._event(tenant_id, m) for m in moves if m.pending.id in moved]
+            await self._outbox.append(tx, events)
+
+    def _decided(self, facts: Facts, pending: Sequence[Pending]) -> list[_Case]:
+        now = self._clock.now()
+        cases: list[_Case] = []
+        for row in pending:
+            request = Request(
+                recipient_id=row.recipient_id,
+                category=row.category,
+                channel=row.channel,
+                priority=row.priority,
+                expires_at=row.expires_at,
+            )
+            cases.append(_Case(pending=row, decision=decide(facts, request, now), request=request))
+        return cases
+
+    async def _take_limits(self, tenant_id: TenantId, facts: Facts, cases: Sequence[_Case]) -> None:
+        passed = [case for case in cases if isinstance(case.decision.verdict, Pass)]
+        groups = [takes_once(facts.tenant, case.decision.recipient_id) for case in passed]
+        asked = [place for place, group in enumerate(groups) if group]
+        if not asked:
+            return
+        taken = await self._limits.take(tenant_id, [groups[place] for place in asked])
+        now = self._clock.now()
+        for place, answer in zip(asked, taken, strict=True):
+            case = passed[place]
+            case.decision = limited(case.decision, case.request, answer, now)
+
+    async def _make_first_steps(
+        self, tenant_id: TenantId, facts: Facts, pepper: Pepper, cases: Sequence[_Case]
+    ) -> None:
+        ready: list[tuple[_Case, StepWork]] = []
+        for case in cases:
+            if not isinstance(case.decision.verdict, Pass):
+                continue
+            case.hand_off = hand_off_of(case.pending, case.decision, facts)
+            channel = self._router.first_step(case.hand_off)
+            if channel is not None:
+                work = StepWork(
+                    pending=case.pending,
+                    recipient_id=case.decision.recipient_id,
+                    channel=channel,
+                    step=1,
+                )
+                ready.append((case, work))
+        made = await self._steps.make(tenant_id, facts, pepper, [work for _, work in ready])
+        for (case, _), step in zip(ready, made, strict=True):
+            case.made = step
+
+    async def _write(
+        self, tenant_id: TenantId, facts: Facts, cases: Sequence[_Case], worker: WorkerId
+    ) -> Begun | None:
+        if not cases:
+            return None
+        now = self._clock.now()
+        moves = [_move(case) for case in cases]
+        async with self._db.tenant(tenant_id, fresh_plans=True) as tx:
+            moved = await store.move(tx, moves, worker=worker, now=now, stripe=self._stripe)
+            gone = [(case, m) for case, m in zip(cases, moves, strict=True) if m.pending.id in moved]
+            copies = [copy for case, _ in gone for copy in _copies(case, facts)]
+            if copies:
+                copies = [replace(c, id=(i := NOTIFICATION.new(now)), created_at=time_of(i)) for c in copies]
+                await accept_store.insert_notifications(tx, copies, now=now, stripe=self._stripe)
+            events = [self._event(tenant_id, m) for _, m in gone]
+            events += [self._copied(tenant_id, copy) for copy in copies]
+            await self._outbox.append(tx, events)
+            begins = [Begin(hand_off=case.hand_off, first=_ready(case)) for case, _ in gone if case.hand_off]
+            return await self._router.begin(tx, begins) if begins else None
+
+    def _event(self, tenant_id: TenantId, move: Move) -> Event:
+        row = move.pending
+        return moved_event(
+            tenant_id,
+            notification_id=row.id,
+            recipient_id=row.recipient_id,
+            status=move.status.value,
+            channel=row.channel,
+            category=row.category,
+            template_key=row.template_key,
+            reason=move.reason,
+            until=move.until,
+            correlation_id=row.correlation_id,
+            is_test=row.is_test,
+            clock=self._clock,
+        )
+
+    def _copied(self, tenant_id: TenantId, copy: NewNotification) -> Event:
+        return moved_event(
+            tenant_id,
+            notification_id=copy.id,
+            recipient_id=copy.recipient_id,
+            status=copy.status.value,
+            channel=copy.channel,
+            category=copy.category,
+            template_key=copy.template_key,
+            correlation_id=copy.correlation_id,
+            is_test=copy.is_test,
+            clock=self._clock,
+        )
+
+
+def hand_off_of(pending: Pending, decision: Decision, facts: Facts) -> HandOff:
+    """What the router gets to know: who, until when, and the ways that the tenant wants tried."""
+    return HandOff(
+        notification_id=pending.id,
+        recipient_id=decision.recipient_id,
+        use_case=pending.use_case,
+        priority=pending.priority,
+        expires_at=pending.expires_at,
+        routes=routes_of(pending, facts),
+        is_test=pending.is_test,
+    )
+
+
+def routes_of(pending: Pending, facts: Facts) -> tuple[Route, ...]:
+    """The channel's vendor, then the one to fall back to; for `auto`, every channel that there are words for."""
+    asked = CHANNELS if pending.channel == AUTO else (pending.channel,)
+    routes: list[Route] = []
+    for channel in asked:
+        config = facts.tenant.channels.get(channel)
+        if config is not None and pending.version_for(channel) is not None:
+            routes += [Route(channel=channel, vendor=vendor) for vendor in config.vendors]
+    return tuple(routes)
+
+
+def told(before: str | None, lines: Sequence[Line]) -> str:
+    """The trace of this turn, after the deferrals of earlier ones."""
+    if not before:
+        return trace.encode(lines)
+    waited = [line for line in trace.decode(before) if line.verdict == "defer"][-_REMEMBERED:]
+    return trace.encode((*waited, *lines))
+
+
+def _channels_of(pending: Sequence[Pending]) -> set[Channel]:
+    wanted: set[Channel] = set()
+    for row in pending:
+        wanted.update(row.template_versions or ())
+        if row.channel != AUTO:
+            wanted.add(row.channel)
+    return wanted
+
+
+def _ready(case: _Case) -> ReadyStep | None:
+    """The first step, where it may be sent now; otherwise the router asks for it, and hears why not."""
+    prepared = case.made.prepared if case.made is not None else None
+    return prepared if isinstance(prepared, ReadyStep) else None
+
+
+def _move(case: _Case) -> Move:
+    decision, verdict, made = case.decision, case.decision.verdict, case.made
+    if isinstance(verdict, Pass):
+        # What a step that can't be sent now was told, it is told again when the router asks for it.
+        lines = (*decision.trace, *made.lines) if made is not None and _ready(case) else decision.trace
+        composed = made.composed if made is not None else None
+        return Move(
+            pending=case.pending,
+            status=Status.DISPATCHED,
+            trace=told(case.pending.trace, lines),
+            locale=composed.locale if composed is not None else None,
+            snapshot=encode_snapshot(composed.snapshot) if composed is not None else None,
+            preferences_version=decision.preferences_version,
+        )
+    return Move(
+        pending=case.pending,
+        status=Status.SCHEDULED if isinstance(verdict, Defer) else verdict.status,
+        trace=told(case.pending.trace, decision.trace),
+        reason=verdict.reason,
+        until=verdict.until if isinstance(verdict, Defer) else None,
+        preferences_version=decision.preferences_version,
+    )
+
+
+def _copies(case: _Case, facts: Facts) -> list[NewNotification]:
+    """A guardian's copy: a notification of its own, under the guardian's own preferences and language."""
+    row, owner = case.pending, facts.people[case.pending.recipient_id].key
+    copies: list[NewNotification] = []
+    for guardian_id in case.decision.copies:
+        key = facts.people[guardian_id].key
+        if owner is None or key is None or not isinstance(case.decision.verdict, Pass):
+            continue
+        copies.append(
+            NewNotification(
+                id=row.id,
+                created_at=row.created_at,
+                recipient_id=guardian_id,
+                status=Status.QUEUED,
+                channel=row.channel,
+                category=row.category,
+                use_case=row.use_case,
+                priority=row.priority,
+                retention_class=row.retention_class,
+                locale=None,
+                template_id=row.template_id,
+                template_version_id=row.template_version_id,
+                template_key=row.template_key,
+                template_semver=row.template_semver,
+                template_versions=msgspec.json.encode(row.template_versions).decode()
+                if row.template_versions
+                else None,
+                variables_hash=row.variables_hash,
+                variables=key.seal(owner.unseal(row.variables, VARIABLES_PURPOSE), VARIABLES_PURPOSE),
+                attachments=key.seal(owner.unseal(row.attachments, ATTACHMENTS_PURPOSE), ATTACHMENTS_PURPOSE)
+                if row.attachments is not None
+                else None,
+                scheduled_for=None,
+                expires_at=row.expires_at,
+                is_test=row.is_test,
+                source_event_id=row.source_event_id,
+                correlation_id=row.correlation_id or row.id,
+                metadata=row.metadata,
+            )
+        )
+    return copies

@@ -1,0 +1,1 @@
+"""Notifications: accepted durably, told apart, found again, explained."""

@@ -1,0 +1,118 @@
+"""A body, shown again: rendered from the frozen version and the sealed variables, and proven by its digest.
+
+Nothing of a message is kept but its digest, so showing it means putting it into words once more, in the language and
+time zone of then. Where the digest agrees, it is what was sent. A name that was changed since makes it differ.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from tidings.contracts.tenants import Channel
+from tidings.contracts.words import AUTO
+from tidings.kernel.audit.log import AuditLog, Entry
+from tidings.kernel.db import CallerRole, Database
+from tidings.kernel.ids import NotificationId, RecipientId, TenantId
+from tidings.kernel.keys.keyring import Keyring
+from tidings.notify.decide.reasons import Reason
+from tidings.notify.decide.trace import decode
+from tidings.notify.dispatch import store as dispatch_store
+from tidings.notify.dispatch.compose import ComposeAsk, Composed, Composer, Composition
+from tidings.notify.dispatch.model import Pending
+from tidings.notify.facts.load import FactsLoader
+from tidings.notify.facts.model import Facts, PersonFacts
+from tidings.notify.notifications.errors import BodyGoneError
+from tidings.notify.notifications.find import find_one
+from tidings.notify.notifications.model import Notification
+from tidings.notify.recipients.errors import ErasedRecipientError
+from tidings.notify.render.model import Rendered
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownBody:
+    """A message as the person sees it."""
+
+    channel: Channel
+    rendered: Rendered = field(repr=False)
+    #: Whether it is proven to be what was rendered then; None where nothing was rendered yet.
+    exact: bool | None
+
+
+class BodyReader:
+    """Shows bodies, and notes who looked."""
+
+    def __init__(
+        self, db: Database, *, loader: FactsLoader, keyring: Keyring, composer: Composer, audit: AuditLog
+    ) -> None:
+        self._db = db
+        self._loader = loader
+        self._keyring = keyring
+        self._composer = composer
+        self._audit = audit
+
+    async def read(
+        self, tenant_id: TenantId, notification_id: NotificationId, *, role: CallerRole | None, actor: str
+    ) -> ShownBody:
+        """The body; a `BodyGoneError` where it can't be put into words any more."""
+        shared = await self._loader.shared()
+        async with self._db.tenant(tenant_id, caller_role=role) as tx:
+            one = await find_one(tx, notification_id)
+            pending = (await dispatch_store.load_pending(tx, [notification_id]))[notification_id]
+            # No addresses are shown; one channel is named so that the keys come along.
+            facts = await self._loader.load(tx, shared, [one.recipient_id], channels=["inapp"])
+            pepper = await self._keyring.pepper(tx)
+            entry = Entry(
+                entity_type="notification", entity_id=notification_id, action="body_revealed", actor=actor
+            )
+            await self._audit.append(tx, [entry])
+        owner, reader = facts.people.get(one.recipient_id), _reader(one, facts)
+        if owner is None or reader is None or owner.erased:
+            raise ErasedRecipientError
+        channels = _channels(one, pending)
+        composed = await self._composer.compose(
+            tenant_id,
+            [
+                ComposeAsk(pending=pending, channel=channel, owner=owner.key, reader=reader)
+                for channel in channels
+            ],
+            pepper=pepper,
+            allowed_link_domains=facts.tenant.policy.allowed_link_domains,
+            tenant_name=facts.tenant.name,
+        )
+        return _chosen(one, channels, composed)
+
+
+def _reader(one: Notification, facts: Facts) -> PersonFacts | None:
+    """Who read it, by the clock on their wall of then."""
+    instead = any(line.reason == Reason.GUARDIAN_INSTEAD for line in decode(one.trace))
+    person = facts.people.get(one.recipient_id)
+    routing = person.choices.guardian_routing if person is not None else None
+    if instead and routing is not None:
+        person = facts.people.get(RecipientId(routing.guardian_id))
+    zone = (one.render_snapshot or {}).get("time_zone")
+    return replace(person, timezone=zone) if person is not None and zone else person
+
+
+def _channels(one: Notification, pending: Pending) -> list[Channel]:
+    """The one that delivered, or was asked for; for `auto`, all that there are words for."""
+    if one.final_channel is not None:
+        return [one.final_channel]
+    if one.channel != AUTO:
+        return [one.channel]
+    return list(pending.template_versions or ())
+
+
+def _chosen(one: Notification, channels: Sequence[Channel], composed: Sequence[Composition]) -> ShownBody:
+    digest = (one.render_snapshot or {}).get("digest")
+    words = [(channel, c) for channel, c in zip(channels, composed, strict=True) if isinstance(c, Composed)]
+    if not words:
+        reasons = ", ".join(sorted({c.reason for c in composed if not isinstance(c, Composed)}))
+        raise BodyGoneError(
+            f"the body of {one.id} can't be put into words any more: {reasons or 'no channel'}"
+        )
+    # A notification for any channel keeps one digest: the channel whose words agree with it is the one.
+    channel, chosen = next((pair for pair in words if pair[1].snapshot.digest == digest), words[0])
+    return ShownBody(
+        channel=channel,
+        rendered=chosen.rendered,
+        exact=None if digest is None else chosen.snapshot.digest == digest,
+    )

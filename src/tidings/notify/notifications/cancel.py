@@ -1,0 +1,66 @@
+"""A notification is taken back while it still waits: told, counted and audited in one transaction."""
+
+from tidings.contracts.words import Status
+from tidings.kernel.audit.log import AuditLog, Entry
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import TenantTx
+from tidings.kernel.ids import NotificationId
+from tidings.kernel.outbox import Outbox
+from tidings.notify.decide.reasons import Reason
+from tidings.notify.notifications import cancel_store
+from tidings.notify.notifications.announce import moved_event
+from tidings.notify.notifications.errors import TooLateToCancelError
+from tidings.notify.notifications.find import find_one
+from tidings.notify.notifications.model import Notification
+
+
+class Canceller:
+    """Takes notifications back."""
+
+    def __init__(self, *, outbox: Outbox, audit: AuditLog, clock: Clock, stripe: int = 0) -> None:
+        self._outbox = outbox
+        self._audit = audit
+        self._clock = clock
+        #: Which of the counts this process adds to.
+        self._stripe = stripe
+
+    async def cancel(self, tx: TenantTx, notification_id: NotificationId, *, actor: str) -> Notification:
+        """The notification, cancelled now or before; a `TooLateToCancelError` where it waits no more."""
+        before = await cancel_store.cancel_notification(
+            tx, id=notification_id, now=self._clock.now(), stripe=self._stripe
+        )
+        notification = await find_one(tx, notification_id)
+        if before is None:
+            if notification.status is Status.CANCELLED:
+                return notification
+            raise TooLateToCancelError(
+                f"{notification_id} is {notification.status.value}: it can't be cancelled any more"
+            )
+        await self._outbox.append(
+            tx,
+            [
+                moved_event(
+                    tx.tenant_id,
+                    notification_id=notification.id,
+                    recipient_id=notification.recipient_id,
+                    status=Status.CANCELLED.value,
+                    channel=notification.channel,
+                    category=notification.category,
+                    template_key=notification.template_key,
+                    reason=Reason.CANCELLED.value,
+                    correlation_id=notification.correlation_id,
+                    is_test=notification.is_test,
+                    clock=self._clock,
+                )
+            ],
+        )
+        entry = Entry(
+            entity_type="notification",
+            entity_id=notification_id,
+            action="cancelled",
+            actor=actor,
+            before={"status": before.value},
+            after={"status": Status.CANCELLED.value},
+        )
+        await self._audit.append(tx, [entry])
+        return notification

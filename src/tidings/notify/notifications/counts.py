@@ -1,0 +1,32 @@
+"""How many notifications came to each status, by day; read from counts that are kept as they move."""
+
+from dataclasses import dataclass
+from datetime import date
+
+from tidings.kernel.db import TenantTx
+from tidings.kernel.sql import Queries
+
+QUERIES = Queries.beside(__file__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DayCount:
+    """How many of something on a day."""
+
+    day: date
+    #: `accepted`, or a status.
+    name: str
+    channel: str
+    category: str
+    n: int
+
+
+async def sum_counts(tx: TenantTx, *, first: date, last: date) -> list[DayCount]:
+    """All counts of these days, the oldest first."""
+    rows = await tx.fetch(QUERIES.sum_counts, tenant_id=tx.tenant_id, first=first, last=last)
+    return [
+        DayCount(
+            day=row["day"], name=row["name"], channel=row["channel"], category=row["category"], n=row["n"]
+        )
+        for row in rows
+    ]

@@ -1,0 +1,28 @@
+"""What the routes of notifications need; `bootstrap` fills it."""
+
+from dataclasses import dataclass
+
+from tidings.contracts.delivery import ExecutionHistory
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import Database
+from tidings.notify.notifications.body import BodyReader
+from tidings.notify.notifications.cancel import Canceller
+from tidings.notify.notifications.explain import Explainer
+from tidings.notify.notifications.front import NotificationsFront
+from tidings.notify.notifications.simulate import Simulator
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deps:
+    """The parts that finding, explaining and taking back notifications touch."""
+
+    db: Database
+    clock: Clock
+    #: What the router can tell.
+    history: ExecutionHistory
+    #: Takes new ones in; it stands before the framework too.
+    front: NotificationsFront
+    canceller: Canceller
+    explainer: Explainer
+    simulator: Simulator
+    bodies: BodyReader

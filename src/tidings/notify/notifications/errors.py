@@ -1,0 +1,29 @@
+"""What can go wrong with notifications.
+
+RefusalError
+├── NotFoundError
+│   └── UnknownNotificationError    no notification of this tenant has this id
+└── ConflictError
+    ├── TooLateToCancelError        it was handed over, or is over
+    └── BodyGoneError               its words can't be put together any more
+"""
+
+from tidings.kernel.refusals import ConflictError, NotFoundError
+
+
+class UnknownNotificationError(NotFoundError):
+    """There is no notification with this id here."""
+
+    code = "notification_not_found"
+
+
+class TooLateToCancelError(ConflictError):
+    """It can't be cancelled any more: it was handed over to be sent, or it is over."""
+
+    code = "too_late_to_cancel"
+
+
+class BodyGoneError(ConflictError):
+    """The body can't be put into words any more: a text, a file or a key that it needs is gone."""
+
+    code = "body_gone"

@@ -1,0 +1,207 @@
+"""Why this person did, or did not, get this: everything that is known, put together."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from tidings.contracts.delivery import ExecutionHistory, Route
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import CallerRole, Database
+from tidings.kernel.ids import NotificationId, RecipientId, TenantId
+from tidings.notify.categories.model import CategoryPolicy
+from tidings.notify.categories.registry import Categories
+from tidings.notify.dispatch import store as dispatch_store
+from tidings.notify.dispatch.model import Pending
+from tidings.notify.dispatch.turn import routes_of
+from tidings.notify.facts import store as facts_store
+from tidings.notify.facts.model import Facts, TenantFacts
+from tidings.notify.facts.store import PersonRow
+from tidings.notify.notifications.explain_view import (
+    ExplainedChoices,
+    ExplainedConsent,
+    ExplainedPolicy,
+    ExplainedPreferences,
+    ExplainedRoute,
+    ExplainedTemplate,
+    ExplainView,
+    GateView,
+)
+from tidings.notify.notifications.outlook import next_of, phase_of, repeated_perhaps, summary
+from tidings.notify.notifications.story import Story, load_story
+from tidings.notify.notifications.timeline import timeline
+from tidings.notify.notifications.view import NotificationView, attempts_of
+from tidings.notify.recipients.quiet_hours import quiet_until
+from tidings.notify.templates.model import Published
+from tidings.notify.templates.resolve import Templates
+from tidings.notify.tenants.model import zone_exists
+
+_DEFAULT_LADDER = "default ladder"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Background:
+    """What surrounds a notification, as it is now."""
+
+    tenant: TenantFacts
+    category: CategoryPolicy | None
+    #: Who is written to; None where there is no such recipient any more.
+    person: PersonRow | None
+    recipient_id: RecipientId
+    #: The frozen version; None where it is gone.
+    published: Published | None
+    #: The ladder as it would be now.
+    routes: tuple[Route, ...]
+
+
+class Explainer:
+    """Explains notifications; a handful of statements each, and none of them depends on how much was ever sent."""
+
+    def __init__(
+        self,
+        db: Database,
+        *,
+        history: ExecutionHistory,
+        templates: Templates,
+        categories: Categories,
+        clock: Clock,
+    ) -> None:
+        self._db = db
+        self._history = history
+        self._templates = templates
+        self._categories = categories
+        self._clock = clock
+
+    async def explain(
+        self, tenant_id: TenantId, notification_id: NotificationId, *, role: CallerRole | None = None
+    ) -> ExplainView:
+        """The whole story; an `UnknownNotificationError` where there is none."""
+        categories = await self._categories.all()
+        now = self._clock.now()
+        async with self._db.tenant(tenant_id, caller_role=role) as tx:
+            story = await load_story(tx, notification_id, history=self._history, now=now)
+            reader = _reader_of(story)
+            tenant = await facts_store.load_tenant(tx)
+            people = await facts_store.load_people(tx, recipient_ids=[reader])
+            pending = await dispatch_store.load_pending(tx, [notification_id])
+        one = story.notification
+        # Outside the transaction: it may take a connection of its own.
+        versions = await self._templates.versions(tenant_id, [one.template_version_id])
+        facts = Facts(tenant=tenant, categories=categories, people={})
+        return explanation(
+            story,
+            Background(
+                tenant=tenant,
+                category=categories.get(one.category),
+                person=people.get(reader),
+                recipient_id=reader,
+                published=versions.get(one.template_version_id),
+                routes=_routes(pending.get(notification_id), facts),
+            ),
+            now,
+        )
+
+
+def explanation(story: Story, background: Background, now: datetime) -> ExplainView:
+    """The story and what surrounds it, as they are told; pure."""
+    phase = phase_of(story, now)
+    return ExplainView(
+        summary=summary(story, now),
+        notification=NotificationView.of(story.notification, phase),
+        phase=phase,
+        next=next_of(story, now),
+        possibly_repeated=repeated_perhaps(story),
+        decision=[GateView.of(line) for line in story.lines],
+        timeline=timeline(story),
+        template=_template(story, background),
+        preferences=_preferences(story, background, now),
+        policy=_policy(story, background),
+        attempts=attempts_of(story),
+    )
+
+
+def _reader_of(story: Story) -> RecipientId:
+    """Who is written to, as the router has it: a guardian may hear instead."""
+    last = story.executions[-1] if story.executions else None
+    return RecipientId(last.recipient_id) if last is not None else story.notification.recipient_id
+
+
+def _routes(pending: Pending | None, facts: Facts) -> tuple[Route, ...]:
+    return routes_of(pending, facts) if pending is not None else ()
+
+
+def _template(story: Story, background: Background) -> ExplainedTemplate:
+    one, published = story.notification, background.published
+    snapshot = one.render_snapshot
+    asked = one.locale or (background.person.locale if background.person is not None else None)
+    locale: str | None = None
+    direction: Literal["ltr", "rtl"] | None = None
+    if snapshot is not None:
+        locale, direction = snapshot.get("locale"), snapshot.get("direction")
+    elif published is not None and asked is not None:
+        content = published.content_for(asked)
+        locale, direction = content.locale, content.direction
+    return ExplainedTemplate(
+        id=published.template.id if published is not None else None,
+        key=one.template_key,
+        version=one.template_semver,
+        version_id=one.template_version_id,
+        owner=None
+        if published is None
+        else ("platform" if published.template.tenant_id is None else "tenant"),
+        locale_asked=asked,
+        locale=locale,
+        direction=direction,
+        rendered=snapshot is not None,
+    )
+
+
+def _preferences(story: Story, background: Background, now: datetime) -> ExplainedPreferences:
+    decided, person = story.notification.preference_version, background.person
+    current = person.preferences_version if person is not None else None
+    return ExplainedPreferences(
+        recipient_id=background.recipient_id,
+        version_decided_by=decided,
+        version_now=current,
+        changed_since=decided is not None and current is not None and decided != current,
+        now=_choices(person, background, now) if person is not None else None,
+    )
+
+
+def _choices(person: PersonRow, background: Background, now: datetime) -> ExplainedChoices:
+    choices, tenant, category = person.choices, background.tenant, background.category
+    zone = person.timezone if zone_exists(person.timezone) else tenant.timezone
+    hours = tenant.policy.quiet_hours if choices.quiet_hours is None else choices.quiet_hours
+    whose: Literal["recipient", "tenant"] = "tenant" if choices.quiet_hours is None else "recipient"
+    consent, guardian = choices.marketing_consent, choices.guardian_routing
+    return ExplainedChoices(
+        locale=person.locale,
+        timezone=zone,
+        quiet_hours=list(hours),
+        quiet_hours_of=whose if hours else "nobody",
+        quiet_until=quiet_until(hours, zone, now),
+        consent=ExplainedConsent(granted=consent.granted, at=consent.at, source=consent.source),
+        category_needs_consent=category is not None and category.needs_consent,
+        category_can_be_declined=category is not None and category.can_unsubscribe,
+        channels=dict(choices.channels),
+        unsubscribed_from_all_at=choices.global_unsubscribed_at,
+        guardian_id=guardian.guardian_id if guardian is not None else None,
+        guardian_mode=guardian.mode if guardian is not None else None,
+    )
+
+
+def _policy(story: Story, background: Background) -> ExplainedPolicy:
+    ladder = story.executions[-1] if story.executions else None
+    routes = ladder.routes if ladder is not None else background.routes
+    policy_id = ladder.policy_id if ladder is not None else None
+    return ExplainedPolicy(
+        tenant_version=background.tenant.version,
+        id=policy_id,
+        version=ladder.policy_version if ladder is not None else None,
+        name=policy_id or _DEFAULT_LADDER,
+        strategy=ladder.strategy if ladder is not None else None,
+        routes=[
+            ExplainedRoute(step=step, channel=route.channel, vendor=route.vendor)
+            for step, route in enumerate(routes, 1)
+        ],
+        frozen=ladder is not None,
+    )

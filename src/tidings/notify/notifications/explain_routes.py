@@ -1,0 +1,101 @@
+"""What HTTP calls to understand a notification: its story, its body, and a rehearsal of one that was not sent."""
+
+from typing import Any, Final
+
+from litestar import Request, get, post
+
+from tidings.kernel.http.bodies import read_body
+from tidings.kernel.http.callers import caller_of, tenant_of
+from tidings.kernel.http.operations import deps_of, operation, path_id
+from tidings.kernel.ids import NOTIFICATION
+from tidings.kernel.refusals import MissingScopeError
+from tidings.notify.notifications.accept_routes import TAG
+from tidings.notify.notifications.deps import Deps
+from tidings.notify.notifications.explain_view import ExplainView
+from tidings.notify.notifications.simulate_view import BodyView, SimulationView, simulation_view
+from tidings.notify.notifications.wire import NotificationInput
+
+_ID: Final = "notification_id"
+_PATH: Final = {_ID: NOTIFICATION}
+#: Whoever may see people's addresses may see what was written to them.
+_REVEAL: Final = "recipients:write"
+
+AnyRequest = Request[Any, Any, Any]
+
+
+@get(
+    "/{notification_id:str}/explain",
+    **operation(
+        summary="Explain why somebody did, or did not, get this.",
+        tag=TAG,
+        scope="notifications:read",
+        path=_PATH,
+        answer=ExplainView,
+        problems=["notification_not_found"],
+        description="What every gate said, what happened when, what comes next, and by which template, preferences and policy. No address and nothing of the message is in it.",
+    ),
+)
+async def explain_notification(request: AnyRequest) -> ExplainView:
+    """Explain a notification."""
+    notification_id = path_id(request, NOTIFICATION, _ID)
+    return await deps_of(request, Deps).explainer.explain(
+        tenant_of(request), notification_id, role=caller_of(request).role
+    )
+
+
+@get(
+    "/{notification_id:str}/body",
+    **operation(
+        summary="Show what somebody was, or would be, written.",
+        tag=TAG,
+        scope="notifications:read",
+        path=_PATH,
+        answer=BodyView,
+        problems=["notification_not_found", "recipient_erased", "body_gone"],
+        description="Put into words once more from the frozen template and the sealed variables; `exact` says whether it is proven to be what was sent. Needs `recipients:write` as well, and is audited.",
+    ),
+)
+async def show_body(request: AnyRequest) -> BodyView:
+    """Show a body."""
+    notification_id = path_id(request, NOTIFICATION, _ID)
+    caller = caller_of(request)
+    if _REVEAL not in caller.scopes:
+        raise MissingScopeError(_REVEAL)
+    shown = await deps_of(request, Deps).bodies.read(
+        tenant_of(request), notification_id, role=caller.role, actor=caller.actor
+    )
+    rendered = shown.rendered
+    return BodyView(
+        channel=shown.channel,
+        subject=rendered.subject,
+        text=rendered.text,
+        html=rendered.html,
+        locale=rendered.locale,
+        direction=rendered.direction,
+        exact=shown.exact,
+    )
+
+
+@post(
+    "/simulate",
+    **operation(
+        summary="Rehearse a notification: decide and render it, send and write nothing.",
+        tag=TAG,
+        scope="notifications:write",
+        writes=False,
+        body=NotificationInput,
+        answer=SimulationView,
+        problems=["invalid_variables", "recipient_not_found", "recipient_erased"],
+        description="Takes what `POST /` takes. A recipient who is not known yet is imagined. Rate limits are not taken from.",
+    ),
+)
+async def simulate_notification(request: AnyRequest) -> SimulationView:
+    """Rehearse a notification."""
+    wanted = await read_body(request, NotificationInput)
+    done = await deps_of(request, Deps).simulator.simulate(
+        tenant_of(request), wanted, role=caller_of(request).role
+    )
+    return simulation_view(done)
+
+
+HANDLERS = [explain_notification, show_body, simulate_notification]

@@ -1,0 +1,151 @@
+"""An explanation as JSON; no address, no name, nothing of the message."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+from tidings.contracts.moments import Moment
+from tidings.contracts.tenants import Channel, QuietHours
+from tidings.notify.decide.model import Line
+from tidings.notify.notifications.outlook import Next, Phase
+from tidings.notify.notifications.timeline import Happening
+from tidings.notify.notifications.view import AttemptView, NotificationView
+from tidings.notify.notifications.words import line_sentence
+from tidings.notify.recipients.preferences_model import ChannelChoice
+
+
+class GateView(Struct, frozen=True, kw_only=True):
+    """What one gate said."""
+
+    gate: str
+    #: `not_asked` in a rehearsal, where asking would use something up.
+    verdict: Literal["pass", "stop", "defer", "not_asked"]
+    #: A code; null where there is nothing special to tell.
+    reason: str | None
+    #: The same as a sentence.
+    explanation: str
+    #: The step of the ladder; null for the notification as a whole.
+    step: int | None
+    #: Until when it was put off.
+    until: Moment | None
+
+    @classmethod
+    def of(cls, line: Line) -> "GateView":
+        """A line of the trace as it is shown."""
+        return cls(
+            gate=line.gate,
+            verdict=line.verdict,
+            reason=line.reason,
+            explanation=line_sentence(line),
+            step=line.step or None,
+            until=line.until,
+        )
+
+
+class ExplainedTemplate(Struct, frozen=True, kw_only=True):
+    """Which text."""
+
+    #: `tpl_…`; null where the version is gone.
+    id: str | None
+    key: str
+    version: str
+    version_id: str
+    #: `tenant` or `platform`; null where the version is gone.
+    owner: Literal["tenant", "platform"] | None
+    #: The language that was asked for, by the request or by the recipient.
+    locale_asked: str | None
+    #: The language of the texts.
+    locale: str | None
+    direction: Literal["ltr", "rtl"] | None
+    #: False: not put into words yet; the locale is the one that it would be in now.
+    rendered: bool
+
+
+class ExplainedConsent(Struct, frozen=True, kw_only=True):
+    """Consent to what needs it."""
+
+    granted: bool
+    at: Moment | None
+    source: str | None
+
+
+class ExplainedChoices(Struct, frozen=True, kw_only=True):
+    """What matters of the preferences, as they are now."""
+
+    locale: str
+    timezone: str
+    quiet_hours: list[QuietHours]
+    #: Whose quiet hours these are.
+    quiet_hours_of: Literal["recipient", "tenant", "nobody"]
+    #: Until when it is quiet at this moment.
+    quiet_until: Moment | None
+    consent: ExplainedConsent
+    #: Whether the category needs consent, and whether people can say no to it.
+    category_needs_consent: bool
+    category_can_be_declined: bool
+    #: By channel; those left out are allowed.
+    channels: dict[Channel, ChannelChoice]
+    unsubscribed_from_all_at: Moment | None
+    #: Who hears instead or too.
+    guardian_id: str | None
+    guardian_mode: str | None
+
+
+class ExplainedPreferences(Struct, frozen=True, kw_only=True):
+    """Whose preferences were decided by, and which version of them."""
+
+    #: Who is written to: the recipient, or their guardian instead.
+    recipient_id: str
+    #: Null until it was decided; 0 where nothing was ever chosen.
+    version_decided_by: int | None
+    #: Null where there is no such recipient any more.
+    version_now: int | None
+    #: Whether something was chosen since.
+    changed_since: bool
+    now: ExplainedChoices | None
+
+
+class ExplainedRoute(Struct, frozen=True, kw_only=True):
+    """One step of the ladder."""
+
+    step: int
+    channel: str
+    vendor: str
+
+
+class ExplainedPolicy(Struct, frozen=True, kw_only=True):
+    """By which rules it goes."""
+
+    #: Which version of the tenant's own policy is in force now.
+    tenant_version: int
+    #: The router's policy; null: the default ladder, the channel's vendor and then its fallback vendor.
+    id: str | None
+    version: int | None
+    name: str
+    strategy: str | None
+    #: The ladder.
+    routes: list[ExplainedRoute]
+    #: True: as it was frozen when it was handed over. False: as it would be now.
+    frozen: bool
+
+
+class ExplainView(Struct, frozen=True, kw_only=True):
+    """Why this person did, or did not, get this."""
+
+    #: The whole of it, to be read aloud.
+    summary: str
+    notification: NotificationView
+    #: Where it is while it is under way; null once it is over.
+    phase: Phase | None
+    #: What comes next; null once it is over.
+    next: Next | None
+    #: A vendor's answer was never learned and it was sent again: the person may have got it twice.
+    possibly_repeated: bool
+    #: What every gate said, in the order in which they were asked.
+    decision: list[GateView]
+    #: The oldest first.
+    timeline: list[Happening]
+    template: ExplainedTemplate
+    preferences: ExplainedPreferences
+    policy: ExplainedPolicy
+    attempts: list[AttemptView]

@@ -1,0 +1,15 @@
+"""Finds one notification of this tenant."""
+
+from tidings.kernel.db import TenantTx
+from tidings.kernel.ids import NotificationId
+from tidings.notify.notifications import read_store
+from tidings.notify.notifications.errors import UnknownNotificationError
+from tidings.notify.notifications.model import Notification
+
+
+async def find_one(tx: TenantTx, notification_id: NotificationId) -> Notification:
+    """The notification; an `UnknownNotificationError` where there is none, or it is somebody else's."""
+    found = await read_store.find_notifications(tx, ids=[notification_id])
+    if notification_id not in found:
+        raise UnknownNotificationError(f"there is no notification with the id {notification_id}")
+    return found[notification_id]

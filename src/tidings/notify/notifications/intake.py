@@ -1,0 +1,221 @@
+"""From a checked order to a durable notification: single ones share a transaction with their neighbours, a bulk has its own.
+
+An Idempotency-Key is claimed and answered in the transaction of the work itself.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+from msgspec import UNSET
+
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import CallerRole, Database, TenantTx
+from tidings.kernel.errors import ConstraintError
+from tidings.kernel.gather import Gatherer
+from tidings.kernel.http.errors import KeyReusedError, StillInProgressError
+from tidings.kernel.http.problems import answer as problem_answer
+from tidings.kernel.idempotency import Answer, Conflict, Idempotency, InProgress, Replay
+from tidings.kernel.ids import TenantId
+from tidings.kernel.refusals import TooBusyError
+from tidings.notify.notifications.accept import Accepted, Acceptor, Incoming, Result
+from tidings.notify.notifications.wire import AcceptedView, BulkResult, BulkView, links_of
+
+SINGLE_SCOPE: Final = "POST:/api/v1/notifications"
+BULK_SCOPE: Final = "POST:/api/v1/notifications/bulk"
+_ACCEPTED: Final = 202
+
+_encode = msgspec.json.Encoder().encode
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """Whose orders share a transaction."""
+
+    tenant_id: TenantId
+    role: CallerRole
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Once:
+    """What the caller asked to be done once."""
+
+    key: str
+    request_hash: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ticket:
+    """One single order on its way."""
+
+    item: Incoming
+    once: Once | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What to answer: the body is ready."""
+
+    body: bytes
+    #: The answer to an earlier request with the same key.
+    replayed: bool = False
+    #: Whether anything was written; a replay and a repeat write nothing.
+    wrote: bool = True
+
+
+class Intake:
+    """The way in; one per process."""
+
+    def __init__(
+        self,
+        *,
+        db: Database,
+        acceptor: Acceptor,
+        idempotency: Idempotency,
+        clock: Clock,
+        wake: Callable[[], None],
+        most_waiting: int = 2000,
+        most_in_bulks: int = 20_000,
+    ) -> None:
+        self._db = db
+        self._acceptor = acceptor
+        self._idempotency = idempotency
+        self._clock = clock
+        #: Tells a dispatcher in this process that there is work.
+        self._wake = wake
+        self._gatherer: Gatherer[Lane, Ticket, Reply] = Gatherer(self._group, most_waiting=most_waiting)
+        self._most_in_bulks = most_in_bulks
+        self._in_bulks = 0
+
+    async def one(self, lane: Lane, ticket: Ticket) -> Reply:
+        """Accept one; it is durable when this returns."""
+        return await self._gatherer.do(lane, ticket)
+
+    async def many(
+        self, lane: Lane, places: Sequence[tuple[int, Incoming | Exception]], once: Once | None
+    ) -> Reply:
+        """Accept a bulk in one transaction; items that were refused before are among the places."""
+        if self._in_bulks and self._in_bulks + len(places) > self._most_in_bulks:
+            raise TooBusyError
+        self._in_bulks += len(places)
+        try:
+            return await self._bulk(lane, places, once)
+        finally:
+            self._in_bulks -= len(places)
+
+    async def _group(self, lane: Lane, tickets: Sequence[Ticket]) -> list[Reply | Exception]:
+        asked = [t.once for t in tickets if t.once is not None]
+        replies: list[Reply | Exception | None] = [None] * len(tickets)
+        async with self._db.tenant(lane.tenant_id, caller_role=lane.role) as tx:
+            if asked:
+                begun = iter(
+                    await self._idempotency.begin_many(
+                        tx, SINGLE_SCOPE, [(once.key, once.request_hash) for once in asked]
+                    )
+                )
+                for place, ticket in enumerate(tickets):
+                    if ticket.once is not None:
+                        replies[place] = _known(next(begun))
+            fresh = [place for place, reply in enumerate(replies) if reply is None]
+            results = await self._acceptor.accept(tx, [tickets[place].item for place in fresh])
+            kept: dict[str, Answer] = {}
+            released: list[str] = []
+            for place, result in zip(fresh, results, strict=True):
+                once = tickets[place].once
+                if isinstance(result, Accepted):
+                    body = _encode(_view(result))
+                    replies[place] = Reply(body=body, wrote=not result.duplicate)
+                    if once is not None:
+                        kept[once.key] = Answer(_ACCEPTED, body.decode())
+                else:
+                    replies[place] = result
+                    if once is not None:
+                        released.append(once.key)
+            if kept:
+                await self._idempotency.finish_many(tx, SINGLE_SCOPE, kept)
+            if released:
+                await self._idempotency.release_many(tx, SINGLE_SCOPE, released)
+        self._wake()
+        return [reply for reply in replies if reply is not None]
+
+    async def _each(self, tx: TenantTx, items: Sequence[Incoming]) -> list[Result | Exception]:
+        """As one set; one that the database does not take is found by halving, and fails alone."""
+        try:
+            async with tx.savepoint():
+                return [*await self._acceptor.accept(tx, items)]
+        except ConstraintError as error:
+            if len(items) == 1:
+                return [error]
+        middle = len(items) // 2
+        return [*await self._each(tx, items[:middle]), *await self._each(tx, items[middle:])]
+
+    async def _bulk(
+        self, lane: Lane, places: Sequence[tuple[int, Incoming | Exception]], once: Once | None
+    ) -> Reply:
+        async with self._db.tenant(lane.tenant_id, caller_role=lane.role) as tx:
+            if once is not None:
+                known = _known(await self._idempotency.begin(tx, BULK_SCOPE, once.key, once.request_hash))
+                if isinstance(known, Exception):
+                    raise known
+                if known is not None:
+                    return known
+            orders = [(index, item) for index, item in places if isinstance(item, Incoming)]
+            results = await self._each(tx, [item for _, item in orders])
+            became: dict[int, Result | Exception] = {
+                index: item for index, item in places if isinstance(item, Exception)
+            }
+            became |= {index: result for (index, _), result in zip(orders, results, strict=True)}
+            body = _encode(_bulk_view(became))
+            if once is not None:
+                await self._idempotency.finish(tx, BULK_SCOPE, once.key, Answer(_ACCEPTED, body.decode()))
+        self._wake()
+        return Reply(body=body)
+
+
+def _known(begun: object) -> Reply | Exception | None:
+    """What is known of a key already; None: the work is ours."""
+    match begun:
+        case Replay(_, response):
+            return Reply(body=response.encode(), replayed=True, wrote=False)
+        case Conflict():
+            return KeyReusedError()
+        case InProgress():
+            return StillInProgressError()
+    return None
+
+
+def _view(accepted: Accepted) -> AcceptedView:
+    return AcceptedView(
+        id=accepted.id,
+        status=accepted.status,
+        recipient_id=accepted.recipient_id,
+        created_at=accepted.created_at,
+        links=links_of(accepted.id),
+        duplicate=True if accepted.duplicate else UNSET,
+    )
+
+
+def _bulk_view(became: dict[int, Result | Exception]) -> BulkView:
+    results: list[BulkResult] = []
+    accepted = 0
+    for index in sorted(became):
+        result = became[index]
+        if not isinstance(result, Accepted):
+            problem = problem_answer(result, path="", request_id="").problem
+            results.append(BulkResult(index=index, problem=problem))
+            continue
+        accepted += 1
+        view = _view(result)
+        results.append(
+            BulkResult(
+                index=index,
+                id=view.id,
+                status=view.status,
+                recipient_id=view.recipient_id,
+                created_at=view.created_at,
+                links=view.links,
+                duplicate=view.duplicate,
+            )
+        )
+    return BulkView(accepted=accepted, refused=len(results) - accepted, results=results)

@@ -1,0 +1,100 @@
+"""A notification: as it is accepted, and as it is stored."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final, Literal
+
+from tidings.contracts.tenants import Channel
+from tidings.contracts.words import Priority, Status, UseCase
+from tidings.kernel.ids import NotificationId, RecipientId, TemplateId, TemplateVersionId, time_of
+
+AnyChannel = Channel | Literal["auto"]
+
+#: What a sealed box is for; bound into it together with the tenant and the recipient.
+VARIABLES_PURPOSE: Final = "variables"
+ATTACHMENTS_PURPOSE: Final = "attachments"
+
+#: The queue's order of priorities.
+RANKS: Final[dict[str, int]] = {"critical": 0, "high": 1, "normal": 2, "low": 3}
+
+#: Statuses that nothing follows.
+FINAL: Final = frozenset(
+    {
+        Status.DELIVERED,
+        Status.FAILED,
+        Status.BOUNCED,
+        Status.SUPPRESSED,
+        Status.SUPERSEDED,
+        Status.CANCELLED,
+        Status.EXPIRED,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewNotification:
+    """A row as it is accepted; what is personal is sealed."""
+
+    id: NotificationId
+    created_at: datetime
+    recipient_id: RecipientId
+    status: Status
+    channel: AnyChannel
+    category: str
+    use_case: UseCase
+    priority: Priority
+    retention_class: str
+    #: None: the recipient's, when it is sent.
+    locale: str | None
+    template_id: TemplateId
+    template_version_id: TemplateVersionId
+    template_key: str
+    template_semver: str
+    #: For `auto`, JSON: the frozen version of every channel.
+    template_versions: str | None
+    variables_hash: str
+    variables: bytes = field(repr=False)
+    attachments: bytes | None = field(repr=False)
+    scheduled_for: datetime | None
+    expires_at: datetime
+    is_test: bool
+    source_event_id: str | None
+    correlation_id: str | None
+    metadata: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notification:
+    """A stored notification, as far as people may see it."""
+
+    id: NotificationId
+    recipient_id: RecipientId
+    status: Status
+    channel: AnyChannel
+    final_channel: Channel | None
+    category: str
+    use_case: UseCase
+    priority: Priority
+    locale: str | None
+    template_key: str
+    template_semver: str
+    template_version_id: TemplateVersionId
+    preference_version: int | None
+    scheduled_for: datetime | None
+    expires_at: datetime
+    #: By the name of the status: when it came to it.
+    moments: dict[str, datetime]
+    reason: str | None
+    evidence: str | None
+    trace: str | None
+    render_snapshot: dict[str, Any] | None
+    correlation_id: str | None
+    source_event_id: str | None
+    is_test: bool
+    metadata: dict[str, Any]
+    updated_at: datetime
+
+    @property
+    def created_at(self) -> datetime:
+        """The time inside its id."""
+        return time_of(self.id)

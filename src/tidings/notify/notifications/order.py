@@ -1,0 +1,220 @@
+"""A request to send, checked against everything that needs no transaction: template, category, times, sizes."""
+
+import base64
+import binascii
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+import msgspec
+
+from tidings.contracts.tenants import Channel
+from tidings.contracts.words import AUTO, Priority, UseCase
+from tidings.kernel.clock import Clock
+from tidings.kernel.errors import BadValueError
+from tidings.kernel.ids import RECIPIENT, TemplateVersionId, TenantId
+from tidings.kernel.refusals import FieldError, InvalidError
+from tidings.notify.categories.model import CategoryPolicy
+from tidings.notify.categories.registry import Categories
+from tidings.notify.notifications.model import AnyChannel
+from tidings.notify.notifications.wire import AttachmentInput, NotificationInput
+from tidings.notify.recipients.wish import RecipientWish, canonical_locale, wish_of
+from tidings.notify.templates.model import Published
+from tidings.notify.templates.resolve import Templates
+
+#: Variables are filled into a message; they are no document store.
+MOST_VARIABLES_BYTES: Final = 64 * 1024
+MOST_METADATA_BYTES: Final = 4 * 1024
+#: Of all files of one notification together, before they are packed for mail.
+MOST_ATTACHED_BYTES: Final = 7 * 1024 * 1024
+#: Clocks differ; a little in the past is now.
+_SKEW: Final = timedelta(minutes=1)
+#: The ledger that keeps events from being sent twice has to outlive every schedule.
+LONGEST_SCHEDULE: Final = timedelta(days=365)
+
+_encode = msgspec.json.Encoder().encode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttachedFile:
+    """A file that goes along, unpacked."""
+
+    filename: str = field(repr=False)
+    media_type: str
+    content: bytes = field(repr=False)
+    inline_cid: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """What to say to whom, in order: everything but the recipient's row."""
+
+    wish: RecipientWish
+    #: The frozen version; for `auto` the one of the first channel.
+    published: Published
+    #: For `auto`: the frozen version of every channel.
+    versions: Mapping[Channel, TemplateVersionId] | None
+    channel: AnyChannel
+    category: CategoryPolicy
+    use_case: UseCase
+    priority: Priority
+    locale: str | None
+    #: JSON.
+    variables: bytes = field(repr=False)
+    scheduled_for: datetime | None
+    expires_at: datetime
+    correlation_id: str | None
+    source_event_id: str | None
+    attachments: tuple[AttachedFile, ...] = field(repr=False)
+    metadata: str | None = field(repr=False)
+
+
+class OrderDesk:
+    """Checks requests."""
+
+    def __init__(self, *, templates: Templates, categories: Categories, clock: Clock) -> None:
+        self._templates = templates
+        self._categories = categories
+        self._clock = clock
+
+    async def check(self, tenant_id: TenantId, given: NotificationInput) -> Order:
+        """The order behind a request; an error that names every wrong field where there is none."""
+        now = self._clock.now()
+        wrong: list[FieldError] = []
+        wish = _wish(given, wrong)
+        published, versions = await self._frozen(tenant_id, given, wrong)
+        if published is None:
+            raise InvalidError(wrong)
+        template = published.template
+        category = await self._category(given.category or template.category, wrong)
+        scheduled_for, expires_at = _times(given, category, now, wrong)
+        variables = _sized(given.variables, "variables", MOST_VARIABLES_BYTES, wrong)
+        metadata = (
+            _sized(given.metadata, "metadata", MOST_METADATA_BYTES, wrong).decode()
+            if given.metadata
+            else None
+        )
+        attachments = _unpacked(given.attachments, wrong) if given.attachments else ()
+        if wrong or wish is None or category is None:
+            raise InvalidError(wrong)
+        for version in versions.values() if versions else (published,):
+            self._templates.check_variables(version, given.variables)
+        return Order(
+            wish=wish,
+            published=published,
+            versions={channel: v.version.id for channel, v in versions.items()} if versions else None,
+            channel=given.channel,
+            category=category,
+            use_case=given.use_case or category.default_use_case,
+            priority=_priority(given, template.default_priority),
+            locale=canonical_locale(given.locale) if given.locale is not None else None,
+            variables=variables,
+            scheduled_for=scheduled_for,
+            expires_at=expires_at,
+            correlation_id=given.correlation_id,
+            source_event_id=given.source_event_id,
+            attachments=attachments,
+            metadata=metadata,
+        )
+
+    async def _frozen(
+        self, tenant_id: TenantId, given: NotificationInput, wrong: list[FieldError]
+    ) -> tuple[Published | None, dict[Channel, Published] | None]:
+        in_force = await self._templates.channels(tenant_id, given.template)
+        wanted = (
+            in_force if given.channel == AUTO else {c: v for c, v in in_force.items() if c == given.channel}
+        )
+        if not wanted:
+            there = f"; it is for {', '.join(sorted(in_force))}" if in_force else ""
+            of = "any channel" if given.channel == AUTO else given.channel
+            wrong.append(FieldError("template", f"must be the key of a template published for {of}{there}"))
+            return None, None
+        found = await self._templates.versions(tenant_id, wanted.values())
+        versions = {channel: found[wanted[channel]] for channel in sorted(wanted)}
+        first = next(iter(versions.values()))
+        return first, versions if given.channel == AUTO else None
+
+    async def _category(self, name: str, wrong: list[FieldError]) -> CategoryPolicy | None:
+        known = await self._categories.all()
+        policy = known.get(name)
+        if policy is None:
+            wrong.append(FieldError("category", f"must be one of {', '.join(sorted(known))}"))
+        return policy
+
+
+def _wish(given: NotificationInput, wrong: list[FieldError]) -> RecipientWish | None:
+    try:
+        if isinstance(given.recipient, str):
+            return RecipientWish(id=RECIPIENT.parse(given.recipient, field="recipient"))
+        return wish_of(given.recipient, field="recipient")
+    except BadValueError as error:
+        wrong.append(FieldError(error.field, error.remedy))
+    except InvalidError as error:
+        wrong += error.errors
+    return None
+
+
+def _times(
+    given: NotificationInput, category: CategoryPolicy | None, now: datetime, wrong: list[FieldError]
+) -> tuple[datetime | None, datetime]:
+    scheduled_for, begins = given.scheduled_for, now
+    if scheduled_for is not None:
+        if scheduled_for < now - _SKEW:
+            wrong.append(FieldError("scheduled_for", "must not be in the past; leave it out to send now"))
+        elif scheduled_for > now + LONGEST_SCHEDULE:
+            wrong.append(FieldError("scheduled_for", f"must be within the next {LONGEST_SCHEDULE.days} days"))
+        begins = max(now, scheduled_for)
+        # What is due already waits for nothing.
+        scheduled_for = scheduled_for if scheduled_for > now else None
+    expires_at = given.expires_at
+    if expires_at is None:
+        seconds = category.default_expiry_seconds if category is not None else 0
+        return scheduled_for, begins + timedelta(seconds=seconds)
+    if expires_at <= begins:
+        what = "scheduled_for" if scheduled_for is not None else "the present"
+        wrong.append(FieldError("expires_at", f"must be later than {what}"))
+    elif expires_at > now + 2 * LONGEST_SCHEDULE:
+        wrong.append(FieldError("expires_at", f"must be within the next {2 * LONGEST_SCHEDULE.days} days"))
+    return scheduled_for, expires_at
+
+
+def _priority(given: NotificationInput, default: Priority) -> Priority:
+    if given.priority is None:
+        return default
+    return "critical" if given.priority == "urgent" else given.priority
+
+
+def _sized(value: Any, name: str, most: int, wrong: list[FieldError]) -> bytes:
+    encoded = _encode(value)
+    if len(encoded) > most:
+        wrong.append(FieldError(name, f"must take at most {most} bytes as JSON"))
+    return encoded
+
+
+def _unpacked(given: Sequence[AttachmentInput], wrong: list[FieldError]) -> tuple[AttachedFile, ...]:
+    files: list[AttachedFile] = []
+    names: set[str] = set()
+    for i, item in enumerate(given):
+        at = f"attachments[{i}]"
+        try:
+            content = base64.b64decode(item.content, validate=True)
+        except (binascii.Error, ValueError):
+            wrong.append(FieldError(f"{at}.content", "must be base64"))
+            continue
+        if item.filename in names:
+            wrong.append(FieldError(f"{at}.filename", "is there twice"))
+        names.add(item.filename)
+        files.append(
+            AttachedFile(
+                filename=item.filename,
+                media_type=item.media_type,
+                content=content,
+                inline_cid=item.inline_cid,
+            )
+        )
+    if sum(len(file.content) for file in files) > MOST_ATTACHED_BYTES:
+        wrong.append(
+            FieldError("attachments", f"must take at most {MOST_ATTACHED_BYTES} bytes together, unpacked")
+        )
+    return tuple(files)

@@ -1,0 +1,164 @@
+"""Where a notification is on its way, what comes next, and the whole of it in a sentence; pure."""
+
+from datetime import datetime
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from tidings.contracts.moments import Moment
+from tidings.contracts.words import Status
+from tidings.notify.decide.model import Line
+from tidings.notify.notifications.model import FINAL
+from tidings.notify.notifications.read_store import Wait
+from tidings.notify.notifications.story import Story
+from tidings.notify.notifications.words import (
+    EVIDENCE,
+    NEVER_LEARNED,
+    lasted,
+    line_sentence,
+    reason_sentence,
+    result_sentence,
+    said,
+)
+
+#: `queued`: its turn is to come. `waiting`: for a moment that is known. `sending`: a worker has it in hand. `ending`: the
+#: outcome is known and about to be its status.
+Phase = Literal["queued", "waiting", "sending", "ending"]
+_TAKEN: Final = frozenset({"accepted", "sent", "delivered", "delivered_read"})
+
+
+class Next(Struct, frozen=True, kw_only=True):
+    """What comes next."""
+
+    #: Null: as soon as its turn comes.
+    at: Moment | None
+    #: `decide`: the gates are asked, and it is sent if they let it. `send`: the next call to a vendor. `finish`: its status.
+    what: Literal["decide", "send", "finish"]
+    text: str
+
+
+def phase_of(story: Story, now: datetime) -> Phase | None:
+    """Where it is; None once it is over."""
+    if story.notification.status in FINAL:
+        return None
+    live = story.live
+    if live is not None:
+        under_way = any(attempt.ended_at is None for attempt in live.attempts)
+        later = live.due_at is not None and live.due_at > now
+        return "waiting" if later and not under_way else "sending"
+    if story.notification.status is Status.DISPATCHED:
+        return "ending" if story.ended is not None else "sending"
+    place = _place(story)
+    if place is None:
+        # Between its appointment and its place in the queue, or in a turn that is just ending.
+        return "queued"
+    if place.claimed:
+        return "sending"
+    return "queued" if place.kind == "queue" else "waiting"
+
+
+def next_of(story: Story, now: datetime) -> Next | None:
+    """What comes next; None once it is over."""
+    phase = phase_of(story, now)
+    if phase is None:
+        return None
+    live, place = story.live, _place(story)
+    if phase == "waiting" and live is not None and live.due_at is not None:
+        return Next(
+            at=live.due_at,
+            what="send",
+            text=f"It goes on at {said(live.due_at)}. {_why_later(story)}".rstrip(),
+        )
+    if phase == "waiting" and place is not None and place.run_after is not None:
+        return Next(
+            at=place.run_after,
+            what="decide",
+            text=f"The gates are asked on {said(place.run_after)}. {_why_waiting(story, place)}".rstrip(),
+        )
+    if phase == "ending":
+        return Next(at=None, what="finish", text="The outcome is known; its status follows in a moment.")
+    if phase == "sending":
+        return Next(at=None, what="send", text="A worker has it in hand.")
+    return Next(at=None, what="decide", text="It waits for its turn; a worker takes it next.")
+
+
+def repeated_perhaps(story: Story) -> bool:
+    """Whether the person may have got it more than once: an answer was never learned, and it was tried again."""
+    attempts = [a for a in story.attempts if a.status != "step_skipped"]
+    unlearned = [place for place, attempt in enumerate(attempts) if attempt.reason == NEVER_LEARNED]
+    return bool(unlearned) and any(
+        attempt.status in _TAKEN or attempt.reason == NEVER_LEARNED
+        for attempt in attempts[unlearned[0] + 1 :]
+    )
+
+
+def summary(story: Story, now: datetime) -> str:
+    """The whole of it, to be read aloud."""
+    told = _ended(story) or _under_way(story, now)
+    if repeated_perhaps(story):
+        told += (
+            " A vendor's answer was never learned, so it was sent again: the person may have got it twice."
+        )
+    return told
+
+
+def _ended(story: Story) -> str | None:
+    one = story.notification
+    if one.status not in FINAL:
+        return None
+    at = one.moments.get(one.status.value)
+    when = f" on {said(at)}" if at is not None else ""
+    if one.status is Status.DELIVERED:
+        after = f", {lasted(at - (one.scheduled_for or one.created_at))} after it was due" if at else ""
+        by = f" by {one.final_channel}" if one.final_channel else ""
+        on = f": {EVIDENCE[one.evidence]}" if one.evidence in EVIDENCE else ""
+        return f"Delivered{by}{when}{after}{on}."
+    if one.status is Status.BOUNCED:
+        return f"It was sent, and came back{when}. {reason_sentence(one.reason) or ''}".rstrip()
+    if one.status is Status.CANCELLED and (one.reason is None or one.reason == "cancelled"):
+        stop = _last(story, "stop")
+        return f"Cancelled{when}, before it was sent.{f' {line_sentence(stop)}' if stop else ''}"
+    if one.status is Status.SUPERSEDED:
+        return f"A digest took its place{when}."
+    stop = _last(story, "stop")
+    why = reason_sentence(one.reason) or (line_sentence(stop) if stop else "")
+    if not why and story.ended is not None:
+        why = result_sentence(story.ended)
+    what = "Not delivered" if story.executions else "Not sent"
+    return f"{what}: {one.status.value}{when}. {why}".rstrip()
+
+
+def _under_way(story: Story, now: datetime) -> str:
+    comes = next_of(story, now)
+    if story.notification.status is Status.DISPATCHED:
+        return f"It was handed over and is not over yet. {comes.text if comes else ''}".rstrip()
+    return f"It was not sent yet. {comes.text if comes else ''}".rstrip()
+
+
+def _place(story: Story) -> Wait | None:
+    """Where it waits now: in the queue, or else at its next appointment."""
+    open_waits = [wait for wait in story.waits if not wait.over]
+    queued = [wait for wait in open_waits if wait.kind == "queue"]
+    later = sorted((w for w in open_waits if w.run_after is not None), key=lambda w: str(w.run_after))
+    return next(iter(queued or later), None)
+
+
+def _why_waiting(story: Story, place: Wait) -> str:
+    if place.kind == "scheduled_send":
+        return "That is when it was asked to be sent."
+    line = _last(story, "defer")
+    return line_sentence(line) if line is not None else reason_sentence(place.kind) or ""
+
+
+def _why_later(story: Story) -> str:
+    line = story.lines[-1] if story.lines else None
+    if line is not None and line.step and line.verdict == "defer":
+        return line_sentence(line)
+    attempts = story.attempts
+    if attempts and attempts[-1].status in {"failed_temp", "timed_out"}:
+        return f"The last try did not succeed; step {attempts[-1].step} is tried again."
+    return ""
+
+
+def _last(story: Story, verdict: str) -> Line | None:
+    return next((line for line in reversed(story.lines) if line.verdict == verdict), None)

@@ -1,0 +1,198 @@
+"""The only Python here that reads notifications back."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from tidings.contracts.words import Status
+from tidings.kernel.db import Row, TenantTx
+from tidings.kernel.ids import NotificationId, RecipientId, TemplateVersionId, time_of
+from tidings.kernel.sql import Queries
+from tidings.notify.notifications.model import AnyChannel, Notification
+
+QUERIES = Queries.beside(__file__)
+
+#: Columns that say when something came to pass, by what it was.
+_MOMENTS = (
+    "queued",
+    "dispatched",
+    "delivered",
+    "failed",
+    "bounced",
+    "suppressed",
+    "superseded",
+    "cancelled",
+    "expired",
+    "opened",
+    "clicked",
+    "read",
+)
+_read_object = msgspec.json.Decoder(dict[str, Any]).decode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filter:
+    """Which notifications are wanted; None: whichever."""
+
+    status: Status | None = None
+    #: As asked for, or as it was delivered.
+    channel: AnyChannel | None = None
+    category: str | None = None
+    recipient_id: RecipientId | None = None
+    template: str | None = None
+    correlation_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Glance:
+    """What looking at some rows showed."""
+
+    #: Those that fit, the newest first.
+    ids: list[NotificationId]
+    looked_at: int
+    #: The last row that was looked at, whether it fits or not.
+    last_id: NotificationId | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wait:
+    """A place in the queue, or an appointment."""
+
+    #: `queue`, or the kind of the appointment: `scheduled_send quiet_hours rate_limit tenant_suspended`.
+    kind: str
+    created_at: datetime
+    #: None in the queue: as soon as its turn comes.
+    run_after: datetime | None
+    #: A worker has it in hand.
+    claimed: bool
+    #: It was kept, or is of no use any more.
+    over: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoggedAttempt:
+    """A line of notify's own log: what a vendor said, at once or later."""
+
+    id: str
+    attempt_number: int
+    channel: str
+    vendor: str
+    outcome: str
+    #: The attempt in the router that it tells of.
+    router_attempt_id: str | None
+    vendor_message_id: str | None
+    reason: str | None
+    started_at: datetime
+    finished_at: datetime | None
+
+
+async def find_notifications(
+    tx: TenantTx, *, ids: Sequence[NotificationId]
+) -> dict[NotificationId, Notification]:
+    """Those that exist."""
+    if not ids:
+        return {}
+    created_ats = [time_of(notification_id) for notification_id in ids]
+    rows = await tx.fetch(
+        QUERIES.find_notifications,
+        tenant_id=tx.tenant_id,
+        ids=list(ids),
+        created_ats=created_ats,
+        oldest=min(created_ats),
+        newest=max(created_ats),
+    )
+    return {found.id: found for found in map(from_row, rows)}
+
+
+async def look_back(
+    tx: TenantTx, wanted: Filter, *, since: datetime, before_at: datetime, before_id: str, most: int
+) -> Glance:
+    """Look at up to `most` rows older than a place, by the recipient's index where a recipient is wanted."""
+    values: dict[str, Any] = {
+        "tenant_id": tx.tenant_id,
+        "status": wanted.status.value if wanted.status is not None else None,
+        "channel": wanted.channel,
+        "category": wanted.category,
+        "template": wanted.template,
+        "correlation_id": wanted.correlation_id,
+        "since": since,
+        "before_at": before_at,
+        "before_id": before_id,
+        "most": most,
+    }
+    if wanted.recipient_id is None:
+        row = await tx.fetch_one(QUERIES.look_back, **values)
+    else:
+        row = await tx.fetch_one(QUERIES.look_back_at_recipient, recipient_id=wanted.recipient_id, **values)
+    if row is None:
+        return Glance(ids=[], looked_at=0, last_id=None)
+    return Glance(ids=list(row["ids"]), looked_at=row["looked_at"], last_id=row["last_id"])
+
+
+async def find_waits(tx: TenantTx, *, id: NotificationId, now: datetime) -> list[Wait]:  # noqa: A002
+    """Where it waits, and where it waited as far as that is still known."""
+    rows = await tx.fetch(QUERIES.find_waits, tenant_id=tx.tenant_id, id=id, now=now)
+    return [
+        Wait(
+            kind=row["kind"],
+            created_at=row["created_at"],
+            run_after=row["run_after"],
+            claimed=row["claimed"],
+            over=row["over"],
+        )
+        for row in rows
+    ]
+
+
+async def load_own_attempts(tx: TenantTx, *, id: NotificationId) -> list[LoggedAttempt]:  # noqa: A002
+    """The log of one notification, the oldest first."""
+    rows = await tx.fetch(QUERIES.load_own_attempts, tenant_id=tx.tenant_id, id=id, created_at=time_of(id))
+    return [
+        LoggedAttempt(
+            id=row["id"],
+            attempt_number=row["attempt_number"],
+            channel=row["channel"],
+            vendor=row["vendor"],
+            outcome=row["outcome"],
+            router_attempt_id=row["router_attempt_id"],
+            vendor_message_id=row["vendor_message_id"],
+            reason=row["error_code"],
+            started_at=row["started_at"],
+            finished_at=row["finished_at"],
+        )
+        for row in rows
+    ]
+
+
+def from_row(row: Row) -> Notification:
+    """A notification as the database gives it."""
+    return Notification(
+        id=NotificationId(row["id"]),
+        recipient_id=RecipientId(row["recipient_id"]),
+        status=Status(row["status"]),
+        channel=row["channel"],
+        final_channel=row["final_channel"],
+        category=row["category"],
+        use_case=row["use_case"],
+        priority=row["priority"],
+        locale=row["locale"],
+        template_key=row["template_key"],
+        template_semver=row["template_semver"],
+        template_version_id=TemplateVersionId(row["template_version_id"]),
+        preference_version=row["preference_version"],
+        scheduled_for=row["scheduled_for"],
+        expires_at=row["expires_at"],
+        moments={name: at for name in _MOMENTS if (at := row[f"{name}_at"]) is not None},
+        reason=row["suppression_reason"] or row["failure_reason"],
+        evidence=row["delivery_evidence"],
+        trace=row["decision_trace"],
+        render_snapshot=_read_object(row["render_snapshot"]) if row["render_snapshot"] else None,
+        correlation_id=row["correlation_id"],
+        source_event_id=row["source_event_id"],
+        is_test=row["is_test"],
+        metadata=_read_object(row["metadata"]) if row["metadata"] else {},
+        updated_at=row["updated_at"],
+    )

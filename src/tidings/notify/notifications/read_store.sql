@@ -1,0 +1,83 @@
+-- name: find_notifications
+-- By id: the time inside an id names its month. The bounds leave all other months aside, also in a plan that was made
+-- for any values.
+SELECT mine.id, mine.recipient_id, mine.status, mine.channel, mine.final_channel, mine.category, mine.use_case,
+       mine.priority, mine.locale, mine.template_key, mine.template_semver, mine.template_version_id,
+       mine.preference_version, mine.scheduled_for, mine.expires_at, mine.queued_at, mine.dispatched_at,
+       mine.delivered_at, mine.failed_at, mine.bounced_at, mine.suppressed_at, mine.superseded_at, mine.cancelled_at,
+       mine.expired_at, mine.opened_at, mine.clicked_at, mine.read_at, mine.suppression_reason, mine.failure_reason,
+       mine.delivery_evidence, mine.decision_trace, mine.render_snapshot, mine.correlation_id, mine.source_event_id,
+       mine.is_test, mine.metadata, mine.updated_at
+FROM unnest(:ids::text[], :created_ats::timestamptz[]) AS wanted (id, created_at)
+CROSS JOIN LATERAL (
+    SELECT n.id, n.recipient_id, n.status, n.channel, n.final_channel, n.category, n.use_case, n.priority, n.locale,
+           n.template_key, n.template_semver, n.template_version_id, n.preference_version, n.scheduled_for,
+           n.expires_at, n.queued_at, n.dispatched_at, n.delivered_at, n.failed_at, n.bounced_at, n.suppressed_at,
+           n.superseded_at, n.cancelled_at, n.expired_at, n.opened_at, n.clicked_at, n.read_at,
+           n.suppression_reason, n.failure_reason, n.delivery_evidence, n.decision_trace, n.render_snapshot,
+           n.correlation_id, n.source_event_id, n.is_test, n.metadata, n.updated_at
+    FROM notification.notifications AS n
+    WHERE n.tenant_id = :tenant_id AND n.created_at = wanted.created_at AND n.id = wanted.id
+      AND n.created_at BETWEEN :oldest AND :newest
+    OFFSET 0
+) AS mine;
+
+-- name: look_back
+-- Looks at so many rows, the newest first, and says which of them fit: no filter can make it read more than that, and
+-- no row needs an index for a filter. The bounds on created_at leave whole months out.
+WITH seen AS MATERIALIZED (
+    SELECT n.id,
+           (CAST(:status AS text) IS NULL OR n.status = :status)
+           AND (CAST(:channel AS text) IS NULL OR n.channel = :channel OR n.final_channel = :channel)
+           AND (CAST(:category AS text) IS NULL OR n.category = :category)
+           AND (CAST(:template AS text) IS NULL OR n.template_key = :template)
+           AND (CAST(:correlation_id AS text) IS NULL OR n.correlation_id = :correlation_id) AS fits
+    FROM notification.notifications AS n
+    WHERE n.tenant_id = :tenant_id AND n.created_at >= :since AND n.created_at <= :before_at
+      AND (n.created_at, n.id) < (:before_at, CAST(:before_id AS text))
+    ORDER BY n.created_at DESC, n.id DESC
+    LIMIT :most
+)
+SELECT count(*) AS looked_at, min(id) AS last_id,
+       coalesce(array_agg(id ORDER BY id DESC) FILTER (WHERE fits), '{}') AS ids
+FROM seen;
+
+-- name: look_back_at_recipient
+-- The same among one recipient's. Said as a range and put first in the order, because only ix_notifications_recipient has
+-- that order: told that they are equal, and knowing nothing of a new month, the planner would walk through everybody's rows.
+WITH seen AS MATERIALIZED (
+    SELECT n.id,
+           (CAST(:status AS text) IS NULL OR n.status = :status)
+           AND (CAST(:channel AS text) IS NULL OR n.channel = :channel OR n.final_channel = :channel)
+           AND (CAST(:category AS text) IS NULL OR n.category = :category)
+           AND (CAST(:template AS text) IS NULL OR n.template_key = :template)
+           AND (CAST(:correlation_id AS text) IS NULL OR n.correlation_id = :correlation_id) AS fits
+    FROM notification.notifications AS n
+    WHERE n.tenant_id = :tenant_id AND n.recipient_id >= :recipient_id AND n.recipient_id <= :recipient_id
+      AND n.created_at >= :since AND n.created_at <= :before_at
+      AND (n.created_at, n.id) < (:before_at, CAST(:before_id AS text))
+    ORDER BY n.recipient_id, n.created_at DESC, n.id DESC
+    LIMIT :most
+)
+SELECT count(*) AS looked_at, min(id) AS last_id,
+       coalesce(array_agg(id ORDER BY id DESC) FILTER (WHERE fits), '{}') AS ids
+FROM seen;
+
+-- name: find_waits
+-- Where it waits: its place in the queue, and all its appointments that were not swept yet.
+SELECT 'queue' AS kind, queued_at AS created_at, NULL::timestamptz AS run_after, claimed_by IS NOT NULL AS claimed,
+       false AS over
+FROM notification.dispatch_queue
+WHERE tenant_id = :tenant_id AND notification_id = :id
+UNION ALL
+SELECT kind, created_at, run_after, coalesce(claimed_until > :now, false), processed_at IS NOT NULL OR obsolete
+FROM notification.notification_scheduled
+WHERE tenant_id = :tenant_id AND notification_id = :id;
+
+-- name: load_own_attempts
+-- Notify's own log; attempts begin after their notification was made, which leaves earlier months out.
+SELECT id, started_at, finished_at, attempt_number, router_attempt_id, channel, vendor, vendor_message_id, outcome,
+       error_code
+FROM notification.delivery_attempts
+WHERE tenant_id = :tenant_id AND notification_id = :id AND started_at >= :created_at
+ORDER BY started_at, id;

@@ -1,0 +1,186 @@
+"""What HTTP calls about notifications: find, follow, take back, count."""
+
+from contextlib import AbstractAsyncContextManager
+from datetime import timedelta
+from typing import Any, Final
+
+from litestar import Request, Router, get, post
+
+from tidings.kernel.db import TenantTx
+from tidings.kernel.errors import BadValueError
+from tidings.kernel.http.bodies import read_query
+from tidings.kernel.http.callers import caller_of, tenant_of
+from tidings.kernel.http.operations import deps_of, given, operation, path_id
+from tidings.kernel.http.paging import Page, read_cursor, write_cursor
+from tidings.kernel.ids import NOTIFICATION, RECIPIENT
+from tidings.notify.notifications import accept_routes, explain_routes
+from tidings.notify.notifications.accept_routes import TAG
+from tidings.notify.notifications.counts import sum_counts
+from tidings.notify.notifications.deps import Deps
+from tidings.notify.notifications.listing import find_recent
+from tidings.notify.notifications.outlook import phase_of
+from tidings.notify.notifications.read_store import Filter
+from tidings.notify.notifications.story import load_story, load_way
+from tidings.notify.notifications.view import (
+    AttemptList,
+    CountersView,
+    ListNotifications,
+    NotificationView,
+    ShowCounters,
+    attempts_of,
+)
+
+_LISTING: Final = "notifications"
+_ID: Final = "notification_id"
+_PATH: Final = {_ID: NOTIFICATION}
+#: Days that are counted where nothing else is asked for, and at most.
+_USUAL_DAYS: Final = 7
+_MOST_DAYS: Final = 92
+
+AnyRequest = Request[Any, Any, Any]
+
+
+@get(
+    "/",
+    **operation(
+        summary="List notifications, the newest first.",
+        tag=TAG,
+        scope="notifications:read",
+        query=ListNotifications,
+        answer=Page[NotificationView],
+        description="By `recipient` it is quick however many there are. The other filters are looked for among the newest, some 20,000 in a request: where few fit, a page may be short or empty and still have a `next_cursor` to go on from. `since` and `until` narrow what is looked at.",
+    ),
+)
+async def list_notifications(request: AnyRequest) -> Page[NotificationView]:
+    """List notifications."""
+    query = read_query(request, ListNotifications)
+    if query.since is not None and query.until is not None and query.since >= query.until:
+        raise BadValueError("until", "must be later than since")
+    wanted = Filter(
+        status=query.status,
+        channel=query.channel,
+        category=query.category,
+        recipient_id=RECIPIENT.parse(query.recipient, field="recipient") if query.recipient else None,
+        template=query.template,
+        correlation_id=query.correlation_id,
+    )
+    async with _tenant(request) as tx:
+        found = await find_recent(
+            tx,
+            wanted,
+            since=query.since,
+            until=query.until,
+            after=read_cursor(query.cursor, listing=_LISTING),
+            limit=query.limit,
+            now=deps_of(request, Deps).clock.now(),
+        )
+    return Page(
+        items=[NotificationView.of(one) for one in found.items],
+        next_cursor=write_cursor(found.next_id, listing=_LISTING) if found.next_id is not None else None,
+    )
+
+
+@get(
+    "/counters",
+    **operation(
+        summary="How many notifications came to each status, by day.",
+        tag=TAG,
+        scope="notifications:read",
+        query=ShowCounters,
+        answer=CountersView,
+        description="Kept as they move, so it costs the same however many there are. At most 92 days.",
+    ),
+)
+async def show_counters(request: AnyRequest) -> CountersView:
+    """Show counters."""
+    query = read_query(request, ShowCounters)
+    last = query.last or deps_of(request, Deps).clock.now().date()
+    first = query.first or last - timedelta(days=_USUAL_DAYS - 1)
+    if first > last:
+        raise BadValueError("from", "must not be later than to")
+    if (last - first).days >= _MOST_DAYS:
+        raise BadValueError("from", f"must be at most {_MOST_DAYS} days before to")
+    async with _tenant(request) as tx:
+        return CountersView.of(await sum_counts(tx, first=first, last=last))
+
+
+@get(
+    "/{notification_id:str}",
+    **operation(
+        summary="Show a notification as it stands.",
+        tag=TAG,
+        scope="notifications:read",
+        path=_PATH,
+        answer=NotificationView,
+        problems=["notification_not_found"],
+    ),
+)
+async def show_notification(request: AnyRequest) -> NotificationView:
+    """Show a notification."""
+    deps = deps_of(request, Deps)
+    notification_id = path_id(request, NOTIFICATION, _ID)
+    now = deps.clock.now()
+    async with _tenant(request) as tx:
+        way = await load_way(tx, notification_id, history=deps.history, now=now)
+    return NotificationView.of(way.notification, phase_of(way, now))
+
+
+@get(
+    "/{notification_id:str}/attempts",
+    **operation(
+        summary="List what vendors said about a notification, the oldest first.",
+        tag=TAG,
+        scope="notifications:read",
+        path=_PATH,
+        answer=AttemptList,
+        problems=["notification_not_found"],
+        description="Every call to a vendor, every step that was skipped, and what vendors said afterwards.",
+    ),
+)
+async def list_attempts(request: AnyRequest) -> AttemptList:
+    """List attempts."""
+    deps = deps_of(request, Deps)
+    notification_id = path_id(request, NOTIFICATION, _ID)
+    async with _tenant(request) as tx:
+        story = await load_story(tx, notification_id, history=deps.history, now=deps.clock.now())
+    return AttemptList(items=attempts_of(story))
+
+
+@post(
+    "/{notification_id:str}/cancel",
+    **operation(
+        summary="Take a notification back while it waits.",
+        tag=TAG,
+        scope="notifications:write",
+        path=_PATH,
+        answer=NotificationView,
+        problems=["notification_not_found", "too_late_to_cancel"],
+        description="While it is `queued` or `scheduled`. Cancelling a cancelled one answers it again.",
+    ),
+)
+async def cancel_notification(request: AnyRequest) -> NotificationView:
+    """Take a notification back."""
+    notification_id = path_id(request, NOTIFICATION, _ID)
+    async with _tenant(request) as tx:
+        one = await deps_of(request, Deps).canceller.cancel(
+            tx, notification_id, actor=caller_of(request).actor
+        )
+    return NotificationView.of(one, None)
+
+
+def _tenant(request: AnyRequest) -> AbstractAsyncContextManager[TenantTx]:
+    return deps_of(request, Deps).db.tenant(tenant_of(request), caller_role=caller_of(request).role)
+
+
+def routers(deps: Deps) -> list[Router]:
+    """The routes of this package."""
+    handlers = [
+        *accept_routes.HANDLERS,
+        list_notifications,
+        show_counters,
+        show_notification,
+        list_attempts,
+        cancel_notification,
+        *explain_routes.HANDLERS,
+    ]
+    return [Router("/api/v1/notifications", route_handlers=handlers, opt=given(deps))]

@@ -1,0 +1,261 @@
+"""What would happen to a notification: the same checks, gates and rendering as in earnest, and nothing is written.
+
+The recipient stands in memory, sealed with a key that nobody keeps, and the limits are not taken from. So what a
+rehearsal shows is what the same code would do, not a second opinion about it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Literal
+
+from tidings.contracts.delivery import Route
+from tidings.contracts.tenants import Channel
+from tidings.contracts.words import AUTO, CHANNELS, Status
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import CallerRole, Database
+from tidings.kernel.hot_state import Take, Taken
+from tidings.kernel.ids import NOTIFICATION, TenantId, time_of
+from tidings.kernel.keys.keyring import Keyring
+from tidings.notify.decide.decide import decide
+from tidings.notify.decide.limits import takes_of_step, takes_once
+from tidings.notify.decide.model import Decision, Defer, Gate, Line, Pass, Request
+from tidings.notify.dispatch.compose import Composer
+from tidings.notify.dispatch.model import Pending
+from tidings.notify.dispatch.steps import StepMade, StepMaker, StepWork
+from tidings.notify.dispatch.turn import routes_of
+from tidings.notify.facts.load import FactsLoader
+from tidings.notify.facts.model import TenantFacts
+from tidings.notify.notifications.attachments import Attachments
+from tidings.notify.notifications.model import VARIABLES_PURPOSE
+from tidings.notify.notifications.order import Order, OrderDesk
+from tidings.notify.notifications.stand_in import StandIn, stand_in
+from tidings.notify.notifications.wire import NotificationInput
+from tidings.notify.render.model import Rendered
+
+Would = Literal["send", "defer", "stop"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TriedStep:
+    """What would become of one step of the ladder."""
+
+    step: int
+    channel: Channel
+    #: None where the tenant has not set the channel up.
+    vendor: str | None
+    #: The last line of its gates: why it would be sent, skipped or put off.
+    line: Line
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Simulation:
+    """What would happen."""
+
+    would: Would
+    #: The moment that was decided for: when it is scheduled for, or else now.
+    at: datetime
+    order: Order
+    decision: Decision
+    #: Whether there is such a recipient already.
+    recipient_known: bool
+    until: datetime | None = None
+    #: Why, where it would not be sent now: a code.
+    reason: str | None = None
+    steps: tuple[TriedStep, ...] = ()
+    #: Gates that were not asked, because asking uses something up.
+    not_asked: tuple[Gate, ...] = ()
+    channel: Channel | None = None
+    message: Rendered | None = field(default=None, repr=False)
+
+
+class _TakesNothing:
+    """Limits that always have room: a rehearsal must not use up what the performance needs."""
+
+    async def take(self, tenant_id: TenantId | None, groups: Sequence[Sequence[Take]]) -> list[Taken]:  # noqa: ARG002
+        return [Taken(granted=True) for _ in groups]
+
+
+class _FixedClock:
+    """The moment that is decided for."""
+
+    def __init__(self, at: datetime, clock: Clock) -> None:
+        self._at = at
+        self._clock = clock
+
+    def now(self) -> datetime:
+        return self._at
+
+    def monotonic(self) -> float:
+        return self._clock.monotonic()
+
+    async def sleep(self, seconds: float) -> None:
+        await self._clock.sleep(seconds)
+
+
+class Simulator:
+    """Rehearses."""
+
+    def __init__(
+        self,
+        db: Database,
+        *,
+        desk: OrderDesk,
+        loader: FactsLoader,
+        keyring: Keyring,
+        composer: Composer,
+        attachments: Attachments,
+        clock: Clock,
+    ) -> None:
+        self._db = db
+        self._desk = desk
+        self._loader = loader
+        self._keyring = keyring
+        self._composer = composer
+        self._attachments = attachments
+        self._clock = clock
+
+    async def simulate(
+        self, tenant_id: TenantId, given: NotificationInput, *, role: CallerRole | None = None
+    ) -> Simulation:
+        """What would happen; refused wherever accepting would refuse it."""
+        order = await self._desk.check(tenant_id, given)
+        shared = await self._loader.shared()
+        async with self._db.tenant(tenant_id, caller_role=role) as tx:
+            person = await stand_in(
+                tx,
+                order.wish,
+                channels=_channels(order),
+                shared=shared,
+                loader=self._loader,
+                keyring=self._keyring,
+                clock=self._clock,
+            )
+        at = order.scheduled_for or self._clock.now()
+        decision = decide(person.facts, _request(order, person), at)
+        rehearsal = Simulation(
+            would="stop",
+            at=at,
+            order=order,
+            decision=decision,
+            recipient_known=person.known,
+        )
+        if not isinstance(decision.verdict, Pass):
+            return _not_now(rehearsal)
+        pending = _pending(order, person, self._clock.now())
+        routes = routes_of(pending, person.facts)
+        wanted = dict.fromkeys(route.channel for route in routes)
+        # A channel that is not set up has no route; its gate says so.
+        channels = list(wanted) or ([order.channel] if order.channel != AUTO else [])
+        maker = StepMaker(
+            composer=self._composer,
+            limits=_TakesNothing(),
+            attachments=self._attachments,
+            clock=_FixedClock(at, self._clock),
+        )
+        works = [
+            StepWork(pending=pending, recipient_id=decision.recipient_id, channel=channel, step=place)
+            for place, channel in enumerate(channels, 1)
+        ]
+        steps = await maker.make(tenant_id, person.facts, person.pepper, works)
+        made = dict(zip(channels, steps, strict=True))
+        done = _concluded(replace(rehearsal, steps=_steps(routes, made)), made)
+        return replace(done, not_asked=_not_asked(done, person.facts.tenant))
+
+
+def _channels(order: Order) -> list[Channel]:
+    return [order.channel] if order.channel != AUTO else list(order.versions or CHANNELS)
+
+
+def _request(order: Order, person: StandIn) -> Request:
+    return Request(
+        recipient_id=person.recipient_id,
+        category=order.category.category,
+        channel=order.channel,
+        priority=order.priority,
+        expires_at=order.expires_at,
+    )
+
+
+def _pending(order: Order, person: StandIn, now: datetime) -> Pending:
+    version = order.published.version
+    notification_id = NOTIFICATION.new(now)
+    return Pending(
+        id=notification_id,
+        created_at=time_of(notification_id),
+        retention_class=order.category.retention_class,
+        status=Status.QUEUED,
+        channel=order.channel,
+        category=order.category.category,
+        use_case=order.use_case,
+        priority=order.priority,
+        locale=order.locale,
+        recipient_id=person.recipient_id,
+        template_id=order.published.template.id,
+        template_version_id=version.id,
+        template_versions=dict(order.versions) if order.versions is not None else None,
+        template_key=order.published.template.key,
+        template_semver=str(version.semver),
+        variables=person.key.seal(order.variables, VARIABLES_PURPOSE),
+        variables_hash="",
+        # Files are checked with the order; they are not part of what is shown.
+        attachments=None,
+        expires_at=order.expires_at,
+        is_test=True,
+        correlation_id=order.correlation_id,
+        source_event_id=order.source_event_id,
+        metadata=order.metadata,
+        trace=None,
+        render_snapshot=None,
+    )
+
+
+def _not_now(rehearsal: Simulation) -> Simulation:
+    verdict = rehearsal.decision.verdict
+    if isinstance(verdict, Defer):
+        return replace(rehearsal, would="defer", until=verdict.until, reason=verdict.reason)
+    return replace(rehearsal, reason=verdict.reason)
+
+
+def _steps(routes: Sequence[Route], made: dict[Channel, StepMade]) -> tuple[TriedStep, ...]:
+    tried = routes or [Route(channel=channel, vendor="") for channel in made]
+    found: list[TriedStep] = []
+    for place, route in enumerate(tried, 1):
+        lines = tuple(line._replace(step=place) for line in made[route.channel].lines)
+        found.append(
+            TriedStep(
+                step=place, channel=route.channel, vendor=route.vendor or None, line=lines[-1], lines=lines
+            )
+        )
+    return tuple(found)
+
+
+def _concluded(rehearsal: Simulation, made: dict[Channel, StepMade]) -> Simulation:
+    """The first step that is not skipped says what would happen."""
+    steps = rehearsal.steps
+    first = next((step for step in steps if step.line.verdict != "stop"), None)
+    if first is None:
+        return replace(rehearsal, reason=steps[-1].line.reason if steps else "no_channel")
+    if first.line.verdict == "defer":
+        return replace(
+            rehearsal,
+            would="defer",
+            until=first.line.until,
+            reason=first.line.reason,
+            channel=first.channel,
+        )
+    composed = made[first.channel].composed
+    return replace(
+        rehearsal,
+        would="send",
+        channel=first.channel,
+        message=composed.rendered if composed is not None else None,
+    )
+
+
+def _not_asked(done: Simulation, tenant: TenantFacts) -> tuple[Gate, ...]:
+    found = [Gate.LIMITS] if takes_once(tenant, done.decision.recipient_id) else []
+    if any(takes_of_step(tenant, step.channel) for step in done.steps):
+        found.append(Gate.CHANNEL_LIMIT)
+    return tuple(found)

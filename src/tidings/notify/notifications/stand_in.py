@@ -1,0 +1,181 @@
+"""A recipient as a wish would make them, in memory: known ones are read and changed on paper, new ones are imagined.
+
+Nothing is written. What is personal is sealed with a key that nobody keeps, so that all that follows runs exactly
+as it does for a stored recipient.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from msgspec import UnsetType
+
+from tidings.contracts.tenants import Channel
+from tidings.kernel.addresses import Pepper
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import TenantTx
+from tidings.kernel.ids import RECIPIENT, RECIPIENT_ADDRESS, RecipientId
+from tidings.kernel.keys.ciphers import Key
+from tidings.kernel.keys.data_key import DataKey
+from tidings.kernel.keys.keyring import Keyring
+from tidings.notify.facts.load import FactsLoader
+from tidings.notify.facts.model import AddressFacts, Facts, PersonFacts, Shared
+from tidings.notify.recipients import store as recipient_store
+from tidings.notify.recipients.errors import ErasedRecipientError, UnknownRecipientError
+from tidings.notify.recipients.model import NAME_PURPOSE, AddressStatus
+from tidings.notify.recipients.preferences_model import NO_CHOICES
+from tidings.notify.recipients.store import Known, Lookup
+from tidings.notify.recipients.wish import AddressWish, RecipientWish
+from tidings.notify.suppressions import store as suppression_store
+from tidings.notify.suppressions.model import Question, mail_domain_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StandIn:
+    """Somebody as they would be."""
+
+    facts: Facts
+    recipient_id: RecipientId
+    #: Whether there is such a recipient already.
+    known: bool
+    #: The tenant's, for digests.
+    pepper: Pepper
+    key: DataKey = field(repr=False)
+
+
+async def stand_in(
+    tx: TenantTx,
+    wish: RecipientWish,
+    *,
+    channels: Sequence[Channel],
+    shared: Shared,
+    loader: FactsLoader,
+    keyring: Keyring,
+    clock: Clock,
+) -> StandIn:
+    """Who the wish would be; refused as sending would refuse it."""
+    pepper = await keyring.pepper(tx)
+    known = await _find(tx, wish, pepper)
+    ids = [known.recipient.id] if known is not None else []
+    facts = await loader.load(tx, shared, ids, channels=channels)
+    if known is None:
+        person = _imagined(facts, RECIPIENT.new(clock.now()), tx.tenant_id)
+    else:
+        person = facts.people[known.recipient.id]
+    there = set(known.addresses) if known is not None else set()
+    fresh = [a for a in wish.addresses if (a.channel, pepper.hash(a.address)) not in there]
+    added = await _added(tx, fresh, pepper, shared, clock)
+    person, key = _sealed(_wished(person, wish), wish, tx.tenant_id)
+    person = replace(person, addresses=_merged(person, added, wish))
+    return StandIn(
+        facts=replace(facts, people={**facts.people, person.id: person}),
+        recipient_id=person.id,
+        known=known is not None,
+        pepper=pepper,
+        key=key,
+    )
+
+
+async def _find(tx: TenantTx, wish: RecipientWish, pepper: Pepper) -> Known | None:
+    lookup = Lookup()
+    if wish.id is not None:
+        lookup.ids.append((0, wish.id))
+    elif wish.identity is not None and wish.identity.id is not None:
+        lookup.identities.append((0, wish.identity.type.value, wish.identity.id))
+    else:
+        lookup.addresses += [(0, a.channel, pepper.hash(a.address)) for a in wish.addresses]
+    known = (await recipient_store.match_recipients(tx, lookup)).get(0)
+    if known is None and wish.id is not None:
+        raise UnknownRecipientError(f"there is no recipient with the id {wish.id}")
+    if known is not None and known.recipient.erased_at is not None:
+        raise ErasedRecipientError
+    return known
+
+
+def _imagined(facts: Facts, new_id: RecipientId, tenant_id: str) -> PersonFacts:
+    return PersonFacts(
+        id=new_id,
+        erased=False,
+        locale=facts.tenant.locale,
+        timezone=facts.tenant.timezone,
+        choices=NO_CHOICES,
+        preferences_version=0,
+        display_name_ciphertext=None,
+        addresses={},
+        key=DataKey(tenant_id, new_id, {1: Key.new(1)}, 1),
+    )
+
+
+def _wished(person: PersonFacts, wish: RecipientWish) -> PersonFacts:
+    """With the wish's own locale and time zone, where the preferences have none of theirs."""
+    locale, timezone = person.locale, person.timezone
+    if not isinstance(wish.locale, UnsetType) and person.choices.locale is None:
+        locale = wish.locale
+    if not isinstance(wish.timezone, UnsetType) and person.choices.timezone is None:
+        timezone = wish.timezone
+    return replace(person, locale=locale, timezone=timezone)
+
+
+def _sealed(person: PersonFacts, wish: RecipientWish, tenant_id: str) -> tuple[PersonFacts, DataKey]:
+    # Somebody known who never had anything to seal has no key yet.
+    key = person.key or DataKey(tenant_id, person.id, {1: Key.new(1)}, 1)
+    name = wish.display_name
+    if isinstance(name, UnsetType):
+        return replace(person, key=key), key
+    box = key.seal(name.encode(), NAME_PURPOSE) if name is not None else None
+    return replace(person, key=key, display_name_ciphertext=box), key
+
+
+async def _added(
+    tx: TenantTx, fresh: Sequence[AddressWish], pepper: Pepper, shared: Shared, clock: Clock
+) -> list[AddressFacts]:
+    if not fresh:
+        return []
+    now = clock.now()
+    questions = [
+        Question(
+            channel=a.channel,
+            address_hash=pepper.hash(a.address),
+            platform_hash=shared.platform_pepper.hash(a.address),
+            mail_domain=mail_domain_of(a.channel, a.address),
+        )
+        for a in fresh
+    ]
+    held = await suppression_store.find_held(tx, questions, now=now)
+    return [
+        AddressFacts(
+            id=RECIPIENT_ADDRESS.new(now),
+            channel=a.channel,
+            value=a.address,
+            is_primary=a.primary is True,
+            status=AddressStatus.ACTIVE,
+            held=held.get(place),
+        )
+        for place, a in enumerate(fresh)
+    ]
+
+
+def _merged(
+    person: PersonFacts, added: Sequence[AddressFacts], wish: RecipientWish
+) -> dict[Channel, tuple[AddressFacts, ...]]:
+    """Primaries first, then the oldest: as they would be after the wish."""
+    chosen = {(a.channel, a.address) for a in wish.addresses if a.primary is True}
+    handed_over = {channel for channel, _ in chosen}
+    merged = {
+        channel: [
+            replace(
+                a,
+                is_primary=(channel, a.value) in chosen if channel in handed_over else a.is_primary,
+                # Who names an address anew has it again.
+                status=AddressStatus.ACTIVE
+                if a.status is AddressStatus.REVOKED and any(w.address == a.value for w in wish.addresses)
+                else a.status,
+            )
+            for a in known
+        ]
+        for channel, known in person.addresses.items()
+    }
+    for address in added:
+        merged.setdefault(address.channel, []).append(address)
+    return {
+        channel: tuple(sorted(found, key=lambda a: not a.is_primary)) for channel, found in merged.items()
+    }

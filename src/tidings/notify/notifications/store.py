@@ -1,0 +1,88 @@
+"""The only Python that writes accepted notifications."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from tidings.kernel.db import TenantTx, WorkerTx
+from tidings.kernel.ids import SCHEDULED_WORK, NotificationId
+from tidings.kernel.sql import Queries, sparse
+from tidings.notify.notifications.model import RANKS, NewNotification
+
+QUERIES = Queries.beside(__file__)
+
+
+async def insert_notifications(
+    tx: TenantTx, fresh: Sequence[NewNotification], *, now: datetime, stripe: int
+) -> None:
+    """Write them, with their places in the queue or in the schedule, and count them."""
+    await tx.execute(
+        QUERIES.insert_notifications,
+        tenant_id=tx.tenant_id,
+        day=now.date(),
+        stripe=stripe,
+        ids=[n.id for n in fresh],
+        created_ats=[n.created_at for n in fresh],
+        recipient_ids=[n.recipient_id for n in fresh],
+        statuses=[n.status.value for n in fresh],
+        channels=[n.channel for n in fresh],
+        categories=[n.category for n in fresh],
+        use_cases=[n.use_case for n in fresh],
+        priorities=[n.priority for n in fresh],
+        ranks=[RANKS[n.priority] for n in fresh],
+        retention_classes=[n.retention_class for n in fresh],
+        locales=sparse([n.locale for n in fresh]),
+        template_ids=[n.template_id for n in fresh],
+        template_version_ids=[n.template_version_id for n in fresh],
+        template_keys=[n.template_key for n in fresh],
+        template_semvers=[n.template_semver for n in fresh],
+        template_versions=sparse([n.template_versions for n in fresh]),
+        variables_hashes=[n.variables_hash for n in fresh],
+        variables=[n.variables for n in fresh],
+        attachments=sparse([n.attachments for n in fresh]),
+        scheduled_fors=sparse([n.scheduled_for for n in fresh]),
+        expires_ats=[n.expires_at for n in fresh],
+        are_tests=[n.is_test for n in fresh],
+        source_event_ids=sparse([n.source_event_id for n in fresh]),
+        correlation_ids=sparse([n.correlation_id for n in fresh]),
+        metadatas=sparse([n.metadata for n in fresh]),
+        schedule_ids=sparse(
+            [SCHEDULED_WORK.new(now) if n.scheduled_for is not None else None for n in fresh]
+        ),
+    )
+
+
+async def enter_ledger(
+    tx: TenantTx, fresh: Sequence[NewNotification], *, now: datetime, expires_at: datetime
+) -> set[NotificationId]:
+    """Those that are the first for their event, template, recipient and channel."""
+    rows = await tx.fetch(
+        QUERIES.enter_ledger,
+        tenant_id=tx.tenant_id,
+        now=now,
+        expires_at=expires_at,
+        source_event_ids=[n.source_event_id for n in fresh],
+        template_keys=[n.template_key for n in fresh],
+        recipient_ids=[n.recipient_id for n in fresh],
+        channels=[n.channel for n in fresh],
+        notification_ids=[n.id for n in fresh],
+    )
+    return {NotificationId(row["notification_id"]) for row in rows}
+
+
+async def find_in_ledger(tx: TenantTx, wanted: Sequence[NewNotification]) -> dict[int, NotificationId]:
+    """The notification that was there first, by place."""
+    rows = await tx.fetch(
+        QUERIES.find_in_ledger,
+        tenant_id=tx.tenant_id,
+        places=list(range(len(wanted))),
+        source_event_ids=[n.source_event_id for n in wanted],
+        template_keys=[n.template_key for n in wanted],
+        recipient_ids=[n.recipient_id for n in wanted],
+        channels=[n.channel for n in wanted],
+    )
+    return {row["place"]: NotificationId(row["notification_id"]) for row in rows}
+
+
+async def sweep_ledger(tx: WorkerTx, *, now: datetime, limit: int) -> int:
+    """Remove about so many entries that nothing can repeat any more."""
+    return await tx.execute(QUERIES.sweep_ledger, now=now, limit=limit)

@@ -1,0 +1,83 @@
+-- name: insert_notifications
+-- A whole group in one trip: the rows, their places in the queue or in the schedule, and the counts. The tenant's weight
+-- comes along, so that a worker need not ask for it.
+WITH fresh AS (
+    SELECT *
+    FROM unnest(
+        :ids::text[], :created_ats::timestamptz[], :recipient_ids::text[], :statuses::text[], :channels::text[],
+        :categories::text[], :use_cases::text[], :priorities::text[], :ranks::integer[], :retention_classes::text[],
+        :locales::text[], :template_ids::text[], :template_version_ids::text[], :template_keys::text[],
+        :template_semvers::text[], :template_versions::text[], :variables_hashes::text[], :variables::bytea[],
+        :attachments::bytea[], :scheduled_fors::timestamptz[], :expires_ats::timestamptz[], :are_tests::boolean[],
+        :source_event_ids::text[], :correlation_ids::text[], :metadatas::text[], :schedule_ids::text[]
+    ) AS given (
+        id, created_at, recipient_id, status, channel, category, use_case, priority, rank, retention_class, locale,
+        template_id, template_version_id, template_key, template_semver, template_versions, variables_hash, variables,
+        attachments, scheduled_for, expires_at, is_test, source_event_id, correlation_id, metadata, schedule_id
+    )
+), stored AS (
+    INSERT INTO notification.notifications (
+        tenant_id, id, created_at, updated_at, queued_at, recipient_id, status, channel, category, use_case, priority,
+        retention_class, locale, template_id, template_version_id, template_key, template_semver, template_versions,
+        variables_hash, variables_ciphertext, attachments_ciphertext, scheduled_for, expires_at, is_test,
+        source_event_id, correlation_id, metadata
+    )
+    SELECT :tenant_id, id, created_at, created_at, created_at, recipient_id, status, channel, category, use_case,
+           priority, retention_class, locale, template_id, template_version_id, template_key, template_semver,
+           template_versions, variables_hash, variables, attachments, scheduled_for, expires_at, is_test,
+           source_event_id, correlation_id, metadata
+    FROM fresh
+), queued AS (
+    INSERT INTO notification.dispatch_queue (tenant_id, notification_id, priority, weight, queued_at)
+    SELECT :tenant_id, fresh.id, fresh.rank, tenant.weight, fresh.created_at
+    FROM fresh CROSS JOIN notification.tenants_local AS tenant
+    WHERE fresh.schedule_id IS NULL AND tenant.tenant_id = :tenant_id
+), scheduled AS (
+    INSERT INTO notification.notification_scheduled
+        (tenant_id, id, kind, priority, source_event_id, notification_id, recipient_id, run_after)
+    SELECT :tenant_id, schedule_id, 'scheduled_send', priority, source_event_id, id, recipient_id, scheduled_for
+    FROM fresh WHERE schedule_id IS NOT NULL
+)
+INSERT INTO notification.counters AS known (tenant_id, day, stripe, name, channel, category, n)
+SELECT :tenant_id, :day, :stripe, 'accepted', fresh.channel, fresh.category, count(*)
+FROM fresh
+GROUP BY fresh.channel, fresh.category
+ORDER BY fresh.channel, fresh.category
+ON CONFLICT (tenant_id, day, stripe, name, channel, category) DO UPDATE SET n = known.n + excluded.n;
+
+-- name: enter_ledger
+-- One notification for each event, template, recipient and channel: those that get no row back were there before.
+INSERT INTO notification.dedup_ledger
+    (tenant_id, source_event_id, template_key, recipient_id, channel, notification_id, created_at, expires_at)
+SELECT :tenant_id, source_event_id, template_key, recipient_id, channel, notification_id, :now, :expires_at
+FROM unnest(
+    :source_event_ids::text[], :template_keys::text[], :recipient_ids::text[], :channels::text[],
+    :notification_ids::text[]
+) AS fresh (source_event_id, template_key, recipient_id, channel, notification_id)
+ORDER BY source_event_id, template_key, recipient_id, channel
+ON CONFLICT ON CONSTRAINT pk_dedup_ledger DO NOTHING
+RETURNING notification_id;
+
+-- name: find_in_ledger
+-- A statement of its own, after the attempt to enter: it sees what was committed while we waited.
+SELECT wanted.place, entry.notification_id
+FROM unnest(
+    :places::integer[], :source_event_ids::text[], :template_keys::text[], :recipient_ids::text[], :channels::text[]
+) AS wanted (place, source_event_id, template_key, recipient_id, channel)
+CROSS JOIN LATERAL (
+    SELECT known.notification_id FROM notification.dedup_ledger AS known
+    WHERE known.tenant_id = :tenant_id AND known.source_event_id = wanted.source_event_id
+      AND known.template_key = wanted.template_key AND known.recipient_id = wanted.recipient_id
+      AND known.channel = wanted.channel
+    OFFSET 0
+) AS entry;
+
+-- name: sweep_ledger
+-- The oldest first, about so many at a time, across tenants.
+DELETE FROM notification.dedup_ledger
+WHERE expires_at <= (
+    SELECT max(oldest.expires_at)
+    FROM (
+        SELECT expires_at FROM notification.dedup_ledger WHERE expires_at <= :now ORDER BY expires_at LIMIT :limit
+    ) AS oldest
+);

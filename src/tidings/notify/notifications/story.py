@@ -1,0 +1,115 @@
+"""All that is known of one notification's way: its row, where it waits, what the router and vendors said."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from tidings.contracts.delivery import AttemptRecord, ExecutionHistory, ExecutionRecord
+from tidings.kernel.db import TenantTx
+from tidings.kernel.ids import NotificationId
+from tidings.notify.decide.model import Line
+from tidings.notify.decide.trace import decode
+from tidings.notify.notifications import read_store
+from tidings.notify.notifications.find import find_one
+from tidings.notify.notifications.model import FINAL, Notification
+from tidings.notify.notifications.read_store import LoggedAttempt, Wait
+
+#: An appointment and a line of the trace that speak of the same moment; a trace knows seconds only.
+_SAME_SECONDS = 1.0
+#: What the log calls a vendor's answer to the call itself.
+_AT_ONCE = frozenset({"accepted", "rejected_retryable", "rejected_terminal", "timeout", "failed"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Story:
+    """What is known at one moment."""
+
+    notification: Notification
+    #: Of the decision, in the order in which the gates were asked.
+    lines: Sequence[Line]
+    waits: Sequence[Wait]
+    #: Ladders, the oldest first; one in nearly every case.
+    executions: Sequence[ExecutionRecord]
+    #: Notify's own log.
+    log: Sequence[LoggedAttempt]
+
+    @property
+    def attempts(self) -> list[AttemptRecord]:
+        """Every attempt of every ladder, the oldest first."""
+        found = [attempt for execution in self.executions for attempt in execution.attempts]
+        return sorted(found, key=lambda attempt: (attempt.started_at, attempt.id))
+
+    @property
+    def live(self) -> ExecutionRecord | None:
+        """The ladder that is under way."""
+        return next((e for e in reversed(self.executions) if e.result is None), None)
+
+    @property
+    def ended(self) -> ExecutionRecord | None:
+        """The ladder that is over."""
+        return next((e for e in reversed(self.executions) if e.result is not None), None)
+
+    @property
+    def said_later(self) -> list[LoggedAttempt]:
+        """Lines of the log that no attempt of the router tells: receipts, bounces, opens, clicks."""
+        known = {attempt.id: attempt.status for attempt in self.attempts}
+        return [line for line in self.log if not _told_by(known.get(line.router_attempt_id or ""), line)]
+
+    def wait_for(self, line: Line) -> Wait | None:
+        """The appointment that a deferral made, while it is known."""
+        until = line.until
+        if until is None:
+            return None
+        return next(
+            (
+                wait
+                for wait in self.waits
+                if wait.run_after is not None
+                and wait.kind != "scheduled_send"
+                and abs((wait.run_after - until).total_seconds()) <= _SAME_SECONDS
+            ),
+            None,
+        )
+
+
+def _told_by(status: str | None, line: LoggedAttempt) -> bool:
+    """Whether the router's attempt says the same as this line of the log."""
+    return status is not None and (line.outcome in _AT_ONCE or status.startswith(line.outcome))
+
+
+async def load_story(
+    tx: TenantTx, notification_id: NotificationId, *, history: ExecutionHistory, now: datetime
+) -> Story:
+    """Everything about one notification; an `UnknownNotificationError` where there is none."""
+    notification = await find_one(tx, notification_id)
+    waits = await read_store.find_waits(tx, id=notification_id, now=now)
+    log = await read_store.load_own_attempts(tx, id=notification_id)
+    executions = await history.of_notifications(tx, [notification_id])
+    return _story(notification, waits, log, executions.get(notification_id, []))
+
+
+async def load_way(
+    tx: TenantTx, notification_id: NotificationId, *, history: ExecutionHistory, now: datetime
+) -> Story:
+    """The row, and where it is while it is under way; what is over costs one look-up."""
+    notification = await find_one(tx, notification_id)
+    if notification.status in FINAL:
+        return _story(notification, [], [], [])
+    waits = await read_store.find_waits(tx, id=notification_id, now=now)
+    executions = await history.of_notifications(tx, [notification_id])
+    return _story(notification, waits, [], executions.get(notification_id, []))
+
+
+def _story(
+    notification: Notification,
+    waits: Sequence[Wait],
+    log: Sequence[LoggedAttempt],
+    executions: Sequence[ExecutionRecord],
+) -> Story:
+    return Story(
+        notification=notification,
+        lines=decode(notification.trace),
+        waits=waits,
+        executions=sorted(executions, key=lambda execution: (execution.started_at, execution.id)),
+        log=log,
+    )

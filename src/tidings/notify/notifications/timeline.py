@@ -1,0 +1,259 @@
+"""What happened to a notification, the oldest first, each with a sentence to read aloud; pure."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Final
+
+from msgspec import UNSET, Struct, UnsetType
+
+from tidings.contracts.delivery import AttemptRecord, ExecutionRecord
+from tidings.contracts.moments import Moment
+from tidings.notify.decide.model import Line
+from tidings.notify.notifications.story import Story
+from tidings.notify.notifications.words import (
+    NEVER_LEARNED,
+    answer_words,
+    attempt_sentence,
+    line_sentence,
+    reason_sentence,
+    result_sentence,
+    said,
+)
+
+#: What comes first where two things have the same time.
+_ORDER: Final = (
+    "accepted",
+    "scheduled",
+    "deferred",
+    "decided",
+    "dispatched",
+    "step_deferred",
+    "step_skipped",
+    "attempt",
+    "receipt",
+    "outcome",
+)
+_LAST: Final = len(_ORDER)
+#: Statuses that end a notification, and what follows them.
+_ENDS: Final[dict[str, str]] = {
+    "delivered": "The notification is delivered.",
+    "failed": "The notification failed.",
+    "bounced": "It came back: the notification bounced.",
+    "suppressed": "The notification was not sent.",
+    "superseded": "A digest took its place.",
+    "cancelled": "The notification was cancelled.",
+    "expired": "Its time was over: the notification expired.",
+    "opened": "It was opened.",
+    "clicked": "A link in it was followed.",
+    "read": "It was read.",
+}
+_STOPPED: Final = frozenset({"suppressed", "failed", "expired", "cancelled"})
+
+
+class Happening(Struct, frozen=True, kw_only=True):
+    """One thing that happened."""
+
+    at: Moment
+    #: `accepted scheduled deferred decided dispatched step_deferred step_skipped attempt receipt outcome`, or a status.
+    kind: str
+    #: The same as a sentence, to be read aloud; no address, nothing of the message.
+    text: str
+    #: Until when it waits.
+    until: Moment | UnsetType = UNSET
+    #: A code.
+    reason: str | UnsetType = UNSET
+    #: Which gate said so.
+    gate: str | UnsetType = UNSET
+    #: `send` or `stop`.
+    verdict: str | UnsetType = UNSET
+    #: Which step of the ladder; counts from 1.
+    step: int | UnsetType = UNSET
+    channel: str | UnsetType = UNSET
+    vendor: str | UnsetType = UNSET
+    #: What the vendor's answer came to.
+    status: str | UnsetType = UNSET
+    attempt_id: str | UnsetType = UNSET
+    ended_at: Moment | UnsetType = UNSET
+    took_ms: int | UnsetType = UNSET
+    #: False where nobody knows whether the vendor took it.
+    answer_learned: bool | UnsetType = UNSET
+    #: How the ladder ended.
+    result: str | UnsetType = UNSET
+    evidence: str | UnsetType = UNSET
+    #: The moment is inferred from what came before it; it is not written anywhere.
+    approximate: bool | UnsetType = UNSET
+
+
+def timeline(story: Story) -> list[Happening]:
+    """Everything that happened, in its order."""
+    found = [
+        *_beginning(story),
+        *_deferrals(story),
+        *_decision(story),
+        *_ladders(story),
+        *_receipts(story),
+        *_ends(story),
+    ]
+    return sorted(found, key=lambda one: (one.at, _rank(one.kind)))
+
+
+def _rank(kind: str) -> int:
+    return _ORDER.index(kind) if kind in _ORDER else _LAST
+
+
+def _beginning(story: Story) -> Iterator[Happening]:
+    one = story.notification
+    how = "on the channel that the ladder chooses" if one.channel == "auto" else f"by {one.channel}"
+    test = " It is a test, and reaches no vendor." if one.is_test else ""
+    yield Happening(
+        at=one.created_at,
+        kind="accepted",
+        text=f"Accepted: {one.template_key} {one.template_semver}, to be sent {how}.{test}",
+    )
+    if one.scheduled_for is not None:
+        yield Happening(
+            at=one.created_at,
+            kind="scheduled",
+            text=f"To be sent on {said(one.scheduled_for)}, as was asked.",
+            until=one.scheduled_for,
+        )
+
+
+def _deferrals(story: Story) -> Iterator[Happening]:
+    one = story.notification
+    # Where the appointment is swept already: it was put off when its turn came, which was when the wait before ended.
+    turn = one.scheduled_for or one.created_at
+    sent = one.moments.get("dispatched", turn)
+    for line in story.lines:
+        if line.verdict != "defer" or line.until is None:
+            continue
+        wait = story.wait_for(line) if not line.step else None
+        begun = wait.created_at if wait is not None else _before(story, line, turn, sent)
+        yield Happening(
+            at=begun,
+            kind="step_deferred" if line.step else "deferred",
+            text=f"Put off until {said(line.until)}. {line_sentence(line)}",
+            until=line.until,
+            reason=line.reason or UNSET,
+            gate=line.gate,
+            step=line.step or UNSET,
+            approximate=UNSET if wait is not None else True,
+        )
+        turn = line.until if not line.step else turn
+        sent = line.until if line.step else sent
+
+
+def _before(story: Story, line: Line, turn: datetime, sent: datetime) -> datetime:
+    if not line.step or line.until is None:
+        return turn
+    ended = [a.ended_at for a in story.attempts if a.ended_at is not None and a.ended_at <= line.until]
+    return max([sent, *ended])
+
+
+def _decision(story: Story) -> Iterator[Happening]:
+    one = story.notification
+    once = [line for line in story.lines if not line.step]
+    if "dispatched" in one.moments:
+        notable = dict.fromkeys(line_sentence(line) for line in _last_round(once) if line.reason is not None)
+        yield Happening(
+            at=one.moments["dispatched"],
+            kind="decided",
+            text=" ".join(["Every gate was passed: it may be sent.", *notable]),
+            verdict="send",
+        )
+        return
+    ended = one.moments.get(one.status.value)
+    if once and once[-1].verdict == "stop" and ended is not None:
+        yield Happening(
+            at=ended,
+            kind="decided",
+            text=f"Not to be sent. {line_sentence(once[-1])}",
+            verdict="stop",
+            gate=once[-1].gate,
+            reason=once[-1].reason or UNSET,
+        )
+
+
+def _last_round(once: list[Line]) -> list[Line]:
+    """The lines since it was last put off."""
+    put_off = [place for place, line in enumerate(once) if line.verdict == "defer"]
+    return once[put_off[-1] + 1 :] if put_off else once
+
+
+def _ladders(story: Story) -> Iterator[Happening]:
+    one = story.notification
+    dispatched = one.moments.get("dispatched")
+    if dispatched is not None:
+        ladder = story.executions[0] if story.executions else None
+        yield Happening(at=dispatched, kind="dispatched", text=f"Handed over{_by(ladder)}.")
+    for execution in story.executions:
+        for attempt in execution.attempts:
+            yield _attempt(attempt)
+        if execution.result is not None and execution.ended_at is not None:
+            yield Happening(
+                at=execution.ended_at,
+                kind="outcome",
+                text=result_sentence(execution),
+                result=execution.result,
+                evidence=execution.evidence or UNSET,
+                channel=execution.final_channel or UNSET,
+            )
+
+
+def _by(ladder: ExecutionRecord | None) -> str:
+    if ladder is None or not ladder.routes:
+        return ""
+    return ", to go " + ", then ".join(
+        f"by {route.channel} through {route.vendor}" for route in ladder.routes
+    )
+
+
+def _attempt(attempt: AttemptRecord) -> Happening:
+    ended = attempt.ended_at
+    skipped = attempt.status == "step_skipped"
+    return Happening(
+        at=attempt.started_at,
+        kind="step_skipped" if skipped else "attempt",
+        text=attempt_sentence(attempt),
+        step=attempt.step,
+        channel=attempt.channel,
+        vendor=attempt.vendor or UNSET,
+        status=attempt.status,
+        reason=attempt.reason or UNSET,
+        attempt_id=attempt.id,
+        ended_at=ended or UNSET,
+        took_ms=UNSET
+        if ended is None or skipped
+        else round((ended - attempt.started_at).total_seconds() * 1000),
+        answer_learned=UNSET if skipped or ended is None else attempt.reason != NEVER_LEARNED,
+    )
+
+
+def _receipts(story: Story) -> Iterator[Happening]:
+    for line in story.said_later:
+        words = answer_words(line.outcome, line.vendor)
+        yield Happening(
+            at=line.finished_at or line.started_at,
+            kind="receipt",
+            text=f"Afterwards: {words}.",
+            channel=line.channel,
+            vendor=line.vendor,
+            status=line.outcome,
+            reason=line.reason or UNSET,
+            attempt_id=line.router_attempt_id or UNSET,
+        )
+
+
+def _ends(story: Story) -> Iterator[Happening]:
+    one = story.notification
+    for name, text in _ENDS.items():
+        at = one.moments.get(name)
+        if at is None:
+            continue
+        why = reason_sentence(one.reason) if name in _STOPPED and name == one.status.value else None
+        yield Happening(
+            at=at,
+            kind=name,
+            text=f"{text} {why}" if why else text,
+            reason=one.reason if why and one.reason else UNSET,
+        )

@@ -1,0 +1,250 @@
+"""Notifications as answers show them; no address, no name, nothing of the message."""
+
+from datetime import date
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from tidings.contracts.delivery import AttemptRecord
+from tidings.contracts.moments import Moment
+from tidings.contracts.tenants import Channel
+from tidings.contracts.words import Category, Priority, Status, UseCase
+from tidings.kernel.http.paging import PageQuery
+from tidings.notify.notifications.counts import DayCount
+from tidings.notify.notifications.model import Notification
+from tidings.notify.notifications.outlook import Phase
+from tidings.notify.notifications.read_store import LoggedAttempt
+from tidings.notify.notifications.story import Story
+from tidings.notify.notifications.wire import ForeignId, Links, TemplateKey, links_of
+from tidings.notify.notifications.words import NEVER_LEARNED
+
+
+class ListNotifications(PageQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which notifications are wanted."""
+
+    status: Status | None = None
+    #: As asked for, or as it was delivered.
+    channel: Channel | Literal["auto"] | None = None
+    category: Category | None = None
+    #: `rcp_…`
+    recipient: Annotated[str, Meta(max_length=40)] | None = None
+    #: A template's key.
+    template: TemplateKey | None = None
+    correlation_id: ForeignId | None = None
+    #: Accepted then or later.
+    since: Moment | None = None
+    #: Accepted before then.
+    until: Moment | None = None
+
+
+class TemplateRef(Struct, frozen=True, kw_only=True):
+    """The text: frozen when the notification was accepted."""
+
+    key: str
+    version: str
+    version_id: str
+
+    @classmethod
+    def of(cls, one: Notification) -> "TemplateRef":
+        """The version that it was frozen to; for `auto`, that of the first channel."""
+        return cls(key=one.template_key, version=one.template_semver, version_id=one.template_version_id)
+
+
+class NotificationView(Struct, frozen=True, kw_only=True):
+    """A notification as it stands."""
+
+    id: str
+    status: Status
+    #: Where it is while it is under way: `queued waiting sending ending`; null once it is over, left out in lists.
+    phase: Phase | UnsetType | None = UNSET
+    recipient_id: str
+    #: As asked for.
+    channel: str
+    #: The one that delivered.
+    final_channel: str | None
+    category: str
+    use_case: UseCase
+    priority: Priority
+    #: As asked for, or as it was rendered in; null until then: the recipient's.
+    locale: str | None
+    template: TemplateRef
+    #: Why it ended so: a code.
+    reason: str | None
+    #: What `delivered` rests on; `accepted` where the channel has no receipts.
+    evidence: str | None
+    scheduled_for: Moment | None
+    expires_at: Moment
+    created_at: Moment
+    updated_at: Moment
+    dispatched_at: Moment | None
+    delivered_at: Moment | None
+    failed_at: Moment | None
+    bounced_at: Moment | None
+    suppressed_at: Moment | None
+    superseded_at: Moment | None
+    cancelled_at: Moment | None
+    expired_at: Moment | None
+    opened_at: Moment | None
+    clicked_at: Moment | None
+    read_at: Moment | None
+    correlation_id: str | None
+    source_event_id: str | None
+    is_test: bool
+    metadata: dict[str, Any]
+    links: Links
+
+    @classmethod
+    def of(cls, one: Notification, phase: Phase | UnsetType | None = UNSET) -> "NotificationView":
+        """The notification as it is shown."""
+        at = one.moments.get
+        return cls(
+            id=one.id,
+            status=one.status,
+            phase=phase,
+            recipient_id=one.recipient_id,
+            channel=one.channel,
+            final_channel=one.final_channel,
+            category=one.category,
+            use_case=one.use_case,
+            priority=one.priority,
+            locale=one.locale,
+            template=TemplateRef.of(one),
+            reason=one.reason,
+            evidence=one.evidence,
+            scheduled_for=one.scheduled_for,
+            expires_at=one.expires_at,
+            created_at=one.created_at,
+            updated_at=one.updated_at,
+            dispatched_at=at("dispatched"),
+            delivered_at=at("delivered"),
+            failed_at=at("failed"),
+            bounced_at=at("bounced"),
+            suppressed_at=at("suppressed"),
+            superseded_at=at("superseded"),
+            cancelled_at=at("cancelled"),
+            expired_at=at("expired"),
+            opened_at=at("opened"),
+            clicked_at=at("clicked"),
+            read_at=at("read"),
+            correlation_id=one.correlation_id,
+            source_event_id=one.source_event_id,
+            is_test=one.is_test,
+            metadata=one.metadata,
+            links=links_of(one.id),
+        )
+
+
+class AttemptView(Struct, frozen=True, kw_only=True):
+    """A call to a vendor, a step that was skipped, or what a vendor said afterwards."""
+
+    id: str
+    #: Which step of the ladder; null for what a vendor said afterwards.
+    step: int | None
+    channel: str
+    vendor: str | None
+    #: `accepted sent delivered delivered_read failed_temp failed_perm rejected_by_provider rejected_by_recipient
+    #: step_skipped timed_out cancelled`; afterwards also `bounced complaint opened clicked`.
+    status: str
+    #: A code.
+    reason: str | None
+    #: False where nobody knows whether the vendor took it; null while its answer is awaited.
+    answer_learned: bool | None
+    #: The vendor's own name for it.
+    provider_message_id: str | None
+    started_at: Moment
+    ended_at: Moment | None
+
+    @classmethod
+    def of(cls, attempt: AttemptRecord) -> "AttemptView":
+        """An attempt of the router."""
+        return cls(
+            id=attempt.id,
+            step=attempt.step,
+            channel=attempt.channel,
+            vendor=attempt.vendor,
+            status=attempt.status,
+            reason=attempt.reason,
+            answer_learned=None if attempt.ended_at is None else attempt.reason != NEVER_LEARNED,
+            provider_message_id=attempt.provider_message_id,
+            started_at=attempt.started_at,
+            ended_at=attempt.ended_at,
+        )
+
+    @classmethod
+    def later(cls, line: LoggedAttempt) -> "AttemptView":
+        """What a vendor said afterwards."""
+        return cls(
+            id=line.id,
+            step=None,
+            channel=line.channel,
+            vendor=line.vendor,
+            status=line.outcome,
+            reason=line.reason,
+            answer_learned=True,
+            provider_message_id=line.vendor_message_id,
+            started_at=line.started_at,
+            ended_at=line.finished_at,
+        )
+
+
+def attempts_of(story: Story) -> list[AttemptView]:
+    """All of them, the oldest first."""
+    found = [AttemptView.of(attempt) for attempt in story.attempts]
+    found += [AttemptView.later(line) for line in story.said_later]
+    return sorted(found, key=lambda attempt: attempt.started_at)
+
+
+class AttemptList(Struct, frozen=True, kw_only=True):
+    """All attempts of a notification, the oldest first; there are never many."""
+
+    items: list[AttemptView]
+    #: Always null; there is one page.
+    next_cursor: str | None = None
+
+
+class ShowCounters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which days are wanted, in UTC."""
+
+    #: The first day, such as `2026-11-01`; six days before the last where it is left out.
+    first: date | None = msgspec.field(default=None, name="from")
+    #: The last day; today where it is left out.
+    last: date | None = msgspec.field(default=None, name="to")
+
+
+class CountView(Struct, frozen=True, kw_only=True):
+    """How many of something on a day."""
+
+    #: `accepted deferred`, or the status that they came to.
+    name: str
+    #: As asked for.
+    channel: str
+    category: str
+    n: int
+
+
+class DayView(Struct, frozen=True, kw_only=True):
+    """The counts of one day."""
+
+    day: date
+    counts: list[CountView]
+
+
+class CountersView(Struct, frozen=True, kw_only=True):
+    """How many of what, by day and over all."""
+
+    #: Days on which nothing happened are left out.
+    days: list[DayView]
+    #: Over all of these days, by name.
+    totals: dict[str, int]
+
+    @classmethod
+    def of(cls, counts: list[DayCount]) -> "CountersView":
+        """The counts as they are shown."""
+        days: dict[date, list[CountView]] = {}
+        totals: dict[str, int] = {}
+        for count in counts:
+            line = CountView(name=count.name, channel=count.channel, category=count.category, n=count.n)
+            days.setdefault(count.day, []).append(line)
+            totals[count.name] = totals.get(count.name, 0) + count.n
+        return cls(days=[DayView(day=day, counts=lines) for day, lines in days.items()], totals=totals)

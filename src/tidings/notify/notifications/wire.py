@@ -1,0 +1,153 @@
+"""Notifications as JSON: what requests bring, and what answers show."""
+
+from typing import Annotated, Any, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from tidings.contracts.moments import Moment
+from tidings.contracts.tenants import Channel, Locale
+from tidings.contracts.words import Category, Status, UseCase
+from tidings.kernel.http.problems import Problem
+from tidings.notify.recipients.wish import RecipientInput
+
+MOST_IN_BULK = 5000
+
+TemplateKey = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=128,
+        pattern=r"^[a-z][a-z0-9_.-]*$",
+        description="must be a template's key: lower-case letters, digits and _ . -",
+    ),
+]
+#: An id of the caller's own world.
+ForeignId = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=200,
+        pattern=r"^[^\s\x00-\x1f\x7f]+$",
+        description="must be 1 to 200 characters without spaces",
+    ),
+]
+MediaType = Annotated[
+    str,
+    Meta(
+        max_length=127,
+        pattern=r"^[a-z0-9][a-z0-9!#$&^_.+-]*/[a-z0-9][a-z0-9!#$&^_.+-]*$",
+        description="must be a media type such as application/pdf, without parameters",
+    ),
+]
+FileName = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=200,
+        pattern=r"^[^\x00-\x1f\x7f/\\]+$",
+        description="must be a file name without slashes",
+    ),
+]
+Cid = Annotated[
+    str, Meta(max_length=120, pattern=r"^[A-Za-z0-9][A-Za-z0-9._@-]*$", description="must be a plain name")
+]
+AskedPriority = Literal["critical", "high", "normal", "low", "urgent"]
+
+
+class AttachmentInput(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A file that goes along."""
+
+    filename: FileName
+    media_type: MediaType
+    #: Base64.
+    content: str
+    #: The HTML refers to it as `cid:…`; left out for a file that is attached.
+    inline_cid: Cid | None = None
+
+    def __repr__(self) -> str:
+        return f"AttachmentInput(media_type={self.media_type!r}, ***)"
+
+
+class NotificationInput(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What to say to whom."""
+
+    #: An id, or somebody to make or bring up to date.
+    recipient: str | RecipientInput
+    template: TemplateKey
+    #: `auto` lets the tenant's ladder choose.
+    channel: Channel | Literal["auto"] = "auto"
+    #: Checked against the template's schema.
+    variables: dict[str, Any] = {}
+    #: The category's own where it is left out.
+    use_case: UseCase | None = None
+    #: The template's own where it is left out.
+    category: Category | None = None
+    #: `urgent` means `critical`; the template's own where it is left out.
+    priority: AskedPriority | None = None
+    #: The recipient's own where it is left out.
+    locale: Locale | None = None
+    scheduled_for: Moment | None = None
+    #: Not sent after this; by the category where it is left out.
+    expires_at: Moment | None = None
+    #: Returned as given, and found by.
+    correlation_id: ForeignId | None = None
+    #: At most one notification for each event, template, recipient and channel.
+    source_event_id: ForeignId | None = None
+    attachments: Annotated[list[AttachmentInput], Meta(max_length=20)] = []
+    #: Returned as given. In the clear: not for personal data.
+    metadata: dict[str, Any] | None = None
+
+    def __repr__(self) -> str:
+        return f"NotificationInput(template={self.template!r}, ***)"
+
+
+class BulkInput(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Many of them; each has its own result."""
+
+    notifications: Annotated[list[NotificationInput], Meta(min_length=1, max_length=MOST_IN_BULK)]
+
+
+class Links(Struct, frozen=True, kw_only=True):
+    """Where to go on."""
+
+    self: str
+    explain: str
+
+
+class AcceptedView(Struct, frozen=True, kw_only=True):
+    """A notification that was accepted: it is durable."""
+
+    id: str
+    status: Status
+    recipient_id: str
+    created_at: Moment
+    links: Links
+    #: There was one already for this event, template, recipient and channel: this is it.
+    duplicate: bool | UnsetType = UNSET
+
+
+class BulkResult(Struct, frozen=True, kw_only=True):
+    """What became of one item: as for a single one, or the problem with it."""
+
+    index: int
+    id: str | UnsetType = UNSET
+    status: Status | UnsetType = UNSET
+    recipient_id: str | UnsetType = UNSET
+    created_at: Moment | UnsetType = UNSET
+    links: Links | UnsetType = UNSET
+    duplicate: bool | UnsetType = UNSET
+    problem: Problem | UnsetType = UNSET
+
+
+class BulkView(Struct, frozen=True, kw_only=True):
+    """What became of all, in their order."""
+
+    accepted: int
+    refused: int
+    results: list[BulkResult]
+
+
+def links_of(notification_id: str) -> Links:
+    """Where to go on from a notification."""
+    where = f"/api/v1/notifications/{notification_id}"
+    return Links(self=where, explain=f"{where}/explain")

@@ -1,0 +1,139 @@
+"""The sentences of an explanation: what a gate, a vendor's answer and an end mean, to be read aloud."""
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from tidings.contracts.delivery import AttemptRecord, ExecutionRecord
+from tidings.notify.decide.model import Gate, Line
+from tidings.notify.decide.reasons import SENTENCES
+
+#: The reason of an attempt whose answer got lost on the way.
+NEVER_LEARNED: Final = "answer_never_learned"
+
+#: What it means that a gate let it through with nothing special to tell.
+PASSED: Final[dict[str, str]] = {
+    Gate.TENANT: "The tenant is active.",
+    Gate.EXPIRY: "Its time was not over.",
+    Gate.RECIPIENT: "The recipient is known.",
+    Gate.CATEGORY: "The recipient may be written to about this category.",
+    Gate.QUIET_HOURS: "It was not the recipient's quiet time.",
+    Gate.LIMITS: "The limits of the tenant and of the recipient had room.",
+    Gate.STATE: "It was still wanted.",
+    Gate.CHANNEL: "The channel is set up, and the recipient takes this category on it.",
+    Gate.ADDRESS: "The recipient has an active address on this channel.",
+    Gate.SUPPRESSION: "The address is not suppressed.",
+    Gate.SENDER: "The tenant may appear as this sender.",
+    Gate.CHANNEL_LIMIT: "The limits of the channel had room.",
+}
+
+#: Codes that no gate gives.
+_OTHERS: Final[dict[str, str]] = {
+    NEVER_LEARNED: "The answer was never learned: the message may have been sent or not.",
+    "template_missing": "The template has no text for this channel.",
+    "render_failed": "The message could not be put into words.",
+    "no_channel": "There is no channel to reach the recipient on.",
+}
+_RENDERING = "render_"
+
+#: Status of an attempt → what came of it; `{}` is the vendor.
+_ANSWERS: Final[dict[str, str]] = {
+    "accepted": "{} took it over",
+    "sent": "{} sent it on",
+    "delivered": "{} says that it arrived",
+    "delivered_read": "{} says that it was read",
+    "failed_temp": "{} could not take it then",
+    "failed_perm": "{} can't take it, now or later",
+    "rejected_by_provider": "{} refused it",
+    "rejected_by_recipient": "the recipient's side refused it",
+    "timed_out": "{} did not answer in time",
+    "cancelled": "it was taken back from {}",
+    # As notify's own log calls them.
+    "rejected_retryable": "{} could not take it then",
+    "rejected_terminal": "{} refused it",
+    "timeout": "{} did not answer in time",
+    "failed": "{} failed",
+    "bounced": "{} says that it bounced",
+    "complaint": "the recipient complained about it to {}",
+    "opened": "it was opened",
+    "clicked": "a link in it was followed",
+}
+_RESULTS: Final[dict[str, str]] = {
+    "FAILED": "Every way to reach the recipient was tried, and none worked.",
+    "REFUSED_NO_CHANNEL": "There was no channel to reach the recipient on.",
+    "REFUSED_COST_CAP": "It would have cost more than it may.",
+    "REFUSED_CONSENT": "The recipient does not want it.",
+    "REFUSED_SENDER_UNAUTHORIZED": "The tenant may not appear as this sender.",
+}
+EVIDENCE: Final[dict[str, str]] = {
+    "accepted": "the vendor took it over, and this channel gives no receipts",
+    "sent": "the vendor sent it on",
+    "delivered": "the vendor says that it arrived",
+    "read": "the vendor says that it was read",
+}
+
+
+def said(at: datetime) -> str:
+    """A moment as it is read aloud."""
+    return f"{at.day} {at:%B %Y, %H:%M:%S} UTC"
+
+
+def lasted(span: timedelta) -> str:
+    """How long something took."""
+    seconds = span.total_seconds()
+    if seconds < 10:
+        return f"{max(seconds, 0):.1f} seconds"
+    if seconds < 120:
+        return f"{seconds:.0f} seconds"
+    if seconds < 7200:
+        return f"{seconds / 60:.0f} minutes"
+    return f"{seconds / 3600:.0f} hours" if seconds < 172_800 else f"{seconds / 86_400:.0f} days"
+
+
+def reason_sentence(reason: str | None) -> str | None:
+    """What a code means; one that this release does not know is shown as it is."""
+    if reason is None:
+        return None
+    known = SENTENCES.get(reason) or _OTHERS.get(reason)  # type: ignore[call-overload]
+    if known is not None:
+        return str(known)
+    if reason.startswith(_RENDERING):
+        return f"The message could not be put into words ({reason.removeprefix(_RENDERING)})."
+    return f"The reason given was {reason}."
+
+
+def line_sentence(line: Line) -> str:
+    """What a gate said."""
+    if line.reason is not None:
+        return reason_sentence(line.reason) or ""
+    if line.verdict == "pass":
+        return PASSED.get(line.gate, "It was passed.")
+    return "It was stopped here." if line.verdict == "stop" else "It was put off."
+
+
+def attempt_sentence(attempt: AttemptRecord) -> str:
+    """What came of one attempt."""
+    how = f"Step {attempt.step}, {attempt.channel}"
+    if attempt.status == "step_skipped":
+        return f"{how}: skipped. {reason_sentence(attempt.reason) or ''}".rstrip()
+    vendor = attempt.vendor or "the vendor"
+    if attempt.reason == NEVER_LEARNED:
+        return f"{how}: handed to {vendor}, whose answer was never learned. The message may have been sent or not."
+    if attempt.ended_at is None:
+        return f"{how}: handed to {vendor}, whose answer is awaited."
+    answer = answer_words(attempt.status, vendor)
+    why = "" if attempt.reason is None or attempt.status == "accepted" else f" ({attempt.reason})"
+    return f"{how}: {answer}{why}."
+
+
+def answer_words(status: str, vendor: str) -> str:
+    """What a vendor's answer means, as a part of a sentence."""
+    return _ANSWERS.get(status, f"{{}} answered {status}").format(vendor)
+
+
+def result_sentence(execution: ExecutionRecord) -> str:
+    """How a ladder ended."""
+    if execution.result == "DELIVERED":
+        by = f" by {execution.final_channel}" if execution.final_channel else ""
+        on = f": {EVIDENCE[execution.evidence]}" if execution.evidence else ""
+        return f"Delivered{by}{on}."
+    return _RESULTS.get(execution.result or "", "It is not over yet.")

@@ -1,0 +1,148 @@
+"""Where a notification is, what comes next, and the whole of it in a sentence."""
+
+from typing import Any
+
+import pytest
+
+from tests.support.stories import (
+    PASSED,
+    after,
+    appointment,
+    attempt,
+    delivered,
+    execution,
+    in_queue,
+    notification,
+    story,
+)
+from tidings.contracts.words import Status
+from tidings.notify.notifications.model import FINAL
+from tidings.notify.notifications.outlook import next_of, phase_of, repeated_perhaps, summary
+from tidings.notify.notifications.story import Story
+
+NOW = after(10)
+DISPATCHED: dict[str, Any] = {"trace": PASSED, "moments": {"dispatched": after(1)}}
+
+
+def dispatched(*ladders: Any) -> Story:
+    return story(notification(Status.DISPATCHED, **DISPATCHED), executions=ladders)
+
+
+@pytest.mark.parametrize(
+    ("given", "phase", "what", "at"),
+    [
+        (story(waits=(in_queue(),)), "queued", "decide", None),
+        (story(waits=(in_queue(claimed=True),)), "sending", "send", None),
+        # Between an appointment and the queue.
+        (story(waits=(appointment("scheduled_send", made=0, due=5, over=True),)), "queued", "decide", None),
+        (
+            story(
+                notification(Status.SCHEDULED, scheduled_for=after(60)),
+                waits=(appointment("scheduled_send", made=0, due=60),),
+            ),
+            "waiting",
+            "decide",
+            after(60),
+        ),
+        (dispatched(), "sending", "send", None),
+        (dispatched(execution(attempt("under_way", ended=None), due_at=after(99))), "sending", "send", None),
+        (dispatched(execution(attempt("failed_temp"), due_at=after(99))), "waiting", "send", after(99)),
+        (dispatched(execution(attempt("failed_temp"), due_at=after(5))), "sending", "send", None),
+        (dispatched(execution(attempt(), ended_at=after(2), result="DELIVERED")), "ending", "finish", None),
+    ],
+)
+def test_what_is_under_way_says_where_it_is_and_what_comes_next(
+    given: Story, phase: str, what: str, at: object
+) -> None:
+    comes = next_of(given, NOW)
+
+    assert phase_of(given, NOW) == phase
+    assert comes is not None
+    assert (comes.what, comes.at) == (what, at)
+
+
+@pytest.mark.parametrize("status", sorted(FINAL))
+def test_what_is_over_has_no_next(status: Status) -> None:
+    over = story(notification(status))
+
+    assert phase_of(over, NOW) is None
+    assert next_of(over, NOW) is None
+
+
+def test_a_retry_and_a_wait_say_why() -> None:
+    retry = next_of(dispatched(execution(attempt("failed_temp"), due_at=after(99))), NOW)
+    quiet = next_of(
+        story(
+            notification(Status.SCHEDULED, trace=f"t+;q~quiet_hours@{int(after(60).timestamp())}"),
+            waits=(appointment("quiet_hours", made=1, due=60),),
+        ),
+        NOW,
+    )
+
+    assert retry is not None
+    assert retry.text.endswith("The last try did not succeed; step 1 is tried again.")
+    assert quiet is not None
+    assert quiet.text.endswith("It is the recipient's quiet time; it goes on when that ends.")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (
+            delivered(),
+            "Delivered by email on 15 November 2026, 12:00:02 UTC, 2.0 seconds after it was due: "
+            "the vendor took it over, and this channel gives no receipts.",
+        ),
+        (
+            story(
+                notification(Status.SUPPRESSED, reason="consent_missing", moments={"suppressed": after(1)})
+            ),
+            "Not sent: suppressed on 15 November 2026, 12:00:01 UTC. "
+            "The category needs consent, and the recipient has not given it.",
+        ),
+        (
+            story(
+                notification(Status.FAILED, moments={"failed": after(3)}),
+                executions=(execution(attempt("failed_perm"), ended_at=after(3), result="FAILED"),),
+            ),
+            "Not delivered: failed on 15 November 2026, 12:00:03 UTC. "
+            "Every way to reach the recipient was tried, and none worked.",
+        ),
+        (
+            story(notification(Status.CANCELLED, moments={"cancelled": after(3)})),
+            "Cancelled on 15 November 2026, 12:00:03 UTC, before it was sent.",
+        ),
+        (
+            story(waits=(in_queue(),)),
+            "It was not sent yet. It waits for its turn; a worker takes it next.",
+        ),
+        (dispatched(), "It was handed over and is not over yet. A worker has it in hand."),
+    ],
+)
+def test_the_whole_of_it_is_one_sentence_to_read_aloud(given: Story, said: str) -> None:
+    assert summary(given, NOW) == said
+
+
+@pytest.mark.parametrize(
+    ("attempts", "perhaps"),
+    [
+        ([attempt()], False),
+        ([attempt("failed_temp"), attempt(started=5, ended=6)], False),
+        # Lost, and nobody tried again.
+        ([attempt("timed_out", reason="answer_never_learned")], False),
+        ([attempt("timed_out", reason="answer_never_learned"), attempt(started=5, ended=6)], True),
+        # Refused the second time: nothing more was sent.
+        (
+            [
+                attempt("timed_out", reason="answer_never_learned"),
+                attempt("failed_perm", started=5, ended=6),
+            ],
+            False,
+        ),
+    ],
+)
+def test_a_message_that_may_have_come_twice_is_said_so(attempts: list[Any], perhaps: bool) -> None:
+    given = dispatched(execution(*attempts))
+
+    assert repeated_perhaps(given) is perhaps
+    assert ("twice" in summary(given, NOW)) is perhaps

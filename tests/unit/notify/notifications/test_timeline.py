@@ -1,0 +1,226 @@
+"""The timeline: everything that happened, in its order, in sentences to read aloud."""
+
+from datetime import datetime
+
+import msgspec
+import pytest
+
+from tests.support.stories import (
+    ID,
+    NOON,
+    PASSED,
+    STEP,
+    after,
+    appointment,
+    attempt,
+    delivered,
+    execution,
+    in_queue,
+    notification,
+    story,
+)
+from tidings.contracts.words import Status
+from tidings.notify.notifications.read_store import LoggedAttempt
+from tidings.notify.notifications.story import Story
+from tidings.notify.notifications.timeline import Happening, timeline
+
+
+def kinds(found: list[Happening]) -> list[str]:
+    return [one.kind for one in found]
+
+
+def at(moment: datetime) -> int:
+    return int(moment.timestamp())
+
+
+def logged(outcome: str, *, seconds: float, router_id: str | None = None) -> LoggedAttempt:
+    return LoggedAttempt(
+        id=f"dat_{seconds}",
+        attempt_number=1,
+        channel="email",
+        vendor="smtp",
+        outcome=outcome,
+        router_attempt_id=router_id,
+        vendor_message_id=None,
+        reason=None,
+        started_at=after(seconds),
+        finished_at=None,
+    )
+
+
+def test_a_delivery_is_told_from_acceptance_to_its_end() -> None:
+    found = timeline(delivered())
+
+    assert kinds(found) == ["accepted", "decided", "dispatched", "attempt", "outcome", "delivered"]
+    assert [one.text for one in found] == [
+        "Accepted: order_confirmation 1.0.0, to be sent by email.",
+        "Every gate was passed: it may be sent.",
+        "Handed over, to go by email through smtp, then by email through http.",
+        "Step 1, email: smtp took it over.",
+        "Delivered by email: the vendor took it over, and this channel gives no receipts.",
+        "The notification is delivered.",
+    ]
+    assert (found[3].took_ms, found[3].answer_learned) == (500, True)
+
+
+def test_a_moment_says_only_what_is_known_of_it() -> None:
+    """Fields that mean nothing for a kind are left out, not null."""
+    told = msgspec.json.decode(msgspec.json.encode(timeline(story())[0]))
+
+    assert set(told) == {"at", "kind", "text"}
+
+
+def test_a_schedule_and_a_deferral_say_until_when_and_why() -> None:
+    due = after(3600)
+    found = timeline(
+        story(
+            notification(
+                Status.SCHEDULED,
+                scheduled_for=after(60),
+                trace=f"t+;e+;r+;c+;q~quiet_hours@{at(due)}",
+            ),
+            waits=(
+                appointment("scheduled_send", made=0, due=60, over=True),
+                appointment("quiet_hours", made=61, due=3600.4),
+            ),
+        )
+    )
+
+    assert kinds(found) == ["accepted", "scheduled", "deferred"]
+    assert (found[1].at, found[1].until) == (NOON, after(60))
+    assert (found[2].at, found[2].until, found[2].reason) == (after(61), due, "quiet_hours")
+    assert "15 November 2026, 13:00:00 UTC. It is the recipient's quiet time" in found[2].text
+    assert found[2].approximate is msgspec.UNSET
+
+
+def test_deferrals_whose_appointments_were_swept_follow_one_another() -> None:
+    first, second = after(100), after(200)
+    trace = f"q~quiet_hours@{at(first)};l~rate_limited@{at(second)};{PASSED}"
+    found = timeline(story(notification(Status.DISPATCHED, trace=trace, moments={"dispatched": after(201)})))
+
+    put_off = [one for one in found if one.kind == "deferred"]
+
+    assert [(one.at, one.until, one.approximate) for one in put_off] == [
+        (NOON, first, True),
+        (first, second, True),
+    ]
+    assert kinds(found)[-2:] == ["decided", "dispatched"]
+
+
+def test_a_stop_is_told_with_its_gate_and_its_sentence() -> None:
+    one = notification(
+        Status.SUPPRESSED,
+        trace="t+;e+;r+;c-consent_missing",
+        reason="consent_missing",
+        moments={"suppressed": after(1)},
+    )
+    found = timeline(story(one))
+
+    assert kinds(found) == ["accepted", "decided", "suppressed"]
+    assert (found[1].verdict, found[1].gate, found[1].reason) == (
+        "stop",
+        "category_allowed",
+        "consent_missing",
+    )
+    assert found[1].text == "Not to be sent. The category needs consent, and the recipient has not given it."
+
+
+def test_what_was_passed_in_spite_of_something_is_told() -> None:
+    one = notification(
+        Status.DISPATCHED,
+        trace="t+;e+;r+guardian_instead;c+;q+quiet_but_critical",
+        moments={"dispatched": after(1)},
+    )
+    decided = next(h for h in timeline(story(one)) if h.kind == "decided")
+
+    assert "guardian is written to instead" in decided.text
+    assert "but the message is critical" in decided.text
+
+
+def test_an_answer_that_was_never_learned_is_said_so() -> None:
+    lost = attempt("timed_out", reason="answer_never_learned")
+    found = timeline(
+        story(
+            notification(Status.DISPATCHED, trace=PASSED, moments={"dispatched": after(1)}),
+            executions=(execution(lost, attempt(started=9, ended=9.5)),),
+        )
+    )
+
+    calls = [one for one in found if one.kind == "attempt"]
+
+    assert [one.answer_learned for one in calls] == [False, True]
+    assert "whose answer was never learned" in calls[0].text
+    assert "may have been sent or not" in calls[0].text
+
+
+@pytest.mark.parametrize(
+    ("made", "kind", "text"),
+    [
+        (attempt("failed_temp", reason="451"), "attempt", "smtp could not take it then (451)."),
+        (
+            attempt("rejected_by_recipient", reason="5.1.1"),
+            "attempt",
+            "the recipient's side refused it (5.1.1).",
+        ),
+        (attempt("under_way", ended=None), "attempt", "handed to smtp, whose answer is awaited."),
+        (
+            attempt("step_skipped", reason="no_address", vendor=None),
+            "step_skipped",
+            "skipped. The recipient has no address on this channel.",
+        ),
+        (attempt("step_skipped", reason="render_too_large"), "step_skipped", "put into words (too_large)."),
+        (attempt("of_tomorrow"), "attempt", "smtp answered of_tomorrow."),
+    ],
+)
+def test_every_answer_has_its_sentence(made: object, kind: str, text: str) -> None:
+    found = timeline(
+        story(
+            notification(Status.DISPATCHED, moments={"dispatched": after(1)}),
+            executions=(execution(made),),  # type: ignore[arg-type]
+        )
+    )
+
+    assert (found[-1].kind, found[-1].text.endswith(text)) == (kind, True), found[-1].text
+
+
+def test_what_a_vendor_said_later_is_told_once() -> None:
+    """Notify's log repeats the router's attempts; only what those don't say is added."""
+    base = delivered()
+    log = (
+        logged("accepted", seconds=1, router_id=base.attempts[0].id),
+        logged("bounced", seconds=60, router_id=base.attempts[0].id),
+        logged("opened", seconds=90, router_id=base.attempts[0].id),
+    )
+    found = timeline(
+        Story(notification=base.notification, lines=base.lines, waits=(), executions=base.executions, log=log)
+    )
+
+    assert [(one.status, one.text) for one in found if one.kind == "receipt"] == [
+        ("bounced", "Afterwards: smtp says that it bounced."),
+        ("opened", "Afterwards: it was opened."),
+    ]
+
+
+def test_a_step_that_was_put_off_stands_after_the_call_before_it() -> None:
+    due = after(500)
+    one = notification(
+        Status.DISPATCHED,
+        trace=f"{PASSED};{STEP};2.q~quiet_hours@{at(due)}",
+        moments={"dispatched": after(1)},
+    )
+    found = timeline(story(one, executions=(execution(attempt("failed_perm")),)))
+
+    assert kinds(found)[-2:] == ["attempt", "step_deferred"]
+    assert (found[-1].at, found[-1].until, found[-1].step) == (after(1.5), due, 2)
+
+
+def test_nothing_personal_is_in_it() -> None:
+    """Ids, codes and times; the texts are our own."""
+    text = msgspec.json.encode(timeline(delivered())).decode()
+
+    assert "@" not in text
+    assert ID not in text
+
+
+def test_a_claimed_place_adds_nothing() -> None:
+    assert kinds(timeline(story(waits=(in_queue(claimed=True),)))) == ["accepted"]
