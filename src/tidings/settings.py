@@ -19,8 +19,9 @@ T = TypeVar("T")
 
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-#: Names under our prefix that are not settings: secrets that `env://` references point at, and the tests'.
-_NOT_SETTINGS = ("TIDINGS_SECRET_", "TIDINGS_TEST_")
+#: Names under our prefix that are not settings: secrets that `env://` references point at, what commands that call
+#: a server go by, and the tests'.
+_NOT_SETTINGS = ("TIDINGS_SECRET_", "TIDINGS_URL", "TIDINGS_API_KEY", "TIDINGS_TEST_")
 
 
 class BadSettingsError(Exception):
@@ -200,6 +201,39 @@ class JobSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SandboxSettings:
+    """The stand-in for vendors that `tidings up` brings along."""
+
+    switch: str = setting(
+        "TIDINGS_SANDBOX",
+        "on",
+        "on or off: whether `tidings up` starts the stand-in for vendors and sends through it.",
+        _one_of("on", "off"),
+    )
+    smtp_port: int = setting(
+        "TIDINGS_SANDBOX_SMTP_PORT",
+        0,
+        "Its port for mail; 0 takes the one of the start before, or any free one.",
+        _between(0, 65535),
+    )
+    http_port: int = setting(
+        "TIDINGS_SANDBOX_HTTP_PORT",
+        0,
+        "Its port for the page and the vendor's API; 0 takes the one of the start before, or any free one.",
+        _between(0, 65535),
+    )
+    keep: int = setting(
+        "TIDINGS_SANDBOX_KEEP",
+        10_000,
+        "How many messages it keeps in memory; the oldest make room.",
+        _between(1, 1_000_000),
+    )
+    keep_mb: int = setting(
+        "TIDINGS_SANDBOX_KEEP_MB", 64, "How many megabytes of them it keeps.", _between(1, 4096)
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """Everything an operator can choose."""
 
@@ -212,6 +246,7 @@ class Settings:
     auth: AuthSettings = field(default_factory=AuthSettings)
     observability: ObservabilitySettings = field(default_factory=ObservabilitySettings)
     jobs: JobSettings = field(default_factory=JobSettings)
+    sandbox: SandboxSettings = field(default_factory=SandboxSettings)
 
     def kms_url(self) -> str:
         """The master key's place, defaulted."""

@@ -27,6 +27,7 @@ This page is written by `make docs`.
 {rows}
 
 Variables that begin with `TIDINGS_SECRET_` are not settings: they hold secrets that `env://` references point at.
+Nor are `TIDINGS_URL` and `TIDINGS_API_KEY`: commands that call a server, such as `tidings send`, go by them.
 """
 
 

@@ -10,13 +10,16 @@ from tidings.cli import (
     audit,
     break_glass,
     dead_letters,
+    explain,
     flags,
     keys,
     migrate,
     partitions,
     sandbox,
+    send,
     serve,
     settings,
+    tail,
     tenant,
     up,
 )
@@ -48,6 +51,9 @@ def tidings(
 
 
 app.command("up")(up.up)
+app.command("send")(send.send)
+app.command("explain")(explain.explain)
+app.command("tail")(tail.tail)
 app.command("serve")(serve.serve)
 app.command("work")(serve.work)
 app.add_typer(migrate.app, name="migrate")

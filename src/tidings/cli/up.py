@@ -2,7 +2,9 @@
 
 import json
 import os
+import shlex
 import socket
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +13,10 @@ import typer
 from tidings.cli import options
 
 if TYPE_CHECKING:
+    from tidings.bootstrap import System
+    from tidings.kernel.ids import TenantId
     from tidings.operations.embedded import DataDir, EmbeddedPostgres
+    from tidings.sandbox import Sandbox
     from tidings.settings import Settings
 
 
@@ -96,11 +101,14 @@ async def _serve(
     from tidings.notify.templates.platform import publish_platform_set
     from tidings.operations.demo import DemoMaker
     from tidings.operations.embedded import PostgresSupervisor
+    from tidings.operations.sandbox_start import running_sandbox
 
     await prepare_schema(runtime, owner)
     base_url = chosen.http.public_url or address_of(listener)
     system = System(chosen, runtime_url=runtime, owner_url=owner)
-    async with system:
+    previous = _read(folder.demo)
+    # The sandbox outlives the system: what is being sent when we are told to stop still gets its answer.
+    async with running_sandbox(chosen.sandbox, previous, system.clock) as sandbox, system:
         maker = DemoMaker(
             db=system.db,
             tenants=system.tenants,
@@ -108,7 +116,7 @@ async def _serve(
             ledger=system.key_ledger,
             clock=system.clock,
         )
-        demo = await maker.ensure(_read(folder.demo))
+        demo = await maker.ensure(previous)
         await publish_platform_set(
             system.db,
             engine=system.renderer,
@@ -116,6 +124,8 @@ async def _serve(
             audit=system.audit,
             clock=system.clock,
         )
+        if sandbox is not None:
+            await _send_to(sandbox, system, folder, demo.tenant_id)
         facts = {
             "base_url": base_url,
             "tenant_id": demo.tenant_id,
@@ -123,6 +133,8 @@ async def _serve(
             "platform_key": demo.platform_key,
             "database_url": runtime,
             "pid": os.getpid(),
+            "sandbox_url": sandbox.url if sandbox else None,
+            "smtp_port": sandbox.smtp_port if sandbox else None,
         }
         folder.write_private(folder.demo, facts)
         await serve_until_stopped(
@@ -132,6 +144,20 @@ async def _serve(
             ready=lambda: _greet(facts, folder.path),
             more_jobs={"postgres": PostgresSupervisor(postgres)} if postgres else None,
         )
+
+
+async def _send_to(sandbox: "Sandbox", system: "System", folder: "DataDir", tenant_id: "TenantId") -> None:
+    """Let the platform send through the sandbox, and the demo tenant through the platform."""
+    from tidings.notify.channels.configure import ChannelConfigurer
+    from tidings.operations.demo_channels import ensure_channels
+    from tidings.operations.sandbox_vendor import ensure_accounts, write_accounts
+
+    write_accounts(folder, system.settings.secrets_dir(), sandbox)
+    await ensure_accounts(system.db, system.adapter_configs, tenant_id=tenant_id)
+    configurer = ChannelConfigurer(
+        router=system.adapter_configs, secrets=system.secrets, audit=system.audit, clock=system.clock
+    )
+    await ensure_channels(system.db, configurer, tenant_id=tenant_id)
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -150,21 +176,34 @@ def _elsewhere(data_dir: Path) -> str:
     )
 
 
+def _first_message(facts: dict[str, Any], data_dir: Path) -> str:
+    """A line that sends something, where there is a place for it to arrive."""
+    if not facts["sandbox_url"]:
+        return ""
+    program = sys.argv[0] if Path(sys.argv[0]).name == "tidings" else f"{sys.executable} -m tidings"
+    where = "" if data_dir == Path("tidings-data").absolute() else f" --data-dir {shlex.quote(str(data_dir))}"
+    return f"\n  {program} send laila@example.test --template otp --var code=042424 --wait{where}"
+
+
 def _greet(facts: dict[str, Any], data_dir: Path) -> None:
     base, key = facts["base_url"], facts["api_key"]
+    sent = (
+        f"{facts['sandbox_url']}/  (everything that is sent arrives here)" if facts["sandbox_url"] else "off"
+    )
     print(
         f"""
 Tidings is running.
 
   API        {base}
   Reference  {base}/docs
+  Sandbox    {sent}
   Tenant     {facts["tenant_id"]}
   API key    {key}
   Data dir   {data_dir}  (all of this is in demo.json){_elsewhere(data_dir)}
 
 Try it in another terminal:
 
-  curl -H 'Authorization: Bearer {key}' {base}/api/v1/tenant
+  curl -H 'Authorization: Bearer {key}' {base}/api/v1/tenant{_first_message(facts, data_dir)}
 
 Ctrl-C stops everything.
 """,

@@ -19,6 +19,15 @@ _CHANNELS = frozenset("email sms whatsapp telegram viber voice push inapp webhoo
 _PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp", "image/svg+xml"})
 
 
+_WRAPPED = "white-space:pre-wrap;overflow-wrap:anywhere;unicode-bidi:plaintext"
+_LETTER = f'<pre dir="auto" style="{_WRAPPED}">%s</pre>'
+_BUBBLE = (
+    '<body style="margin:0;padding:1rem;background:#e8edf3;color:#1c2430;font:16px/1.45 system-ui,sans-serif">'
+    '<div dir="auto" style="max-width:20rem;width:fit-content;padding:.7rem .95rem;background:#fff;'
+    f'border-radius:1.1rem;box-shadow:0 1px 2px #0003;{_WRAPPED}">%s</div></body>'
+)
+
+
 class Shown(msgspec.Struct, frozen=True, kw_only=True):
     """A message as the API shows it."""
 
@@ -52,10 +61,11 @@ def title(message: Received) -> str:
 
 
 def page_html(message: Received) -> str:
-    """Its HTML with inline pictures in place; its text where it has none."""
+    """Its HTML with inline pictures in place; its text where it has none, as telephones show it."""
     shown = show(message)
     if shown.html is None:
-        return f'<pre dir="auto" style="white-space:pre-wrap">{entities.escape(shown.text or "")}</pre>'
+        text = entities.escape(shown.text or "")
+        return (_LETTER if message.channel == "email" else _BUBBLE) % text
     if message.adapter != "smtp":
         return shown.html
     pictures = _pictures(email.message_from_bytes(message.raw))
@@ -127,12 +137,16 @@ def join_request(headers: dict[str, str], body: bytes) -> bytes:
 def split_request(raw: bytes) -> tuple[dict[str, Any], dict[str, str]]:
     """The body, as far as it is a JSON object, and the headers."""
     head, _, content = raw.partition(b"\n")
-    headers = msgspec.json.decode(head, type=dict[str, str])
+    return read_object(content), msgspec.json.decode(head, type=dict[str, str])
+
+
+def read_object(content: bytes) -> dict[str, Any]:
+    """A JSON object; an empty one where it is none."""
     try:
         body = msgspec.json.decode(content)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         body = None
-    return body if isinstance(body, dict) else {}, headers
+    return body if isinstance(body, dict) else {}
 
 
 def channel_of(path: str, body: dict[str, Any]) -> str:

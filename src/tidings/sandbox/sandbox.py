@@ -26,13 +26,16 @@ class Sandbox:
         most_bytes: int = MOST_BYTES,
         tls: ssl.SSLContext | None = None,
         seed: int | None = None,
+        options: tuple[str, str] = ("--smtp-port", "--http-port"),
     ) -> None:
+        """`options` are how whoever chose the ports calls the choice."""
         self.store = Store(clock, most_messages=most_messages, most_bytes=most_bytes)
         self.faults = Faults(clock, seed=seed)
         self.host = host
         #: Where it listens; those that were asked for until it is started.
         self.smtp_port = smtp_port
         self.http_port = http_port
+        self._options = options
         self._smtp = SmtpSandbox(self.store, self.faults, tls=tls)
         self._site = Site(self.store, self.faults)
         self._http = HttpSandbox(self._site.handle)
@@ -45,9 +48,9 @@ class Sandbox:
 
     async def start(self) -> None:
         """Listen; a `NotConfiguredError` says which port is taken."""
-        self.smtp_port = await self._listen(self._smtp, self.smtp_port, "--smtp-port")
+        self.smtp_port = await self._listen(self._smtp, self.smtp_port, self._options[0])
         try:
-            self.http_port = await self._listen(self._http, self.http_port, "--http-port")
+            self.http_port = await self._listen(self._http, self.http_port, self._options[1])
         except NotConfiguredError:
             await self._smtp.stop()
             raise

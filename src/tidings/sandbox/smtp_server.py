@@ -15,6 +15,7 @@ from tidings.sandbox.store import Store
 MOST_MESSAGE_BYTES = 25 * 1024 * 1024
 _LONGEST_LINE = 8192
 _PATH = re.compile(rb"(?:FROM|TO):\s*<([^<>\r\n]*)>(.*)", re.IGNORECASE)
+_END = b"\r\n.\r\n"
 _GARBAGE = b"\x00\xffNOT SMTP AT ALL \xfe\r\n{]}\r\n"
 
 
@@ -56,6 +57,8 @@ class _Session(asyncio.Protocol):
         self._to: list[bytes] = []
         self._fault: Fault | None = None
         self._in_data = False
+        #: How much of a message was looked through for its end: a large one comes in many pieces.
+        self._searched = 0
         #: How many steps of AUTH LOGIN are still to come.
         self._login_steps = 0
         self._held = False
@@ -82,8 +85,24 @@ class _Session(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Commands, or a message."""
+        if self._is_one_message(data):
+            # Nearly every message comes in one piece and has no other line with a dot in front: that one is
+            # looked through once, and not copied to and fro.
+            self._receive(data[:-3])
+            self._flush()
+            return
         self._buffer += data
         self._go_on()
+
+    def _is_one_message(self, data: bytes) -> bool:
+        return (
+            self._in_data
+            and not self._buffer
+            and not self._held
+            and data.endswith(_END)
+            and not data.startswith(b".")
+            and data.find(b"\r\n.") == len(data) - len(_END)
+        )
 
     def _go_on(self) -> None:
         while not self._held and (self._take_message() if self._in_data else self._take_command()):
@@ -109,25 +128,30 @@ class _Session(asyncio.Protocol):
         if self._buffer.startswith(b".\r\n"):
             raw, rest = b"", 3
         else:
-            end = self._buffer.find(b"\r\n.\r\n")
+            end = self._buffer.find(_END, self._searched)
             if end < 0:
+                self._searched = max(0, len(self._buffer) - len(_END) + 1)
                 if len(self._buffer) > MOST_MESSAGE_BYTES + 65536:
                     self._answers.append(b"552 5.3.4 the message is too large\r\n")
                     self._flush()
                     if self._transport is not None:
                         self._transport.close()
                 return False
-            raw, rest = bytes(self._buffer[: end + 2]), end + 5
+            raw, rest = bytes(memoryview(self._buffer)[: end + 2]), end + 5
         del self._buffer[:rest]
-        self._in_data = False
         if b"\n.." in raw or raw.startswith(b".."):
             raw = (b"\r\n" + raw).replace(b"\r\n..", b"\r\n.")[2:]
+        self._receive(raw)
+        return True
+
+    def _receive(self, raw: bytes) -> None:
+        self._in_data = False
+        self._searched = 0
         if len(raw) > MOST_MESSAGE_BYTES:
             self._answers.append(b"552 5.3.4 the message is too large\r\n")
         else:
             self._keep(raw)
         self._sender, self._to = None, []
-        return True
 
     def _keep(self, raw: bytes) -> None:
         message = self._server.store.add(

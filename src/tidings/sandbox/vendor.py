@@ -4,7 +4,7 @@ from collections import OrderedDict
 
 from tidings.sandbox.answers import Answer, Hold, Request, json_answer
 from tidings.sandbox.faults import Fault, Faults
-from tidings.sandbox.reading import channel_of, join_request, recipients_of, sender_of, split_request
+from tidings.sandbox.reading import channel_of, join_request, read_object, recipients_of, sender_of
 from tidings.sandbox.store import Store
 
 _MOST_KEYS = 50_000
@@ -46,14 +46,13 @@ class Vendor:
 
     def _keep(self, request: Request) -> str:
         headers = {name: value for name, value in request.headers.items() if name not in _CONNECTION}
-        raw = join_request(headers, request.body)
-        body, _ = split_request(raw)
+        body = read_object(request.body)
         message = self._store.add(
             adapter="http",
             channel=channel_of(request.path, body),
             sender=sender_of(body),
             to=recipients_of(body),
-            raw=raw,
+            raw=join_request(headers, request.body),
         )
         return message.id
 

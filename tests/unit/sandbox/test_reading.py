@@ -61,3 +61,20 @@ def test_requests_that_are_no_json_objects() -> None:
         )
 
         assert show(message).headers == {"a": "b"}
+
+
+def test_a_text_message_looks_as_on_a_telephone() -> None:
+    """In a bubble, in its own direction, and what looks like a tag is text."""
+    message = Store(ManualClock()).add(
+        adapter="http",
+        channel="sms",
+        sender="Demo",
+        to=("+93700123456",),
+        raw=join_request({}, '{"text": "کد <b>100%</b> شما"}'.encode()),
+    )
+
+    page = page_html(message)
+
+    assert "کد &lt;b&gt;100%&lt;/b&gt; شما" in page
+    assert 'dir="auto"' in page
+    assert "border-radius" in page

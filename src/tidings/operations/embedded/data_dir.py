@@ -5,6 +5,7 @@ tidings-data/
 ├── lock             held (flock) by the running `tidings up`; the kernel lets go of it however that ends
 ├── secrets.json     passwords of the database roles, mode 600
 ├── keys/            the master key, mode 600
+├── secrets/         what `file://` references lead to; `tidings up` keeps the sandbox's accounts here
 ├── blobs/           what is too large for a row
 ├── postgres/        the database cluster
 └── demo.json        address and keys of the demo tenant, mode 600

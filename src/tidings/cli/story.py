@@ -1,0 +1,150 @@
+"""A notification's story as people want to read it: where it stands, what was decided, what happened when."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from rich.text import Text
+
+from tidings.cli.printing import shown
+
+if TYPE_CHECKING:
+    from tidings.client import Body, Explanation, GateLine, Happening, Notification, Simulation
+
+STYLES = {
+    "delivered": "bold green",
+    "queued": "cyan",
+    "scheduled": "cyan",
+    "dispatched": "blue",
+    "failed": "bold red",
+    "bounced": "bold red",
+    "suppressed": "yellow",
+    "expired": "yellow",
+    "cancelled": "yellow",
+    "superseded": "yellow",
+}
+_MARKS = {
+    "pass": ("✓", "green"),
+    "stop": ("✗", "bold red"),
+    "defer": ("…", "yellow"),
+    "not_asked": ("-", "dim"),
+}
+_WOULD = {
+    "send": ("It would be sent.", "bold green"),
+    "defer": ("It would wait.", "bold yellow"),
+    "stop": ("It would not be sent.", "bold red"),
+}
+#: Said elsewhere on the same page.
+_KNOWN = frozenset({"notification_id", "recipient_id"})
+
+
+def tell(story: "Explanation") -> list[Text]:
+    """The whole story, line by line."""
+    lines = [*_head(story.notification), Text()]
+    if story.summary:
+        lines += [Text(shown(story.summary)), Text()]
+    if story.decision:
+        lines += [*_decision(story.decision), Text()]
+    if story.timeline:
+        lines += [Text("Timeline (UTC)", "bold"), *_timeline(story.timeline)]
+    return lines
+
+
+def tell_simulation(found: "Simulation") -> list[Text]:
+    """What would happen, line by line."""
+    said, style = _WOULD.get(found.would, (found.would, "bold"))
+    lines = [Text(shown(found.summary) or said, style)]
+    lines += [Text("This was a rehearsal: nothing was written or sent.", "dim"), Text()]
+    if found.decision:
+        lines += _decision(found.decision)
+    if found.message is not None:
+        lines += [Text(), *_message(found.message)]
+    return [*lines, *(Text(shown(note), "dim") for note in found.notes)]
+
+
+def moment(at: datetime | None) -> str:
+    """A moment in UTC, to the millisecond."""
+    if at is None:
+        return "-"
+    return at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
+
+
+def _head(one: "Notification") -> list[Text]:
+    template = "" if one.template is None else f"{one.template.key} {one.template.version or ''}".strip()
+    channel = one.final_channel or one.channel
+    words = [channel, template, one.locale, one.category, one.priority, "test" if one.is_test else None]
+    first = Text.assemble(
+        (one.id, "bold"),
+        "  ",
+        (one.status, STYLES.get(one.status, "bold")),
+        "  ",
+        shown(" · ".join(word for word in words if word)),
+    )
+    lines = [first, Text(f"for {one.recipient_id}, accepted {moment(one.created_at)} UTC", "dim")]
+    if one.reason:
+        lines.append(Text(shown(f"reason: {one.reason}"), "dim"))
+    return lines
+
+
+def _decision(lines: "Sequence[GateLine]") -> list[Text]:
+    """What every gate said, those of a step under its number."""
+    told = [Text("Decision", "bold")]
+    width = max(len(line.gate) for line in lines)
+    step: int | None = None
+    for line in lines:
+        if line.step is not None and line.step != step:
+            step = line.step
+            told.append(Text(f"  step {step}", "dim"))
+        told.append(_gate(line, width, deeper=line.step is not None))
+    return told
+
+
+def _gate(line: "GateLine", width: int, *, deeper: bool) -> Text:
+    mark, style = _MARKS.get(line.verdict, ("?", "bold"))
+    until = f"until {moment(line.until)} UTC" if line.until else ""
+    told = line.explanation or ", ".join(word for word in (line.reason, until) if word)
+    margin = "    " if deeper else "  "
+    return Text.assemble(margin, (mark, style), f" {shown(line.gate):{width}}  ", (shown(told), "dim"))
+
+
+def _timeline(happenings: "Iterable[Happening]") -> list[Text]:
+    lines: list[Text] = []
+    first: datetime | None = None
+    for one in happenings:
+        first = first or one.at
+        after = "" if one.at == first else f"{(one.at - first).total_seconds():+.3f} s"
+        lines.append(
+            Text.assemble(
+                f"  {moment(one.at)}  ",
+                (f"{after:>12}  ", "dim"),
+                (f"{shown(one.kind):12}", STYLES.get(one.kind, "bold")),
+                "  ",
+                _told(one.facts),
+            )
+        )
+    return lines
+
+
+def _told(facts: Mapping[str, Any]) -> str:
+    """The sentence that belongs to it, or else its facts."""
+    text = facts.get("text")
+    return shown(text) if isinstance(text, str) else _facts(facts)
+
+
+def _facts(facts: Mapping[str, Any]) -> str:
+    known = {name: value for name, value in facts.items() if value not in (None, "", [], {})}
+    return shown("  ".join(f"{name} {_plain(value)}" for name, value in known.items() if name not in _KNOWN))
+
+
+def _plain(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _message(body: "Body") -> list[Text]:
+    about = ", ".join(word for word in (body.locale, body.direction) if word)
+    lines = [Text.assemble(("Message ", "bold"), (f"({shown(about)})" if about else "", "dim"))]
+    if body.subject:
+        lines.append(Text(f"  {shown(body.subject)}", "bold"))
+    lines += [Text(f"  {shown(line)}") for line in (body.text or "").splitlines()]
+    return lines

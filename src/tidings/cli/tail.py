@@ -1,0 +1,91 @@
+"""`tidings tail`: what happens to notifications, as it happens."""
+
+import time
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tidings.cli.calling import Key, Tenant, Url, client
+from tidings.cli.options import DataDir, Json
+
+if TYPE_CHECKING:
+    from tidings.client import Notification
+
+_EVERY_SECONDS = 0.5
+
+
+def tail(
+    *,
+    status: Annotated[str | None, typer.Option(help="Only these: queued, delivered, failed, …")] = None,
+    channel: Annotated[str | None, typer.Option(help="Only those for this channel.")] = None,
+    category: Annotated[str | None, typer.Option(help="Only those of this category.")] = None,
+    recipient: Annotated[str | None, typer.Option(help="Only those for this person, rcp_…")] = None,
+    template: Annotated[str | None, typer.Option(help="Only those with this template.")] = None,
+    lines: Annotated[int, typer.Option("-n", "--lines", help="How many to begin with.", min=0, max=200)] = 10,
+    follow: Annotated[
+        bool, typer.Option("--follow/--no-follow", help="Go on until Ctrl-C, or show what is there and end.")
+    ] = True,
+    as_json: Json = False,
+    url: Url = None,
+    key: Key = None,
+    tenant: Tenant = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Show notifications as they are accepted and as they move on; a line for each change of status."""
+    import sys
+
+    from tidings.cli.following import Following
+    from tidings.client import NotReachedError, UnavailableError
+    from tidings.client.calls import Filter
+
+    wanted: Filter = {
+        "status": status,
+        "channel": channel,
+        "category": category,
+        "recipient": recipient,
+        "template": template,
+    }
+    away = False
+    with client(url, key, tenant, data_dir) as tidings:
+        following = Following(tidings, wanted)
+        try:
+            for one in following.begin(lines):
+                _show(one, as_json=as_json)
+            while follow:
+                time.sleep(_EVERY_SECONDS)
+                try:
+                    for one in following.look():
+                        _show(one, as_json=as_json)
+                    away = False
+                except (NotReachedError, UnavailableError) as error:
+                    if not away:
+                        print(f"tidings: {error}; trying again …", file=sys.stderr)
+                    away = True
+        except BrokenPipeError:
+            # Whoever read us has seen enough, as `tidings tail | head` has.
+            sys.stderr.close()
+
+
+def _show(one: "Notification", *, as_json: bool) -> None:
+    if as_json:
+        import msgspec
+
+        print(msgspec.json.encode(one).decode(), flush=True)
+        return
+    from rich.text import Text
+
+    from tidings.cli.printing import print_lines, shown
+    from tidings.cli.story import STYLES, moment
+
+    template = one.template.key if one.template else "-"
+    words = f"{one.final_channel or one.channel:9} {template:24} {one.recipient_id}  {one.id}"
+    print_lines(
+        [
+            Text.assemble(
+                (f"{moment(one.updated_at or one.created_at)}  ", "dim"),
+                (f"{one.status:11}", STYLES.get(one.status, "bold")),
+                shown(words),
+                (f"  {shown(one.reason)}" if one.reason else "", "dim"),
+            )
+        ]
+    )

@@ -1,0 +1,99 @@
+"""What was typed for a message, read: whom it is for, its variables, its moments, its files."""
+
+import json
+import mimetypes
+import re
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from tidings.cli.failures import CommandError
+from tidings.client import Address, Attachment, Recipient
+
+_DURATION = re.compile(r"(?:in )?\+?(\d{1,6}(?:\.\d+)?)(s|m|h|d)")
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+#: Channels whose addresses are telephone numbers.
+_BY_NUMBER = frozenset({"sms", "whatsapp", "viber", "voice"})
+
+
+def recipient_of(to: str, *, channel: str, name: str | None) -> str | Recipient:
+    """An id as it is; an address as somebody who has it."""
+    if to.startswith("rcp_"):
+        if name is not None:
+            raise CommandError("--name is for addresses; a recipient by id has a name already")
+        return to
+    return Recipient(display_name=name, addresses=[Address(_channel_of(to, channel), to)])
+
+
+def _channel_of(to: str, channel: str) -> str:
+    if "@" in to and channel in {"auto", "email"}:
+        return "email"
+    if re.fullmatch(r"\+[\d\s().-]+", to) and channel in {"auto", *_BY_NUMBER}:
+        return "sms" if channel == "auto" else channel
+    if channel == "auto":
+        raise CommandError(
+            f"{to!r} is no recipient's id (rcp_…), mail address or number such as +93700123456; "
+            "say with --channel what kind of address it is"
+        )
+    return channel
+
+
+def variables_of(pairs: Sequence[str], file: Path | None) -> dict[str, Any]:
+    """The file's, with the single ones over them."""
+    found = _read_object(file) if file is not None else {}
+    for pair in pairs:
+        name, mark, value = pair.partition("=")
+        plain = name.removesuffix(":")
+        if not mark or not plain:
+            raise CommandError(f"--var must be NAME=TEXT or NAME:=JSON, not {pair!r}")
+        found[plain] = _json(value, f"--var {plain}") if name.endswith(":") else value
+    return found
+
+
+def _read_object(file: Path) -> dict[str, Any]:
+    try:
+        text = sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8"
+        raise CommandError(f"--variables {file} can't be read: {reason}") from None
+    found = _json(text, f"--variables {file}")
+    if not isinstance(found, dict):
+        raise CommandError(f"--variables {file} must hold a JSON object")
+    return found
+
+
+def _json(text: str, what: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise CommandError(f"{what} is no JSON: {error}") from None
+
+
+def moment_of(text: str | None, option: str) -> datetime | None:
+    """A moment, or so long from now."""
+    if text is None:
+        return None
+    if length := _DURATION.fullmatch(text.strip()):
+        return datetime.now(UTC) + timedelta(seconds=float(length[1]) * _SECONDS[length[2]])
+    try:
+        moment = datetime.fromisoformat(text.strip())
+    except ValueError:
+        moment = None
+    if moment is None or moment.tzinfo is None:
+        raise CommandError(
+            f"{option} must be a moment with its offset such as 2026-12-01T09:00Z or 2026-12-01T09:00+04:30, "
+            f"or a time from now such as 10m, 2h or 1d, not {text!r}"
+        )
+    return moment
+
+
+def attachment(file: Path) -> Attachment:
+    """The file, under its own name."""
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        raise CommandError(f"--attach {file} can't be read: {error.strerror}") from None
+    kind, _ = mimetypes.guess_type(file.name)
+    return Attachment(filename=file.name, media_type=kind or "application/octet-stream", content=content)

@@ -1,0 +1,153 @@
+"""The client for asyncio."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from datetime import date
+from typing import Any, Self, TypeVar, Unpack
+
+import httpx
+
+from tidings.client import calls, wire
+from tidings.client.calls import Call, Filter
+from tidings.client.errors import ClientError, NotDoneError
+from tidings.client.messages import Message, Options, Recipient
+from tidings.client.results import (
+    Accepted,
+    Attempt,
+    Body,
+    Bulk,
+    Counters,
+    Explanation,
+    Notification,
+    Page,
+    Simulation,
+)
+from tidings.client.retrying import Retries
+from tidings.client.waiting import looks
+
+T = TypeVar("T")
+
+
+class AsyncTidings:
+    """`async with AsyncTidings("http://127.0.0.1:8080", "tdk_…") as tidings:`; tasks may share one."""
+
+    def __init__(
+        self,
+        base_url: str,
+        key: str,
+        *,
+        tenant: str | None = None,
+        timeout: float = 30.0,
+        retries: Retries | None = None,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        """`tenant` is for platform keys, which act for one; `timeout` is of one try, in seconds."""
+        given = wire.settings(base_url, key, tenant=tenant, timeout=timeout)
+        self._http = httpx.AsyncClient(**given, transport=transport)
+        self._retries = retries or Retries()
+
+    async def close(self) -> None:
+        """End the connections."""
+        await self._http.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def send(
+        self,
+        recipient: str | Recipient | dict[str, Any],
+        template: str,
+        *,
+        idempotency_key: str | None = None,
+        **more: Unpack[Options],
+    ) -> Accepted:
+        """Accept one notification. Without a key it gets one, so that repeats after a broken connection are safe."""
+        message = Message(recipient=recipient, template=template, **more)
+        return await self._do(calls.send(message, idempotency_key))
+
+    async def send_bulk(self, messages: Sequence[Message], *, idempotency_key: str | None = None) -> Bulk:
+        """Accept many in one request; one that is refused does not hold up the others."""
+        return await self._do(calls.send_bulk(messages, idempotency_key))
+
+    async def simulate(
+        self, recipient: str | Recipient | dict[str, Any], template: str, **more: Unpack[Options]
+    ) -> Simulation:
+        """What would happen, by the same code; nothing is written or sent."""
+        return await self._do(calls.simulate(Message(recipient=recipient, template=template, **more)))
+
+    async def get(self, notification_id: str) -> Notification:
+        """The notification as it stands."""
+        return await self._do(calls.get(notification_id))
+
+    async def explain(self, notification_id: str) -> Explanation:
+        """Why it did or did not happen."""
+        return await self._do(calls.explain(notification_id))
+
+    async def body(self, notification_id: str) -> Body:
+        """The message as the person saw it."""
+        return await self._do(calls.body(notification_id))
+
+    async def attempts(self, notification_id: str) -> tuple[Attempt, ...]:
+        """What vendors said."""
+        return await self._do(calls.attempts(notification_id))
+
+    async def cancel(self, notification_id: str) -> Notification:
+        """Take it back while it waits; a `ConflictError` where it is too late."""
+        return await self._do(calls.cancel(notification_id))
+
+    async def counters(self, first: date | None = None, last: date | None = None) -> Counters:
+        """How many of what, by day."""
+        return await self._do(calls.counters(first, last))
+
+    async def page(
+        self, *, cursor: str | None = None, limit: int | None = None, **wanted: Unpack[Filter]
+    ) -> Page[Notification]:
+        """One page of notifications, the newest first."""
+        return await self._do(calls.page(wanted, cursor=cursor, limit=limit))
+
+    async def list(self, **wanted: Unpack[Filter]) -> AsyncIterator[Notification]:
+        """Notifications, the newest first; pages are fetched as they are needed."""
+        cursor: str | None = None
+        while True:
+            found = await self.page(cursor=cursor, **wanted)
+            for item in found.items:
+                yield item
+            cursor = found.next_cursor
+            if cursor is None:
+                return
+
+    async def wait_until_done(self, notification_id: str, *, timeout: float = 30.0) -> Notification:
+        """The notification when nothing follows any more; a `NotDoneError` after `timeout` seconds."""
+        found = await self.get(notification_id)
+        for pause in looks(timeout):
+            if found.done:
+                break
+            await asyncio.sleep(pause)
+            found = await self.get(notification_id)
+        if not found.done:
+            raise NotDoneError(found, timeout)
+        return found
+
+    async def _do(self, call: Call[T]) -> T:
+        tried = 0
+        while True:
+            tried += 1
+            try:
+                return await self._try(call)
+            except ClientError as failed:
+                pause = self._retries.pause(failed, tried)
+                if pause is None:
+                    raise
+            await asyncio.sleep(pause)
+
+    async def _try(self, call: Call[T]) -> T:
+        try:
+            got = await self._http.request(
+                call.method, call.path, params=dict(call.query), content=call.body, headers=call.headers
+            )
+        except httpx.RequestError as error:
+            raise wire.not_reached(error, self._http.base_url) from error
+        return calls.answer(call, got.status_code, got.content, got.headers)

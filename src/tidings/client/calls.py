@@ -1,0 +1,178 @@
+"""Every call of the API: method, path, body, and how its answer is read. No network here; both clients send these."""
+
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import Any, Generic, TypedDict, TypeVar
+from urllib.parse import quote
+
+import msgspec
+
+from tidings.client.errors import ClientError, StrangeAnswerError, error_of
+from tidings.client.messages import Message
+from tidings.client.results import (
+    Accepted,
+    Attempt,
+    Body,
+    Bulk,
+    Counters,
+    Explanation,
+    Notification,
+    Page,
+    Problem,
+    Simulation,
+)
+from tidings.client.retrying import seconds_of
+
+T = TypeVar("T")
+
+_HOME = "/api/v1/notifications"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call(Generic[T]):
+    """One request, and how its answer is read."""
+
+    method: str
+    path: str
+    read: Callable[[bytes], T]
+    query: Mapping[str, str] = field(default_factory=dict)
+    body: bytes | None = field(default=None, repr=False)
+    #: The same for every repeat.
+    key: str | None = None
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Those that belong to this call."""
+        found = {"content-type": "application/json"} if self.body is not None else {}
+        return {**found, "idempotency-key": self.key} if self.key is not None else found
+
+
+class Filter(TypedDict, total=False):
+    """Which notifications are wanted."""
+
+    status: str | None
+    channel: str | None
+    category: str | None
+    #: `rcp_…`
+    recipient: str | None
+    template: str | None
+    correlation_id: str | None
+    since: datetime | None
+    until: datetime | None
+
+
+def send(message: Message, key: str | None) -> Call[Accepted]:
+    """Accept one."""
+    return _post(_HOME, Accepted, message, key=key or new_key())
+
+
+def send_bulk(messages: Sequence[Message], key: str | None) -> Call[Bulk]:
+    """Accept many; each has its own result."""
+    return _post(f"{_HOME}/bulk", Bulk, {"notifications": messages}, key=key or new_key())
+
+
+def simulate(message: Message) -> Call[Simulation]:
+    """What would happen."""
+    return _post(f"{_HOME}/simulate", Simulation, message)
+
+
+def cancel(notification_id: str) -> Call[Notification]:
+    """Take it back while it waits."""
+    return Call(method="POST", path=f"{_one(notification_id)}/cancel", read=_reader(Notification))
+
+
+def get(notification_id: str) -> Call[Notification]:
+    """As it stands."""
+    return Call(method="GET", path=_one(notification_id), read=_reader(Notification))
+
+
+def explain(notification_id: str) -> Call[Explanation]:
+    """Its whole story."""
+    return Call(method="GET", path=f"{_one(notification_id)}/explain", read=_read_explanation)
+
+
+def body(notification_id: str) -> Call[Body]:
+    """As the person saw it."""
+    return Call(method="GET", path=f"{_one(notification_id)}/body", read=_reader(Body))
+
+
+def attempts(notification_id: str) -> Call[tuple[Attempt, ...]]:
+    """What vendors said."""
+    read = _reader(Page[Attempt])
+    return Call(method="GET", path=f"{_one(notification_id)}/attempts", read=lambda raw: read(raw).items)
+
+
+def page(wanted: Filter, *, cursor: str | None, limit: int | None) -> Call[Page[Notification]]:
+    """Some of them, the newest first."""
+    given: dict[str, object] = {**wanted, "cursor": cursor, "limit": limit}
+    query = {name: _text(value) for name, value in given.items() if value is not None}
+    return Call(method="GET", path=_HOME, read=_reader(Page[Notification]), query=query)
+
+
+def counters(first: date | None, last: date | None) -> Call[Counters]:
+    """How many of what."""
+    query = {name: day.isoformat() for name, day in (("from", first), ("to", last)) if day is not None}
+    return Call(method="GET", path=f"{_HOME}/counters", read=_reader(Counters), query=query)
+
+
+def new_key() -> str:
+    """An Idempotency-Key that nobody else has."""
+    return uuid.uuid4().hex
+
+
+def answer(call: Call[T], status: int, raw: bytes, headers: Mapping[str, str]) -> T:
+    """The result of a call, or the exception that its answer means."""
+    if 200 <= status < 300:
+        try:
+            return call.read(raw)
+        except (msgspec.MsgspecError, UnicodeError, TypeError, KeyError):
+            raise _strange(status) from None
+    raise failure(status, raw, headers)
+
+
+def failure(status: int, raw: bytes, headers: Mapping[str, str]) -> ClientError:
+    """The exception for an answer that is no success."""
+    try:
+        problem = msgspec.json.decode(raw, type=Problem)
+    except (msgspec.MsgspecError, UnicodeError):
+        return _strange(status)
+    return error_of(problem, retry_after=seconds_of(headers.get("retry-after")))
+
+
+def _strange(status: int) -> StrangeAnswerError:
+    return StrangeAnswerError(
+        f"HTTP {status} with an answer that is not of the Tidings API; is this the right address?",
+        status=status,
+    )
+
+
+def _post(path: str, kind: type[T], content: object, *, key: str | None = None) -> Call[T]:
+    return Call(method="POST", path=path, read=_reader(kind), body=msgspec.json.encode(content), key=key)
+
+
+def _reader(kind: type[T]) -> Callable[[bytes], T]:
+    return msgspec.json.Decoder(kind).decode
+
+
+def _one(notification_id: str) -> str:
+    return f"{_HOME}/{quote(notification_id, safe='')}"
+
+
+def _text(value: object) -> str:
+    return value.isoformat() if isinstance(value, datetime) else str(value)
+
+
+def _read_explanation(raw: bytes) -> Explanation:
+    found = msgspec.json.decode(raw, type=dict[str, Any])
+    told = dict(found)
+    told["timeline"] = [
+        {"at": line["at"], "kind": line["kind"], "facts": _without(line, "at", "kind")}
+        for line in found.get("timeline", ())
+    ]
+    return msgspec.convert({**told, "raw": found}, Explanation)
+
+
+def _without(line: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in line.items() if name not in names}

@@ -1,0 +1,152 @@
+"""The client for ordinary code."""
+
+import time
+from collections.abc import Iterator, Sequence
+from datetime import date
+from typing import Any, Self, TypeVar, Unpack
+
+import httpx
+
+from tidings.client import calls, wire
+from tidings.client.calls import Call, Filter
+from tidings.client.errors import ClientError, NotDoneError
+from tidings.client.messages import Message, Options, Recipient
+from tidings.client.results import (
+    Accepted,
+    Attempt,
+    Body,
+    Bulk,
+    Counters,
+    Explanation,
+    Notification,
+    Page,
+    Simulation,
+)
+from tidings.client.retrying import Retries
+from tidings.client.waiting import looks
+
+T = TypeVar("T")
+
+
+class Tidings:
+    """`with Tidings("http://127.0.0.1:8080", "tdk_…") as tidings:`; threads may share one."""
+
+    def __init__(
+        self,
+        base_url: str,
+        key: str,
+        *,
+        tenant: str | None = None,
+        timeout: float = 30.0,
+        retries: Retries | None = None,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        """`tenant` is for platform keys, which act for one; `timeout` is of one try, in seconds."""
+        given = wire.settings(base_url, key, tenant=tenant, timeout=timeout)
+        self._http = httpx.Client(**given, transport=transport)
+        self._retries = retries or Retries()
+
+    def close(self) -> None:
+        """End the connections."""
+        self._http.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def send(
+        self,
+        recipient: str | Recipient | dict[str, Any],
+        template: str,
+        *,
+        idempotency_key: str | None = None,
+        **more: Unpack[Options],
+    ) -> Accepted:
+        """Accept one notification. Without a key it gets one, so that repeats after a broken connection are safe."""
+        message = Message(recipient=recipient, template=template, **more)
+        return self._do(calls.send(message, idempotency_key))
+
+    def send_bulk(self, messages: Sequence[Message], *, idempotency_key: str | None = None) -> Bulk:
+        """Accept many in one request; one that is refused does not hold up the others."""
+        return self._do(calls.send_bulk(messages, idempotency_key))
+
+    def simulate(
+        self, recipient: str | Recipient | dict[str, Any], template: str, **more: Unpack[Options]
+    ) -> Simulation:
+        """What would happen, by the same code; nothing is written or sent."""
+        return self._do(calls.simulate(Message(recipient=recipient, template=template, **more)))
+
+    def get(self, notification_id: str) -> Notification:
+        """The notification as it stands."""
+        return self._do(calls.get(notification_id))
+
+    def explain(self, notification_id: str) -> Explanation:
+        """Why it did or did not happen."""
+        return self._do(calls.explain(notification_id))
+
+    def body(self, notification_id: str) -> Body:
+        """The message as the person saw it."""
+        return self._do(calls.body(notification_id))
+
+    def attempts(self, notification_id: str) -> tuple[Attempt, ...]:
+        """What vendors said."""
+        return self._do(calls.attempts(notification_id))
+
+    def cancel(self, notification_id: str) -> Notification:
+        """Take it back while it waits; a `ConflictError` where it is too late."""
+        return self._do(calls.cancel(notification_id))
+
+    def counters(self, first: date | None = None, last: date | None = None) -> Counters:
+        """How many of what, by day."""
+        return self._do(calls.counters(first, last))
+
+    def page(
+        self, *, cursor: str | None = None, limit: int | None = None, **wanted: Unpack[Filter]
+    ) -> Page[Notification]:
+        """One page of notifications, the newest first."""
+        return self._do(calls.page(wanted, cursor=cursor, limit=limit))
+
+    def list(self, **wanted: Unpack[Filter]) -> Iterator[Notification]:
+        """Notifications, the newest first; pages are fetched as they are needed."""
+        cursor: str | None = None
+        while True:
+            found = self.page(cursor=cursor, **wanted)
+            yield from found.items
+            cursor = found.next_cursor
+            if cursor is None:
+                return
+
+    def wait_until_done(self, notification_id: str, *, timeout: float = 30.0) -> Notification:
+        """The notification when nothing follows any more; a `NotDoneError` after `timeout` seconds."""
+        found = self.get(notification_id)
+        for pause in looks(timeout):
+            if found.done:
+                break
+            time.sleep(pause)
+            found = self.get(notification_id)
+        if not found.done:
+            raise NotDoneError(found, timeout)
+        return found
+
+    def _do(self, call: Call[T]) -> T:
+        tried = 0
+        while True:
+            tried += 1
+            try:
+                return self._try(call)
+            except ClientError as failed:
+                pause = self._retries.pause(failed, tried)
+                if pause is None:
+                    raise
+            time.sleep(pause)
+
+    def _try(self, call: Call[T]) -> T:
+        try:
+            got = self._http.request(
+                call.method, call.path, params=dict(call.query), content=call.body, headers=call.headers
+            )
+        except httpx.RequestError as error:
+            raise wire.not_reached(error, self._http.base_url) from error
+        return calls.answer(call, got.status_code, got.content, got.headers)

@@ -1,0 +1,30 @@
+"""The demo tenant's channels: e-mail and SMS through the platform's vendors, set up once and never changed back."""
+
+from typing import Final
+
+from tidings.contracts.tenants import Channel
+from tidings.kernel.db import Database
+from tidings.kernel.ids import TenantId
+from tidings.notify.channels import store
+from tidings.notify.channels.configure import ChannelConfigurer
+from tidings.notify.channels.model import ChannelConfig, Sender
+from tidings.notify.channels.wire import PutChannel
+
+_ACTOR = "tidings up"
+_CHANNELS: Final[dict[Channel, PutChannel]] = {
+    "email": PutChannel(vendor="smtp", sender=Sender(from_address="hello@demo.example", from_name="Demo")),
+    "sms": PutChannel(vendor="http", sender=Sender(sender_id="Demo")),
+}
+
+
+async def ensure_channels(db: Database, configurer: ChannelConfigurer, *, tenant_id: TenantId) -> None:
+    """Set up those that are not there, as `PUT /api/v1/channels/…` does."""
+    async with db.tenant(tenant_id) as tx:
+        known = {found.channel for found in await store.find_channels(tx)}
+        for channel, wanted in _CHANNELS.items():
+            if channel not in known:
+                await configurer.configure(tx, wanted.wish(channel), expect=_anything, actor=_ACTOR)
+
+
+def _anything(_: ChannelConfig | None) -> None:
+    """There is no version that it would have to be made from."""

@@ -1,0 +1,172 @@
+"""The sandbox of `tidings up`: the vendor of a fresh install, found again where it was."""
+
+import asyncio
+import json
+import re
+import smtplib
+import socket
+import stat
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from tests.support.running import RunningTidings, run_tidings
+from tests.support.vendors import MESSAGE
+from tidings.contracts.messages import Accepted, OutboundMessage
+from tidings.kernel.clock import SystemClock
+from tidings.kernel.secrets import FileSecrets, SecretsByScheme
+from tidings.router.adapters.registry import Surroundings, open_adapter
+
+
+def received(tidings: RunningTidings, **wanted: str) -> list[dict[str, Any]]:
+    """What the sandbox has."""
+    found: list[dict[str, Any]] = httpx.get(f"{tidings.demo['sandbox_url']}/messages", params=wanted).json()[
+        "messages"
+    ]
+    return found
+
+
+def channels(tidings: RunningTidings) -> dict[str, Any]:
+    """The demo tenant's, by name."""
+    with tidings.client() as client:
+        return {item["channel"]: item for item in client.get("/api/v1/channels").json()["items"]}
+
+
+def send_as_the_platform(data_dir: Path, vendor: str, message: OutboundMessage) -> Any:
+    """As the router does it: the adapter, with the settings that the account refers to."""
+
+    async def send() -> Any:
+        adapter = await open_adapter(
+            vendor,
+            {"secret_ref": f"file://sandbox/{vendor}.json"},
+            SecretsByScheme({"file": FileSecrets(data_dir / "secrets")}),
+            surroundings=Surroundings(clock=SystemClock()),
+        )
+        try:
+            (outcome,) = await adapter.send([message])
+            return outcome
+        finally:
+            await adapter.close()
+
+    return asyncio.run(send())
+
+
+def test_it_is_there_and_the_platform_sends_to_it(data_dir: Path) -> None:
+    """demo.json and the greeting say where; mail and SMS of the platform's accounts arrive; two channels are set up."""
+    with RunningTidings(data_dir) as tidings:
+        demo = tidings.demo
+        assert f"  Sandbox    {demo['sandbox_url']}/" in tidings.output
+        assert "Sandbox" in httpx.get(f"{demo['sandbox_url']}/").text
+        with smtplib.SMTP("127.0.0.1", demo["smtp_port"]) as client:
+            client.sendmail("a@b.test", ["somebody@example.test"], "Subject: by hand\r\n\r\nhello\r\n")
+        sms = replace(MESSAGE, channel="sms", to="+93700123456", text="Your code is 0424", html=None)
+        assert isinstance(send_as_the_platform(data_dir, "smtp", MESSAGE), Accepted)
+        assert isinstance(send_as_the_platform(data_dir, "http", sms), Accepted)
+
+        assert [m["subject"] for m in received(tidings, to="somebody@example.test")] == ["by hand"]
+        (mail,) = received(tidings, to=MESSAGE.to)
+        assert (mail["adapter"], mail["html"].strip()) == ("smtp", MESSAGE.html)
+        (text,) = received(tidings, channel="sms")
+        assert (text["adapter"], text["to"], text["text"]) == ("http", "+93700123456", "Your code is 0424")
+        found = channels(tidings)
+        assert {name: channel["vendor"] for name, channel in found.items()} == {
+            "email": "smtp",
+            "sms": "http",
+        }
+        assert [account["owner"] for account in found["email"]["accounts"]] == ["platform"]
+        for name in ("smtp", "http"):
+            file = data_dir / "secrets" / "sandbox" / f"{name}.json"
+            assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_a_second_start_finds_it_where_it_was_and_changes_nothing(data_dir: Path) -> None:
+    """The same ports; a channel that the tenant changed stays changed."""
+    with RunningTidings(data_dir) as first:
+        before = first.demo
+        with first.client() as client:
+            changed = {"vendor": "smtp", "sender": {"from_address": "other@demo.example"}}
+            version = {"If-Match": client.get("/api/v1/channels/email").headers["etag"]}
+            done = client.put("/api/v1/channels/email", json=changed, headers=version)
+            assert done.status_code == 200, done.text
+        first.stop()
+    with RunningTidings(data_dir) as second:
+        after, found = second.demo, channels(second)
+        assert isinstance(send_as_the_platform(data_dir, "smtp", MESSAGE), Accepted)
+
+    assert (after["sandbox_url"], after["smtp_port"]) == (before["sandbox_url"], before["smtp_port"])
+    assert found["email"]["sender"] == {"from_address": "other@demo.example"}
+    assert found["sms"]["version"] == 1
+
+
+def test_ports_that_somebody_has_taken_meanwhile(data_dir: Path) -> None:
+    """Others are chosen, and the accounts follow."""
+    with RunningTidings(data_dir) as first:
+        before = first.demo
+        first.stop()
+    with socket.socket() as taken:
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        taken.bind(("127.0.0.1", before["smtp_port"]))
+        taken.listen()
+
+        with RunningTidings(data_dir) as second:
+            after = second.demo
+            assert isinstance(send_as_the_platform(data_dir, "smtp", MESSAGE), Accepted)
+            assert len(received(second)) == 1
+
+    assert after["smtp_port"] != before["smtp_port"]
+
+
+def test_ports_and_memory_are_the_operators_choice(data_dir: Path) -> None:
+    """Those that are asked for are taken, and only so many messages are kept."""
+    ports = []
+    for _ in range(2):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            ports.append(free.getsockname()[1])
+    chosen = {
+        "TIDINGS_SANDBOX_SMTP_PORT": str(ports[0]),
+        "TIDINGS_SANDBOX_HTTP_PORT": str(ports[1]),
+        "TIDINGS_SANDBOX_KEEP": "2",
+    }
+
+    with RunningTidings(data_dir, prefix=(), port=0, **chosen) as tidings:
+        with smtplib.SMTP("127.0.0.1", ports[0]) as client:
+            for number in range(3):
+                client.sendmail("a@b.test", ["c@d.test"], f"Subject: {number}\r\n\r\nx\r\n")
+
+        assert tidings.demo["smtp_port"] == ports[0]
+        assert tidings.demo["sandbox_url"] == f"http://127.0.0.1:{ports[1]}"
+        assert [m["subject"] for m in received(tidings)] == ["1", "2"]
+
+    with socket.socket() as taken:
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        taken.bind(("127.0.0.1", ports[0]))
+        taken.listen()
+        refused = run_tidings("up", "--data-dir", str(data_dir), "--port", "0", **chosen)
+    assert refused.returncode == 1
+    assert "TIDINGS_SANDBOX_SMTP_PORT" in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
+def test_it_can_be_switched_off(data_dir: Path) -> None:
+    """Then nothing is sent to it, and nothing is set up."""
+    with RunningTidings(data_dir, TIDINGS_SANDBOX="off") as tidings:
+        assert tidings.demo["sandbox_url"] is None
+        assert tidings.demo["smtp_port"] is None
+        assert re.search(r"^  Sandbox    off$", tidings.output, re.MULTILINE)
+        assert channels(tidings) == {}
+    assert not (data_dir / "secrets" / "sandbox").exists()
+
+
+def test_demo_json_of_a_stranger_hand_is_no_obstacle(data_dir: Path) -> None:
+    """Nonsense in the place of a port means any port."""
+    with RunningTidings(data_dir) as first:
+        first.stop()
+    file = data_dir / "demo.json"
+    known = json.loads(file.read_text())
+    file.write_text(json.dumps({**known, "smtp_port": "many", "sandbox_url": "http://x:99999999/"}))
+
+    with RunningTidings(data_dir) as second:
+        assert second.demo["smtp_port"] > 0

@@ -1,0 +1,120 @@
+"""A server on loopback that plays the API's part, and a way to type commands against it."""
+
+import json
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tidings.cli.main import main
+
+AT = "2026-11-15T12:00:00Z"
+
+
+def notification(number: int = 1, status: str = "delivered", **facts: Any) -> dict[str, Any]:
+    """One as the API shows it."""
+    return {
+        "id": f"ntf_{number:03}",
+        "status": status,
+        "channel": "auto",
+        "final_channel": "email",
+        "recipient_id": "rcp_1",
+        "created_at": AT,
+        "template": {"key": "otp", "version": "1.0.0"},
+        **facts,
+    }
+
+
+@dataclass
+class PlayedApi:
+    """What it answers by method and path, and what it heard."""
+
+    url: str = ""
+    answers: dict[str, tuple[int, Any]] = field(default_factory=dict)
+    heard: list[tuple[str, dict[str, str], Any]] = field(default_factory=list)
+    #: How a call is looked up among the answers.
+    read: Callable[[str], str] = str
+
+    def body_of(self, call: str) -> Any:
+        """What the last such call brought."""
+        return next(body for name, _, body in reversed(self.heard) if name == call)
+
+
+@dataclass(frozen=True)
+class Printed:
+    """What a command said, and how it ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+Types = Callable[..., Printed]
+
+
+@pytest.fixture
+def api() -> Iterator[PlayedApi]:
+    """The server."""
+    played = PlayedApi()
+
+    class Handler(BaseHTTPRequestHandler):
+        def answer(self) -> None:
+            size = int(self.headers.get("content-length") or 0)
+            sent = json.loads(self.rfile.read(size)) if size else None
+            call = f"{self.command} {self.path.removeprefix('/api/v1/notifications')}"
+            played.heard.append((call, {k.lower(): v for k, v in self.headers.items()}, sent))
+            missing = {"status": 404, "code": "not_found", "detail": "There is no such thing here."}
+            status, told = played.answers.get(played.read(call), (404, missing))
+            content = json.dumps(told).encode()
+            self.send_response(status)
+            self.send_header("content-length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        do_GET = answer  # noqa: N815
+        do_POST = answer  # noqa: N815
+
+        def log_message(self, *_: Any) -> None:
+            """Quietly."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    played.url = f"http://127.0.0.1:{server.server_port}"
+    serving = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    serving.start()
+    yield played
+    server.shutdown()
+    server.server_close()
+    serving.join()
+
+
+@pytest.fixture
+def house(tmp_path: Path, api: PlayedApi) -> Path:
+    """A data dir whose demo.json leads to the server."""
+    (tmp_path / "demo.json").write_text(json.dumps({"base_url": api.url, "api_key": "tdk_demo_key"}))
+    return tmp_path
+
+
+@pytest.fixture
+def types(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], house: Path) -> Types:
+    """Type a command, in that data dir."""
+    for name in ("TIDINGS_URL", "TIDINGS_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TIDINGS_DATA_DIR", str(house))
+
+    def type_(*words: str) -> Printed:
+        monkeypatch.setattr(sys, "argv", ["tidings", *words])
+        code = 0
+        try:
+            main()
+        except SystemExit as end:
+            code = int(end.code or 0)
+        said = capsys.readouterr()
+        return Printed(code, said.out, said.err)
+
+    return type_

@@ -1,0 +1,137 @@
+"""`tidings explain` and `tidings tail`: a story that can be read, and a stream that misses nothing."""
+
+import json
+import re
+
+from tests.unit.cli.conftest import AT, PlayedApi, Types, notification
+from tidings.cli.following import Following
+from tidings.client import Tidings
+
+STORY = {
+    "notification": notification(status="failed", reason="vendor_refused", locale="fa-AF"),
+    "summary": "The vendor said no.",
+    "decision": [
+        {"gate": "tenant", "verdict": "pass", "reason": None, "explanation": "The tenant may send."},
+        {"gate": "quiet_hours", "verdict": "defer", "reason": "quiet_hours", "until": "2026-11-16T03:30:00Z"},
+        {"gate": "address", "verdict": "pass", "reason": None, "step": 1},
+    ],
+    "timeline": [
+        {"at": AT, "kind": "accepted", "text": "Accepted: otp 1.0.0.", "reason": "x"},
+        {"at": "2026-11-15T12:00:00.250Z", "kind": "attempt", "vendor": "smtp", "tries": 2, "code": None},
+        {"at": "2026-11-15T12:00:01Z", "kind": "failed", "reason": "550 \u202eno \x1b[31mred"},
+    ],
+    "attempts": [],
+}
+
+
+def test_the_story_reads_from_top_to_bottom(types: Types, api: PlayedApi) -> None:
+    """Where it stands, what was decided, what happened when; no colours where no terminal is."""
+    api.answers["GET /ntf_001/explain"] = (200, STORY)
+
+    said = types("explain", "ntf_001")
+
+    assert said.code == 0, said.err
+    assert said.out.splitlines() == [
+        "ntf_001  failed  email · otp 1.0.0 · fa-AF",
+        "for rcp_1, accepted 2026-11-15 12:00:00.000 UTC",
+        "reason: vendor_refused",
+        "",
+        "The vendor said no.",
+        "",
+        "Decision",
+        "  ✓ tenant       The tenant may send.",
+        "  … quiet_hours  quiet_hours, until 2026-11-16 03:30:00.000 UTC",
+        "  step 1",
+        "    ✓ address",
+        "",
+        "Timeline (UTC)",
+        "  2026-11-15 12:00:00.000                accepted      Accepted: otp 1.0.0.",
+        "  2026-11-15 12:00:00.250      +0.250 s  attempt       vendor smtp  tries 2",
+        "  2026-11-15 12:00:01.000      +1.000 s  failed        reason 550 ?no ?[31mred",
+    ]
+
+
+def test_the_story_as_json_is_what_the_server_said(types: Types, api: PlayedApi) -> None:
+    """Nothing is left out."""
+    api.answers["GET /ntf_001/explain"] = (200, STORY)
+
+    assert json.loads(types("explain", "ntf_001", "--json").out) == STORY
+
+
+def test_an_unknown_notification(types: Types, api: PlayedApi) -> None:
+    """One line."""
+    said = types("explain", "ntf_404")
+
+    assert (said.code, said.err) == (1, "tidings: There is no such thing here\n")
+
+
+def test_tail_shows_the_newest_and_ends_when_told(types: Types, api: PlayedApi) -> None:
+    """The oldest of them first."""
+    items = [notification(n) for n in (3, 2, 1)]
+    api.answers["GET ?limit=100"] = (200, {"items": items, "next_cursor": None})
+
+    said = types("tail", "--no-follow", "-n", "2")
+    as_json = types("tail", "--no-follow", "-n", "1", "--json")
+
+    assert [line.split()[-1] for line in said.out.splitlines()] == ["ntf_002", "ntf_003"]
+    assert said.out.startswith("2026-11-15 12:00:00.000  delivered  email")
+    assert json.loads(as_json.out)["id"] == "ntf_003"
+
+
+def without_since(api: PlayedApi) -> None:
+    """Answer as if nothing had been said about time: the clock on the wall is in every look."""
+    api.read = lambda call: re.sub(r"since=[^&]*&", "", call)
+
+
+def test_following_tells_what_is_new_and_what_moved(api: PlayedApi) -> None:
+    """Each change once; those under way are asked after when the list no longer shows them."""
+    without_since(api)
+    with Tidings(api.url, "tdk_x") as tidings:
+        following = Following(tidings, {})
+
+        def listed(*items: dict[str, object]) -> None:
+            api.answers["GET ?limit=100"] = (200, {"items": list(items), "next_cursor": None})
+
+        listed(notification(1, "queued"))
+        assert [one.id for one in following.begin(10)] == ["ntf_001"]
+        assert following.look() == []
+
+        listed(notification(2, "queued"), notification(1, "dispatched"))
+        assert [(one.id, one.status) for one in following.look()] == [
+            ("ntf_001", "dispatched"),
+            ("ntf_002", "queued"),
+        ]
+        assert following.look() == []
+
+        listed(notification(3))
+        api.answers["GET /ntf_001"] = (200, notification(1, "delivered"))
+        api.answers["GET /ntf_002"] = (200, notification(2, "queued"))
+        assert [(one.id, one.status) for one in following.look()] == [
+            ("ntf_001", "delivered"),
+            ("ntf_003", "delivered"),
+        ]
+        assert following.look() == []
+
+
+def test_following_turns_pages_until_it_meets_what_it_knows(api: PlayedApi) -> None:
+    """A burst between two looks is told whole."""
+
+    def at(minute: int) -> str:
+        return f"2026-11-15T12:{minute:02}:00Z"
+
+    without_since(api)
+    with Tidings(api.url, "tdk_x") as tidings:
+        following = Following(tidings, {"channel": "email"})
+        old = [notification(n, created_at=at(n)) for n in (2, 1)]
+        api.answers["GET ?channel=email&limit=100"] = (200, {"items": old, "next_cursor": None})
+        following.begin(0)
+
+        first = [notification(n, created_at=at(n)) for n in (6, 5)]
+        second = [notification(n, created_at=at(n)) for n in (4, 3)]
+        api.answers["GET ?channel=email&limit=100"] = (200, {"items": first, "next_cursor": "c2"})
+        api.answers["GET ?channel=email&cursor=c2&limit=100"] = (
+            200,
+            {"items": second + old, "next_cursor": "c3"},
+        )
+
+        assert [one.id for one in following.look()] == ["ntf_003", "ntf_004", "ntf_005", "ntf_006"]
