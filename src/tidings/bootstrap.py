@@ -11,7 +11,7 @@ from enum import IntEnum
 from functools import cached_property
 from secrets import SystemRandom
 from types import TracebackType
-from typing import Self
+from typing import ClassVar, Self
 from urllib.parse import urlsplit
 
 from litestar import Router
@@ -24,7 +24,7 @@ from tidings.kernel.audit.log import AuditLog
 from tidings.kernel.blobs.store import BlobStore, open_blobs
 from tidings.kernel.bus import Subscription
 from tidings.kernel.clock import Clock, SystemClock
-from tidings.kernel.db import Database, PoolSettings
+from tidings.kernel.db import Database, PoolSettings, WorkerTx
 from tidings.kernel.deduplicate import ConsumedEvents
 from tidings.kernel.flags.flags import FLAGS_CHANNEL, FLAGS_PAYLOAD, Flags, FlagsJob
 from tidings.kernel.http.app import HttpApp, build_app
@@ -34,6 +34,7 @@ from tidings.kernel.http.health import Check
 from tidings.kernel.http.request_ids import Answered
 from tidings.kernel.http.tenant_gate import TenantGate
 from tidings.kernel.idempotency import Idempotency
+from tidings.kernel.in_hand import InHand
 from tidings.kernel.jobs import Job
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.keys.kms import open_kms
@@ -59,7 +60,6 @@ from tidings.notify.channels import deps as channels_deps
 from tidings.notify.channels import routes as channels_routes
 from tidings.notify.dispatch import outcome
 from tidings.notify.dispatch.claim import Turns
-from tidings.notify.dispatch.claim import free_orphans as free_claims
 from tidings.notify.dispatch.compose import Composer
 from tidings.notify.dispatch.job import QUEUE_CHANNEL, QUEUE_NAME, DispatchJob
 from tidings.notify.dispatch.prepare import StepGate
@@ -109,7 +109,7 @@ from tidings.router.executions.call import Caller as VendorCaller
 from tidings.router.executions.history import StoredHistory
 from tidings.router.executions.jobs import DueJob
 from tidings.router.executions.record import Recorder
-from tidings.router.executions.rescue import free_orphans as free_executions
+from tidings.router.executions.rescue import Rescuer
 from tidings.router.executions.router import ExecutionRouter
 from tidings.router.executions.sweep import sweep_ledgers
 from tidings.router.ladder.decide import Ladder
@@ -214,15 +214,21 @@ class System:
             wake=self._wake_dispatch,
         )
         self._build_pipeline()
-        self.app = self.build_app()
+
+    @cached_property
+    def app(self) -> HttpApp:
+        """What the API serves; a worker never builds it."""
+        return self.build_app()
 
     def _build_pipeline(self) -> None:
         """From the queue to the vendors; a process that only serves the API builds it too, and runs none of it."""
+        in_hand = InHand()
+        rescuer = Rescuer(in_hand, worker_id=self._worker_id, clock=self.clock)
         self.presence = Presence(
             self._runtime_url,
             self.db,
             clock=self.clock,
-            free_orphans=[free_claims, free_executions],
+            free_orphans=[self._free_claims, rescuer.free_orphans],
             on_rescue=self._rescued,
         )
         self.facts = FactsLoader(self.db, keyring=self.keyring, categories=self.categories, clock=self.clock)
@@ -252,7 +258,12 @@ class System:
             observer=observer,
         )
         self.router = ExecutionRouter(
-            accounts, caller, worker_id=self._worker_id, clock=self.clock, alarm=self.alarm
+            accounts,
+            caller,
+            worker_id=self._worker_id,
+            clock=self.clock,
+            alarm=self.alarm,
+            in_hand=in_hand,
         )
         self.due = DueJob(
             self.db,
@@ -261,6 +272,7 @@ class System:
             clock=self.clock,
             alarm=self.alarm,
             known=self.presence.known,
+            in_hand=in_hand,
         )
         self.dispatch = DispatchJob(
             db=self.db,
@@ -294,6 +306,7 @@ class System:
                 group=outcome.GROUP,
                 subjects=outcome.SUBJECTS,
                 ledger="notification",
+                by_index=True,
                 on_tenant_events=outcome.handler(
                     outbox=self.outbox, clock=self.clock, stripe=_stripe(_Stripe.OUTCOMES)
                 ),
@@ -302,6 +315,9 @@ class System:
 
     def _worker_id(self) -> str:
         return self.presence.id
+
+    async def _free_claims(self, tx: WorkerTx) -> int:
+        return await self.dispatch.free_orphans(tx)
 
     def _rescued(self, count: int) -> None:
         self.metrics.claims_freed.inc(count)
@@ -342,6 +358,9 @@ class System:
         if self._flush_traces is not None:
             # The last spans may wait for a collector that hangs; nobody else has to.
             await asyncio.to_thread(self._flush_traces)
+
+    #: Jobs that end after the others: as long as those deal with what they have claimed, this worker is alive.
+    LAST_JOBS: ClassVar = frozenset({"presence"})
 
     def jobs(self) -> Mapping[str, Job]:
         """What runs beside the API; any number of processes may run them at once."""

@@ -56,6 +56,8 @@ class OutboundMessage:
     list_unsubscribe: str | None = field(default=None, repr=False)
     #: A mail address that unsubscribes whoever writes to it.
     list_unsubscribe_mailto: str | None = field(default=None, repr=False)
+    #: Where messages wait for a connection, it goes before those that are not.
+    urgent: bool = False
     #: What the caller gave along, for adapters that pass it on.
     metadata: Mapping[str, object] = field(default_factory=dict, repr=False, hash=False)
 

@@ -75,6 +75,8 @@ class Subscription:
     on_platform_events: PlatformHandler | None = None
     #: Where a group that has never read begins: with the oldest event still kept, or with the next one.
     start: Literal["beginning", "now"] = "beginning"
+    #: Handlers that work on large tables by set; see `Database.tenant`.
+    by_index: bool = False
     retry: RetryPolicy = field(default_factory=RetryPolicy)
 
     def __post_init__(self) -> None:

@@ -83,11 +83,6 @@ class Tx:
         count = tag.rpartition(" ")[2]
         return int(count) if count.isdigit() else 0
 
-    async def plan_freshly(self) -> None:
-        """From here on every statement is planned for its values; see `Database.tenant`."""
-        with translated():
-            await self.connection.execute("SET LOCAL plan_cache_mode = force_custom_plan")
-
     @asynccontextmanager
     async def savepoint(self) -> AsyncIterator[None]:
         """A part that can fail alone."""
@@ -204,16 +199,17 @@ class Database:
         await self._pool.close()
 
     def tenant(
-        self, tenant_id: TenantId, *, caller_role: CallerRole | None = None, fresh_plans: bool = False
+        self, tenant_id: TenantId, *, caller_role: CallerRole | None = None, by_index: bool = False
     ) -> _Transaction[TenantTx]:
         """A transaction for one tenant.
 
-        `fresh_plans`: every statement is planned for its values. For changes to partitioned tables by set, where a
-        plan for any values would touch all months, and one that was made while a month was empty is the wrong one.
+        `by_index`: every statement is planned once, for any values, and finds its rows by index. For sets on large
+        tables: planning for the values at hand takes longer than the work, as soon as there are many months, and a
+        plan that was chosen while a month was empty is the wrong one for ever after.
         """
         return _Transaction(
             self._pool,
-            _begin_tenant(tenant_id, caller_role, fresh_plans=fresh_plans),
+            _begin_tenant(tenant_id, caller_role, by_index=by_index),
             lambda connection: TenantTx(connection, tenant_id),
         )
 
@@ -249,17 +245,25 @@ class Database:
 
 
 _BEGIN_WORKER = "BEGIN; SET LOCAL ROLE tidings_worker"
-_BEGIN_CLAIM = (
-    f"{_BEGIN_WORKER}; SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; "
-    "SET LOCAL synchronous_commit = off"
+#: One plan for all values, of index look-ups and nested loops alone. A cached plan keeps to what held when it was made.
+_BY_INDEX = ",".join(
+    f"set_config('{name}','{value}',true)"
+    for name, value in {
+        "plan_cache_mode": "force_generic_plan",
+        "enable_seqscan": "off",
+        "enable_bitmapscan": "off",
+        "enable_hashjoin": "off",
+        "enable_mergejoin": "off",
+    }.items()
 )
+_BEGIN_CLAIM = f"{_BEGIN_WORKER}; SET LOCAL synchronous_commit = off; SELECT {_BY_INDEX}"
 
 
-def _begin_tenant(tenant_id: TenantId, caller_role: CallerRole | None, *, fresh_plans: bool) -> str:
+def _begin_tenant(tenant_id: TenantId, caller_role: CallerRole | None, *, by_index: bool) -> str:
     # Literals, because the simple protocol takes BEGIN and the settings in one trip. Both are checked to
     # be free of anything but the letters of an id or a role, whatever the caller passed.
     tenant = TENANT.parse(tenant_id, field="tenant_id")
-    plans = ",set_config('plan_cache_mode','force_custom_plan',true)" if fresh_plans else ""
+    plans = f",{_BY_INDEX}" if by_index else ""
     return f"BEGIN; SELECT set_config('app.tenant_id','{tenant}',true){plans}{_narrow(caller_role)}"
 
 

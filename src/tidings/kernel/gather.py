@@ -33,7 +33,7 @@ class Gatherer(Generic[K, T, R]):
     """Gathers by key, such as a tenant; sets of different keys don't wait for each other."""
 
     def __init__(
-        self, work: Work[K, T, R], *, most_at_once: int = 200, sets_at_once: int = 2, most_waiting: int = 2000
+        self, work: Work[K, T, R], *, most_at_once: int = 200, sets_at_once: int = 1, most_waiting: int = 2000
     ) -> None:
         self._work = work
         self._most_at_once = most_at_once

@@ -68,7 +68,8 @@ class IdKind(Generic[T]):
 
 
 def _milliseconds(at: datetime) -> int:
-    return int(at.replace(microsecond=0).timestamp()) * 1000 + at.microsecond // 1000
+    # Half a microsecond on top: a float may lie a little below the moment that it stands for.
+    return int(at.timestamp() * 1000 + 0.0005)
 
 
 def time_of(any_id: str) -> datetime:

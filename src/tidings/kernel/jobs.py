@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Protocol
 
 from tidings.kernel.logs import get_logger
@@ -50,9 +50,22 @@ async def wait_for_stop(stop: asyncio.Event, seconds: float) -> bool:
     return True
 
 
-async def run_jobs(jobs: Mapping[str, Job], stop: asyncio.Event, metrics: Metrics) -> None:
-    """Run them all until `stop`; one that falls is started again, later and later, and counted."""
-    await asyncio.gather(*(_keep_running(name, job, stop, metrics) for name, job in jobs.items()))
+async def run_jobs(
+    jobs: Mapping[str, Job], stop: asyncio.Event, metrics: Metrics, *, last: Collection[str] = ()
+) -> None:
+    """Run them all until `stop`; one that falls is started again, later and later, and counted.
+
+    Those named in `last` are told to stop when all the others have ended.
+    """
+    stop_last = asyncio.Event()
+
+    async def others() -> None:
+        running = (_keep_running(name, job, stop, metrics) for name, job in jobs.items() if name not in last)
+        await asyncio.gather(stop.wait(), *running)
+        stop_last.set()
+
+    kept = (_keep_running(name, job, stop_last, metrics) for name, job in jobs.items() if name in last)
+    await asyncio.gather(others(), *kept)
 
 
 async def _keep_running(name: str, job: Job, stop: asyncio.Event, metrics: Metrics) -> None:

@@ -9,7 +9,7 @@ from typing import LiteralString
 
 from tidings.kernel.db import PlatformTx, TenantTx
 from tidings.kernel.events import Event, envelope_of
-from tidings.kernel.sql import Queries, sparse
+from tidings.kernel.sql import Queries
 
 
 @cache
@@ -33,12 +33,15 @@ class Outbox:
         """
         if not events:
             return
+        # A tenant's own events: its id is sent once. All others are sent as they are, and refused where they may not be.
+        own = tx.tenant_id if isinstance(tx, TenantTx) else None
+        if any(event.tenant_id != own for event in events):
+            own = None
         await tx.execute(
             self._queries.append_events,
             ids=[event.id for event in events],
-            # A tenant's own events: its id is sent once.
-            tenant_id=tx.tenant_id if isinstance(tx, TenantTx) else None,
-            tenant_ids=sparse([None if isinstance(tx, TenantTx) else event.tenant_id for event in events]),
+            tenant_id=own,
+            tenant_ids=[] if own is not None else [event.tenant_id for event in events],
             subjects=[event.subject for event in events],
             ordering_keys=[event.ordering_key for event in events],
             payloads=[event.data for event in events],

@@ -40,6 +40,9 @@ class PresenceSettings:
     silence: timedelta = timedelta(seconds=3)
     #: Seconds between two searches for claims whose worker is not known any more.
     orphans_every: float = 15.0
+    #: Seconds after a connection was made in which every sign of life is such a search: the end of the last one may have
+    #: left claims behind that nobody knows of.
+    searches_for: float = 6.0
     #: Seconds without a database after which a worker comes back under another name: by then its own tasks have given
     #: up, and what they had claimed has to be free for all.
     forgets_after: float = 900.0
@@ -108,11 +111,12 @@ class Presence:
             await self._announce(session)
             pauses.after_success()
             looked = 0.0
+            searches_until = self._clock.monotonic() + self._settings.searches_for
             while not stop.is_set():
                 await self._beat(session)
                 dead = await self._bury()
                 now = self._clock.monotonic()
-                if dead or now - looked >= self._settings.orphans_every:
+                if dead or now < searches_until or now - looked >= self._settings.orphans_every:
                     looked = now
                     await self._free()
                 await wait_for_stop(stop, self._settings.beat)

@@ -56,7 +56,7 @@ CREATE INDEX IF NOT EXISTS ix_executions_live_due ON chan.executions_live (prior
 CALL kernel.protect_tenant_table('chan.executions_live', 'SELECT, INSERT, UPDATE, DELETE');
 -- Ids, times and who has it; not the ladder.
 CALL kernel.open_to_worker('chan.executions_live',
-    'SELECT (tenant_id, id, due_at, priority, claimed_by, attempt_id), UPDATE (claimed_by, due_at)');
+    'SELECT (tenant_id, id, updated_at, due_at, priority, claimed_by, attempt_id), UPDATE (claimed_by, due_at)');
 
 CREATE TABLE IF NOT EXISTS chan.fallback_executions (
     tenant_id         TEXT COLLATE "C" NOT NULL,

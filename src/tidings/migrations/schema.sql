@@ -4506,6 +4506,8 @@ GRANT SELECT(tenant_id) ON TABLE chan.executions_live TO tidings_worker;
 
 GRANT SELECT(id) ON TABLE chan.executions_live TO tidings_worker;
 
+GRANT SELECT(updated_at) ON TABLE chan.executions_live TO tidings_worker;
+
 GRANT SELECT(due_at),UPDATE(due_at) ON TABLE chan.executions_live TO tidings_worker;
 
 GRANT SELECT(priority) ON TABLE chan.executions_live TO tidings_worker;

@@ -15,7 +15,7 @@ _NOW = SystemClock().now()
 async def _queue(
     db: Database, tenant_id: TenantId, count: int, *, rank: int = 2, weight: int = 1
 ) -> list[str]:
-    ids = sorted(NOTIFICATION.new(_NOW) for _ in range(count))
+    ids: list[str] = sorted(NOTIFICATION.new(_NOW) for _ in range(count))
     async with db.tenant(tenant_id) as tx:
         await tx.connection.execute(
             "INSERT INTO notification.dispatch_queue (tenant_id, notification_id, priority, weight) "

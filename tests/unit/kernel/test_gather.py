@@ -87,7 +87,7 @@ async def test_tenants_do_not_wait_for_each_other() -> None:
     await asyncio.sleep(0.01)
     assert [key for key, _ in recorder.sets] == ["a", "b"]
     recorder.go.set()
-    assert await asyncio.gather(held, other) == [10, 20]
+    assert (await held, await other) == (10, 20)
 
 
 async def test_a_crowd_is_turned_away_before_memory_grows() -> None:

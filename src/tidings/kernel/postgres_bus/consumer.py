@@ -13,7 +13,7 @@ from tidings.kernel.bus import BusObserver, Subscription, Unobserved
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database, WorkerTx
 from tidings.kernel.errors import DatabaseError, DatabaseUnavailableError
-from tidings.kernel.jobs import Pauses
+from tidings.kernel.jobs import Pauses, wait_for_stop
 from tidings.kernel.logs import get_logger
 from tidings.kernel.postgres_bus import lease as leases
 from tidings.kernel.postgres_bus.delivery import Delivery
@@ -35,6 +35,8 @@ class ConsumerSettings:
     tenants_at_once: int = 4
     #: How long a process may be silent before another one takes its group over.
     lease: timedelta = timedelta(seconds=5)
+    #: Seconds between the beginnings of two turns at least: under load events come in sets, after a rest at once.
+    gather: float = 0.05
     #: Outages in a row after which the events at hand are blamed for them.
     outages_forgiven: int = 3
     #: Seconds of the longest pause while the database does not answer.
@@ -117,8 +119,13 @@ class Consumer:
         return consumed
 
     async def _consume(self, stop: asyncio.Event) -> None:
+        began = float("-inf")
         while not stop.is_set():
+            early = began + self._settings.gather - self._clock.monotonic()
+            if early > 0:
+                await wait_for_stop(stop, early)
             self._wake.clear()
+            began = self._clock.monotonic()
             work, pause = await self._claim()
             if work is None:
                 self._pauses.after_success()

@@ -131,7 +131,7 @@ class Delivery:
         events = [arrival.event for arrival in arrivals]
         tenant_id, now = events[0].tenant_id, self._clock.now()
         if subscription.on_tenant_events is not None and tenant_id is not None:
-            async with self._db.tenant(tenant_id) as tx:
+            async with self._db.tenant(tenant_id, by_index=self._subscription.by_index) as tx:
                 new = await self._ledger.first_times(tx, events, consumer=subscription.group, now=now)
                 if new:
                     await subscription.on_tenant_events(tx, new)

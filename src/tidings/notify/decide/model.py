@@ -80,6 +80,8 @@ class Request:
     channel: Channel | Literal["auto"]
     priority: Priority
     expires_at: datetime
+    #: A guardian's copy of another one: the guardian rule was applied, and is not applied again.
+    is_copy: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

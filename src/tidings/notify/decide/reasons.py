@@ -14,6 +14,7 @@ class Reason(StrEnum):
     GUARDIAN_INSTEAD = "guardian_instead"
     GUARDIAN_COPY = "guardian_copy"
     GUARDIAN_UNKNOWN = "guardian_unknown"
+    COPY_FOR_GUARDIAN = "copy_for_guardian"
     CATEGORY_UNKNOWN = "category_unknown"
     CONSENT_MISSING = "consent_missing"
     UNSUBSCRIBED_FROM_ALL = "unsubscribed_from_all"
@@ -47,6 +48,7 @@ SENTENCES: dict[Reason, str] = {
     Reason.GUARDIAN_INSTEAD: "The recipient's guardian is written to instead.",
     Reason.GUARDIAN_COPY: "The recipient's guardian gets one too.",
     Reason.GUARDIAN_UNKNOWN: "The guardian who should hear instead is not known any more.",
+    Reason.COPY_FOR_GUARDIAN: "It is a guardian's copy; nobody gets a copy of that.",
     Reason.CATEGORY_UNKNOWN: "The category is not in the registry any more.",
     Reason.CONSENT_MISSING: "The category needs consent, and the recipient has not given it.",
     Reason.UNSUBSCRIBED_FROM_ALL: "The recipient wants nothing that can be unsubscribed from.",

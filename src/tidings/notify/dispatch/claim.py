@@ -69,6 +69,6 @@ async def give_back(
     return {NotificationId(row["notification_id"]): row["attempts"] for row in rows}
 
 
-async def free_orphans(tx: WorkerTx) -> int:
-    """Free what workers had claimed that are gone."""
-    return await tx.execute(QUERIES.free_orphans)
+async def free_orphans(tx: WorkerTx, *, worker: WorkerId | None = None, held: Sequence[str] = ()) -> int:
+    """Free what workers had claimed that are gone, and what `worker` has claimed and does not hold."""
+    return await tx.execute(QUERIES.free_orphans, worker=worker, held=list(held))

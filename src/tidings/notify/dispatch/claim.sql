@@ -52,8 +52,10 @@ WHERE tenant_id = :tenant_id AND claimed_by = :worker
 RETURNING notification_id, attempts;
 
 -- name: free_orphans
--- What workers had claimed that are not among the living any more.
+-- What workers had claimed that are not among the living any more; and what is claimed in our name without our knowing,
+-- because the answer to the claim was lost.
 UPDATE notification.dispatch_queue SET claimed_by = NULL
-WHERE claimed_by IS NOT NULL AND NOT EXISTS (
-    SELECT FROM kernel.workers WHERE workers.id = dispatch_queue.claimed_by
+WHERE claimed_by IS NOT NULL AND (
+    NOT EXISTS (SELECT FROM kernel.workers WHERE workers.id = dispatch_queue.claimed_by)
+    OR (claimed_by = :worker AND notification_id <> ALL (:held::text[]))
 );

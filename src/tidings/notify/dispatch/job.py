@@ -6,21 +6,23 @@ messages that it was given, and no more.
 """
 
 import asyncio
+import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from tidings.contracts.delivery import Begun, Router
-from tidings.kernel.db import Database
+from tidings.kernel.db import Database, WorkerTx
 from tidings.kernel.errors import DatabaseError, DatabaseUnavailableError
 from tidings.kernel.ids import NotificationId, TenantId
+from tidings.kernel.in_hand import InHand
 from tidings.kernel.jobs import Pauses
 from tidings.kernel.logs import get_logger
 from tidings.kernel.metrics import Metrics
 from tidings.kernel.postgres_bus.wakeups import Rest, Wake, Wakeups
 from tidings.kernel.workers import Presence, WorkerId
-from tidings.notify.dispatch.claim import LOWEST, Claimed, Turns, give_back
+from tidings.notify.dispatch.claim import LOWEST, Claimed, Turns, free_orphans, give_back
 from tidings.notify.dispatch.turn import TurnTaker
 
 QUEUE_CHANNEL: Final = "tidings_queue"
@@ -30,6 +32,9 @@ QUEUE_NAME: Final = "notification.dispatch"
 _EXPRESS: Final = 1
 #: After so many turns that ended in an error a notification is left for a person to look at.
 _PATIENCE: Final = 5
+
+#: Seconds between two looks for what is critical or high while ordinary turns are under way.
+_LOOK: Final = 0.005
 
 _log = get_logger("dispatch")
 
@@ -42,6 +47,9 @@ class DispatchSettings:
     most: int = 100
     #: Turns at once; one more is kept for what is critical or high.
     turns: int = 2
+    #: Seconds between the beginnings of two ordinary claims at least, unless the one before was full: under load sets
+    #: grow, after a rest nobody waits. What is critical or high never waits for it.
+    gather: float = 0.015
     #: Notifications that may be on their way to vendors, in all and for each tenant.
     most_on_the_way: int = 4000
     most_of_a_tenant: int = 1000
@@ -77,15 +85,20 @@ class DispatchJob:
         self._on_the_way: Counter[TenantId] = Counter()
         self._tasks: set[asyncio.Task[None]] = set()
         self._resting = False
+        #: Claimed and not yet handed over.
+        self._in_hand = InHand()
+        #: When the last ordinary claim that was not full began, and when anything was last looked for.
+        self._began = float("-inf")
+        self._looked = float("-inf")
 
     async def run(self, stop: asyncio.Event) -> None:
         """Dispatch until `stop`, then let what is under way end."""
         pauses = Pauses(longest=2.0)
         while not stop.is_set():
             self._wake.clear()
-            if not self._presence.known.is_set():
-                # Claims of somebody whom nobody knows would be free for all.
-                await self._wake.wait(stop, 0.05)
+            pause = self._pause_before(time.monotonic())
+            if pause:
+                await self._wake.wait(stop, pause)
                 continue
             try:
                 claimed = await self._claim()
@@ -95,38 +108,72 @@ class DispatchJob:
                 _log.warning("claim_failed", error=type(error).__name__, retry_seconds=pause)
                 await self._wake.wait(stop, pause)
                 continue
-            if not claimed:
-                await self._rest(stop, looked=claimed is not None)
+            if claimed:
+                continue
+            if self._busy or self._express_busy:
+                # Nobody rests while turns are under way, so nobody is told: look again in a moment.
+                await self._wake.wait(stop, _LOOK)
+            else:
+                await self._rest(stop)
         await self._wait_for_tasks()
 
     async def drain(self) -> int:
         """Dispatch all that is ready now, then return; how many that were."""
         done = 0
-        while claimed := await self._claim():
+        while True:
+            self._began = float("-inf")
+            claimed = await self._claim()
+            if not claimed:
+                return done
             done += len(claimed)
             await self._wait_for_tasks()
-        return done
+
+    async def free_orphans(self, tx: WorkerTx) -> int:
+        """Free what nobody alive has in hand; how much that was."""
+        async with self._in_hand.claiming:
+            return await free_orphans(tx, worker=self._presence.id, held=self._in_hand.ids())
 
     async def _wait_for_tasks(self) -> None:
         while self._tasks:
             await asyncio.wait(set(self._tasks))
 
-    async def _claim(self) -> Claimed | None:
-        """The next set, given to a task; None where there is no place for one."""
+    def _pause_before(self, now: float) -> float:
+        """How long to wait before the next claim; 0 for none."""
         settings = self._settings
+        if not self._presence.known.is_set():
+            # Claims of somebody whom nobody knows would be free for all.
+            return _LOOK
         if self._on_the_way.total() >= settings.most_on_the_way:
-            return None
-        express = self._busy >= settings.turns
-        if express and self._express_busy:
-            return None
-        if self._resting:
-            self._resting = False
-            await self._wakeups.rise(QUEUE_NAME)
+            return self._wakeups.poll_seconds
+        if self._may_claim_all(now):
+            return 0.0
+        if self._express_busy:
+            return _LOOK
+        return max(0.0, self._looked + _LOOK - now)
+
+    def _may_claim_all(self, now: float) -> bool:
+        return self._busy < self._settings.turns and now >= self._began + self._settings.gather
+
+    async def _claim(self) -> Claimed:
+        """The next set, given to a task for each tenant in it."""
+        settings = self._settings
+        self._looked = time.monotonic()
+        express = not self._may_claim_all(self._looked)
         full = [t for t, n in self._on_the_way.items() if n >= settings.most_of_a_tenant]
         worker = self._presence.id
-        claimed = await self._turns.claim(
-            worker, most=settings.most, to_rank=_EXPRESS if express else LOWEST, full=full
-        )
+        async with self._in_hand.claiming:
+            claimed = await self._turns.claim(
+                worker, most=settings.most, to_rank=_EXPRESS if express else LOWEST, full=full
+            )
+            for ids in claimed.by_tenant.values():
+                self._in_hand.take(ids)
+        if claimed and self._resting:
+            # From here on writers need not tell us: we look again by ourselves.
+            self._resting = False
+            await self._wakeups.rise(QUEUE_NAME)
+        if not express:
+            gathers = 0 < len(claimed) < settings.most
+            self._began = self._looked if gathers else float("-inf")
         for tenant_id, ids in claimed.by_tenant.items():
             self._on_the_way[tenant_id] += len(ids)
             if express:
@@ -148,6 +195,7 @@ class DispatchJob:
             except Exception as error:  # noqa: BLE001  # one set's mistake must not end the others
                 await self._failed(tenant_id, ids, worker, error)
             finally:
+                self._in_hand.drop(ids)
                 if express:
                     self._express_busy -= 1
                 else:
@@ -196,17 +244,14 @@ class DispatchJob:
         if hopeless:
             await self._taker.give_up(tenant_id, hopeless)
 
-    async def _rest(self, stop: asyncio.Event, *, looked: bool) -> None:
-        if not looked or self._tasks:
-            # A turn that ends wakes us.
-            await self._wake.wait(stop, self._wakeups.poll_seconds)
-            return
+    async def _rest(self, stop: asyncio.Event) -> None:
+        """Until there is something; whoever inserts while we rest tells us."""
         if not self._resting:
             rest = await self._wakeups.rest(QUEUE_NAME)
             self._resting = rest is Rest.RESTING
             if rest is Rest.WRITERS_AT_WORK:
-                # Somebody is between its insert and its commit: look again at once.
-                await self._wake.wait(stop, 0.002)
+                # Somebody is between its insert and its commit: look again in a moment.
+                await self._wake.wait(stop, _LOOK)
                 return
             if self._resting:
                 return  # Look once more: what came before we rested was announced to nobody.

@@ -43,7 +43,6 @@ def handler(*, outbox: Outbox, clock: Clock, stripe: int = 0) -> TenantHandler:
 
     async def apply(tx: TenantTx, events: Sequence[Event]) -> None:
         outcomes = [event.payload_as(DeliveryOutcome) for event in events]
-        await tx.plan_freshly()
         created_ats = [time_of(o.notification_id) for o in outcomes]
         now = clock.now()
         moved = await tx.fetch(

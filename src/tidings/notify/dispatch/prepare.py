@@ -30,7 +30,7 @@ class StepGate:
     async def prepare(self, tenant_id: TenantId, asks: Sequence[StepAsk]) -> list[PreparedStep]:
         """One answer each, in the same order; what the gates said is kept with the notification."""
         shared = await self._loader.shared()
-        async with self._db.tenant(tenant_id) as tx:
+        async with self._db.tenant(tenant_id, by_index=True) as tx:
             found = await store.load_pending(tx, [ask.notification_id for ask in asks])
             people = {p.recipient_id for p in found.values()} | {ask.recipient_id for ask in asks}
             facts = await self._loader.load(
@@ -63,7 +63,7 @@ class StepGate:
             for ask, step in zip(known, made, strict=True)
         ]
         if moves:
-            async with self._db.tenant(tenant_id, fresh_plans=True) as tx:
+            async with self._db.tenant(tenant_id, by_index=True) as tx:
                 await store.note_steps(tx, moves, now=self._clock.now())
         prepared = {
             (ask.notification_id, ask.recipient_id): step.prepared

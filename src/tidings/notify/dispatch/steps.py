@@ -38,6 +38,8 @@ _RESULTS: Final[dict[str, DeliveryResult]] = {
     Reason.SUPPRESSED_BY_PLATFORM: "REFUSED_CONSENT",
     Reason.SUPPRESSED_BY_DOMAIN: "REFUSED_CONSENT",
 }
+#: They don't wait behind ordinary ones for a connection to the vendor.
+_URGENT: Final = frozenset({"critical", "high"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +132,7 @@ class StepMaker:
         if work.pending.attachments is None or owner is None:
             return ()
         manifest = owner.unseal(work.pending.attachments, ATTACHMENTS_PURPOSE)
-        return await self._attachments.open(tenant_id, work.pending.id, manifest)
+        return await self._attachments.open(tenant_id, manifest)
 
 
 def _request(work: StepWork) -> StepRequest:
@@ -192,6 +194,7 @@ def _message(
         html=rendered.html,
         text=rendered.text,
         attachments=files,
+        urgent=work.pending.priority in _URGENT,
         metadata=msgspec.json.decode(work.pending.metadata) if work.pending.metadata else {},
     )
 

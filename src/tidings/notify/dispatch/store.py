@@ -11,6 +11,7 @@ from tidings.kernel.ids import SCHEDULED_WORK, NotificationId, time_of
 from tidings.kernel.sql import Queries, sparse
 from tidings.kernel.workers import WorkerId
 from tidings.notify.dispatch.model import Move, Pending
+from tidings.notify.notifications.model import NewNotification
 
 QUERIES = Queries.beside(__file__)
 
@@ -61,6 +62,21 @@ async def move(
         counted=["deferred" if wait else m.status.value for m, wait in zip(moves, waits, strict=True)],
     )
     return {NotificationId(row["id"]) for row in rows}
+
+
+async def mark_copies(tx: TenantTx, copies: Sequence[NewNotification], *, trace: str) -> None:
+    """Let it be known that these are guardians' copies."""
+    created_ats = [copy.created_at for copy in copies]
+    await tx.execute(
+        QUERIES.mark_copies,
+        tenant_id=tx.tenant_id,
+        trace=trace,
+        oldest=min(created_ats),
+        newest=max(created_ats),
+        ids=[copy.id for copy in copies],
+        created_ats=created_ats,
+        retention_classes=[copy.retention_class for copy in copies],
+    )
 
 
 async def note_steps(tx: TenantTx, moves: Sequence[Move], *, now: datetime) -> None:

@@ -69,6 +69,15 @@ WITH given AS (
 )
 SELECT id FROM moved;
 
+-- name: mark_copies
+-- By its trace a guardian's copy is known: in the transaction that makes it, before anybody can decide about it.
+UPDATE notification.notifications AS n
+SET decision_trace = :trace
+FROM unnest(:ids::text[], :created_ats::timestamptz[], :retention_classes::text[])
+    AS given (id, created_at, retention_class)
+WHERE n.tenant_id = :tenant_id AND n.created_at = given.created_at AND n.id = given.id
+  AND n.retention_class = given.retention_class AND n.created_at BETWEEN :oldest AND :newest;
+
 -- name: note_step
 -- What the gates of a later step said; only while the notification is still under way.
 UPDATE notification.notifications AS n

@@ -21,7 +21,8 @@ from tidings.kernel.workers import WorkerId
 from tidings.notify.decide import trace
 from tidings.notify.decide.decide import decide, limited
 from tidings.notify.decide.limits import takes_once
-from tidings.notify.decide.model import Decision, Defer, Line, Pass, Request
+from tidings.notify.decide.model import Decision, Defer, Gate, Line, Pass, Request
+from tidings.notify.decide.reasons import Reason
 from tidings.notify.dispatch import store
 from tidings.notify.dispatch.compose import encode_snapshot
 from tidings.notify.dispatch.model import Move, Pending
@@ -34,6 +35,8 @@ from tidings.notify.notifications.model import ATTACHMENTS_PURPOSE, VARIABLES_PU
 
 #: Deferrals of the past that a trace still tells of.
 _REMEMBERED: Final = 10
+#: What a guardian's copy is known by, from the moment that it is made.
+_COPIED: Final = trace.line_of(Gate.RECIPIENT, Pass(Reason.COPY_FOR_GUARDIAN))
 #: The reason of those that could not be decided or rendered, again and again, through a fault of ours.
 GAVE_UP: Final = "internal_error"
 
@@ -81,7 +84,7 @@ class TurnTaker:
     ) -> Begun | None:
         """Decide and hand over; what was begun is to be carried out next, None where nothing was."""
         shared = await self._loader.shared()
-        async with self._db.tenant(tenant_id) as tx:
+        async with self._db.tenant(tenant_id, by_index=True) as tx:
             found = await store.load_pending(tx, ids)
             pending = [found[id_] for id_ in ids if id_ in found]
             facts = await self._loader.load(
@@ -96,7 +99,7 @@ class TurnTaker:
     async def give_up(self, tenant_id: TenantId, ids: Sequence[NotificationId]) -> None:
         """End those whose turns keep failing through a fault of ours: they must not stand in the way for ever."""
         now = self._clock.now()
-        async with self._db.tenant(tenant_id, fresh_plans=True) as tx:
+        async with self._db.tenant(tenant_id, by_index=True) as tx:
             found = await store.load_pending(tx, ids)
             moves = [
                 Move(pending=row, status=Status.FAILED, reason=GAVE_UP, trace=row.trace or "")
@@ -116,6 +119,7 @@ class TurnTaker:
                 channel=row.channel,
                 priority=row.priority,
                 expires_at=row.expires_at,
+                is_copy=row.trace is not None and Reason.COPY_FOR_GUARDIAN in row.trace,
             )
             cases.append(_Case(pending=row, decision=decide(facts, request, now), request=request))
         return cases
@@ -160,13 +164,14 @@ class TurnTaker:
             return None
         now = self._clock.now()
         moves = [_move(case) for case in cases]
-        async with self._db.tenant(tenant_id, fresh_plans=True) as tx:
+        async with self._db.tenant(tenant_id, by_index=True) as tx:
             moved = await store.move(tx, moves, worker=worker, now=now, stripe=self._stripe)
             gone = [(case, m) for case, m in zip(cases, moves, strict=True) if m.pending.id in moved]
             copies = [copy for case, _ in gone for copy in _copies(case, facts)]
             if copies:
                 copies = [replace(c, id=(i := NOTIFICATION.new(now)), created_at=time_of(i)) for c in copies]
                 await accept_store.insert_notifications(tx, copies, now=now, stripe=self._stripe)
+                await store.mark_copies(tx, copies, trace=trace.encode([_COPIED]))
             events = [self._event(tenant_id, m) for _, m in gone]
             events += [self._copied(tenant_id, copy) for copy in copies]
             await self._outbox.append(tx, events)
@@ -233,7 +238,10 @@ def told(before: str | None, lines: Sequence[Line]) -> str:
     """The trace of this turn, after the deferrals of earlier ones."""
     if not before:
         return trace.encode(lines)
-    waited = [line for line in trace.decode(before) if line.verdict == "defer"][-_REMEMBERED:]
+    earlier = trace.decode(before)
+    waited = [line for line in earlier if line.verdict == "defer"][-_REMEMBERED:]
+    if _COPIED in earlier and _COPIED not in lines:
+        waited.insert(0, _COPIED)
     return trace.encode((*waited, *lines))
 
 
@@ -278,6 +286,8 @@ def _move(case: _Case) -> Move:
 
 def _copies(case: _Case, facts: Facts) -> list[NewNotification]:
     """A guardian's copy: a notification of its own, under the guardian's own preferences and language."""
+    if not case.decision.copies:
+        return []
     row, owner = case.pending, facts.people[case.pending.recipient_id].key
     copies: list[NewNotification] = []
     for guardian_id in case.decision.copies:

@@ -30,6 +30,8 @@ class _Entry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Manifest(msgspec.Struct, frozen=True, kw_only=True):
+    #: The notification that the files were sealed for; a guardian's copy brings the same ones.
+    sealed_for: str
     secret: str
     files: list[_Entry]
 
@@ -70,19 +72,18 @@ class Attachments:
                     inline_cid=file.inline_cid,
                 )
             )
-        manifest = _Manifest(secret=base64.b64encode(key.reveal()).decode(), files=entries)
+        secret = base64.b64encode(key.reveal()).decode()
+        manifest = _Manifest(sealed_for=notification_id, secret=secret, files=entries)
         return Stored(keys=tuple(BlobKey(e.key) for e in entries), manifest=msgspec.json.encode(manifest))
 
-    async def open(
-        self, tenant_id: TenantId, notification_id: NotificationId, manifest: bytes
-    ) -> tuple[Attachment, ...]:
+    async def open(self, tenant_id: TenantId, manifest: bytes) -> tuple[Attachment, ...]:
         """The files behind an unsealed manifest."""
         read = msgspec.json.decode(manifest, type=_Manifest)
         key = Key(1, base64.b64decode(read.secret))
         found: list[Attachment] = []
         for place, entry in enumerate(read.files):
             blob = await self._blobs().get(BlobKey(entry.key), checksum=entry.checksum)
-            content = unseal(key, blob.content, associate(tenant_id, notification_id, f"{_PURPOSE}:{place}"))
+            content = unseal(key, blob.content, associate(tenant_id, read.sealed_for, f"{_PURPOSE}:{place}"))
             found.append(
                 Attachment(
                     filename=entry.filename,

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from tidings.kernel.clock import Clock
-from tidings.kernel.errors import BadValueError
+from tidings.kernel.errors import BadValueError, DatabaseUnavailableError, TidingsError
 from tidings.kernel.http.asgi import App, Receive, Scope, SeenScope, Send, headers, read_all, respond
 from tidings.kernel.http.bodies import decode, refuse_query, require_json
 from tidings.kernel.http.callers import Caller, Door, Need
@@ -67,8 +67,8 @@ class NotificationsFront:
         item = await self._incoming(lane, decode(body, NotificationInput), caller)
         try:
             reply = await self._intake.one(lane, Ticket(item=item, once=once))
-        except RefusalError:
-            await self._discard([item])
+        except TidingsError as error:
+            await self._discard_after(error, [item])
             raise
         if not reply.wrote:
             await self._discard([item])
@@ -80,14 +80,19 @@ class NotificationsFront:
         body = await _body(scope, receive)
         once = _once(scope, BULK_SCOPE, body)
         places: list[tuple[int, Incoming | Exception]] = []
-        for index, raw in enumerate(decode(body, _RawBulk).notifications):
-            try:
-                places.append((index, await self._incoming(lane, _read(raw), caller)))
-            except (RefusalError, BadValueError) as error:
-                places.append((index, error))
-        reply = await self._intake.many(lane, places, once)
-        if not reply.wrote:
-            await self._discard([item for _, item in places if isinstance(item, Incoming)])
+        items: list[Incoming] = []
+        try:
+            for index, raw in enumerate(decode(body, _RawBulk).notifications):
+                try:
+                    items.append(await self._incoming(lane, _read(raw), caller))
+                    places.append((index, items[-1]))
+                except (RefusalError, BadValueError) as refusal:
+                    places.append((index, refusal))
+            reply = await self._intake.many(lane, places, once)
+        except TidingsError as error:
+            await self._discard_after(error, items)
+            raise
+        await self._discard([item for item in items if not reply.wrote or item.id in reply.unwritten])
         await _answer(send, reply)
 
     async def _admit(self, scope: Scope, need: Need) -> tuple[Caller, Lane]:
@@ -104,6 +109,11 @@ class NotificationsFront:
             return item
         files = await self._attachments.store(lane.tenant_id, item.id, order.attachments)
         return Incoming(id=item.id, order=order, is_test=item.is_test, files=files)
+
+    async def _discard_after(self, error: TidingsError, items: Sequence[Incoming]) -> None:
+        # Where the database went away nobody knows whether they were written: then their files stay.
+        if not isinstance(error, DatabaseUnavailableError):
+            await self._discard(items)
 
     async def _discard(self, items: Sequence[Incoming]) -> None:
         stored: list[Stored] = [item.files for item in items if item.files is not None]

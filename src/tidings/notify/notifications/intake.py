@@ -12,12 +12,12 @@ from msgspec import UNSET
 
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import CallerRole, Database, TenantTx
-from tidings.kernel.errors import ConstraintError
+from tidings.kernel.errors import DatabaseBusyError, DatabaseError, DatabaseUnavailableError
 from tidings.kernel.gather import Gatherer
 from tidings.kernel.http.errors import KeyReusedError, StillInProgressError
 from tidings.kernel.http.problems import answer as problem_answer
 from tidings.kernel.idempotency import Answer, Conflict, Idempotency, InProgress, Replay
-from tidings.kernel.ids import TenantId
+from tidings.kernel.ids import NotificationId, TenantId
 from tidings.kernel.refusals import TooBusyError
 from tidings.notify.notifications.accept import Accepted, Acceptor, Incoming, Result
 from tidings.notify.notifications.wire import AcceptedView, BulkResult, BulkView, links_of
@@ -62,6 +62,8 @@ class Reply:
     replayed: bool = False
     #: Whether anything was written; a replay and a repeat write nothing.
     wrote: bool = True
+    #: Of a bulk: those that nothing was written for, because they were refused or were there before.
+    unwritten: frozenset[NotificationId] = frozenset()
 
 
 class Intake:
@@ -144,7 +146,9 @@ class Intake:
         try:
             async with tx.savepoint():
                 return [*await self._acceptor.accept(tx, items)]
-        except ConstraintError as error:
+        except (DatabaseUnavailableError, DatabaseBusyError):
+            raise  # Nobody's item is to blame.
+        except DatabaseError as error:
             if len(items) == 1:
                 return [error]
         middle = len(items) // 2
@@ -170,7 +174,12 @@ class Intake:
             if once is not None:
                 await self._idempotency.finish(tx, BULK_SCOPE, once.key, Answer(_ACCEPTED, body.decode()))
         self._wake()
-        return Reply(body=body)
+        unwritten = frozenset(
+            item.id
+            for (_, item), result in zip(orders, results, strict=True)
+            if not isinstance(result, Accepted) or result.duplicate
+        )
+        return Reply(body=body, unwritten=unwritten)
 
 
 def _known(begun: object) -> Reply | Exception | None:

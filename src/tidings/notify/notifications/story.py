@@ -37,7 +37,7 @@ class Story:
     def attempts(self) -> list[AttemptRecord]:
         """Every attempt of every ladder, the oldest first."""
         found = [attempt for execution in self.executions for attempt in execution.attempts]
-        return sorted(found, key=lambda attempt: (attempt.started_at, attempt.id))
+        return sorted(found, key=lambda attempt: (attempt.started_at, attempt.step, attempt.id))
 
     @property
     def live(self) -> ExecutionRecord | None:

@@ -32,6 +32,7 @@ _OTHERS: Final[dict[str, str]] = {
     "template_missing": "The template has no text for this channel.",
     "render_failed": "The message could not be put into words.",
     "no_channel": "There is no channel to reach the recipient on.",
+    "no_route": "There is no channel that is set up and that the template has words for.",
 }
 _RENDERING = "render_"
 

@@ -55,13 +55,17 @@ class Checker:
 
     def faults(self, variables: Any, *, field: str = "variables") -> list[FieldError]:
         """What is wrong with the variables; nothing where all is well."""
-        if self._validator.is_valid(variables):
-            return []
         found: list[FieldError] = []
-        for error in self._validator.iter_errors(variables):
-            found += _faults_of(error, field)
-            if len(found) >= _MOST_FAULTS:
-                break
+        try:
+            if self._validator.is_valid(variables):
+                return []
+            for error in self._validator.iter_errors(variables):
+                found += _faults_of(error, field)
+                if len(found) >= _MOST_FAULTS:
+                    break
+        except ValueError:
+            # The library goes no deeper than a few hundred levels.
+            return [FieldError(field, "is nested too deeply")]
         return found
 
 

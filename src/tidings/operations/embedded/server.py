@@ -35,7 +35,6 @@ password_encryption = 'scram-sha-256'
 max_connections = 120
 shared_buffers = '128MB'
 max_wal_size = '1GB'
-wal_compression = on
 timezone = 'UTC'
 log_timezone = 'UTC'
 # A statement's parameters are people's addresses: never in the log.

@@ -53,8 +53,8 @@ _LINK = re.compile(r"https?://[\x21\x23-\x3b\x3d\x3f-\x7e]{1,900}")
 _MOST_REMEMBERED = 128 * 1024
 
 
-#: RFC 5322 allows 998 characters a line.
-_LONG_LINE = re.compile(rb"[^\n]{990}")
+#: Characters, as RFC 5322 allows them.
+_LONGEST_LINE = 998
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,10 +161,11 @@ def _content(message: OutboundMessage) -> tuple[str, bytes]:
     inline = [(i, a) for i, a in enumerate(message.attachments) if a.inline_cid is not None]
     attached = [(i, a) for i, a in enumerate(message.attachments) if a.inline_cid is None]
     parts: list[tuple[str, bytes]] = []
+    alone = (message.text is None or message.html is None) and not message.attachments
     if message.text is not None:
-        parts.append(_text("plain", message.text, "text"))
+        parts.append(_text("plain", message.text, "text", alone=alone))
     if message.html is not None:
-        html = _text("html", message.html, "html")
+        html = _text("html", message.html, "html", alone=alone)
         if inline:
             html = _multipart("related", f"{mark}_rel", [html, *(_inline(a, i) for i, a in inline)])
         parts.append(html)
@@ -178,7 +179,7 @@ def _content(message: OutboundMessage) -> tuple[str, bytes]:
     return whole
 
 
-def _text(kind: str, text: str, where: str) -> tuple[str, bytes]:
+def _text(kind: str, text: str, where: str, *, alone: bool) -> tuple[str, bytes]:
     if "\0" in text:
         raise BadValueError(where, "must not contain zero characters")
     # Text has CRLF at its line ends before it is encoded (RFC 2045, 6.8).
@@ -188,10 +189,12 @@ def _text(kind: str, text: str, where: str) -> tuple[str, bytes]:
         data = text.replace("\n", "\r\n").encode()
     except UnicodeEncodeError:
         raise BadValueError(where, "must be valid Unicode text") from None
-    if text.isascii() and _LONG_LINE.search(data) is None:
-        # As it is: smaller, and people who look at the source can read it.
-        end = b"" if data.endswith(b"\r\n") else b"\r\n"
-        return f"Content-Type: text/{kind}; charset=utf-8\r\nContent-Transfer-Encoding: 7bit\r\n", data + end
+    plain = text.isascii() and max(map(len, text.split("\n"))) <= _LONGEST_LINE
+    if plain and (not alone or data.endswith(b"\r\n")):
+        # As it is: smaller, and people who look at the source can read it. Among others, the last line end is the
+        # boundary's; alone, it is the body's own, and a body without one can't be sent as it is.
+        head = f"Content-Type: text/{kind}; charset=utf-8\r\nContent-Transfer-Encoding: 7bit\r\n"
+        return head, data if alone else data + b"\r\n"
     return f"Content-Type: text/{kind}; charset=utf-8\r\nContent-Transfer-Encoding: base64\r\n", _base64(data)
 
 

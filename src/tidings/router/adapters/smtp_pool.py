@@ -1,7 +1,7 @@
 """The connections to one account: opened when there is work, shared by all who send, closed when idle.
 
-Work waits in one line. Each connection takes the next message when it can, so a slow one holds up nobody but the
-message it has. A message whose connection ended before the server could have taken it goes back to the head of the
+Work waits in one line, what is urgent before the rest. Each connection takes the next message when it can, so a slow one
+holds up nobody but the message it has. A message whose connection ended before the server could have taken it goes back to the head of the
 line once, because servers close idle connections without a word; the second time it is given back to the caller.
 """
 
@@ -88,6 +88,31 @@ class _Job:
             self._pool.put_first(self)
 
 
+class _Line:
+    """Two lines in truth: nobody in the second is served while somebody waits in the first."""
+
+    __slots__ = ("_rest", "_urgent")
+
+    def __init__(self) -> None:
+        self._urgent: deque[_Job] = deque()
+        self._rest: deque[_Job] = deque()
+
+    def __len__(self) -> int:
+        return len(self._urgent) + len(self._rest)
+
+    def append(self, job: _Job) -> None:
+        self._of(job).append(job)
+
+    def appendleft(self, job: _Job) -> None:
+        self._of(job).appendleft(job)
+
+    def popleft(self) -> _Job:
+        return (self._urgent or self._rest).popleft()
+
+    def _of(self, job: _Job) -> deque[_Job]:
+        return self._urgent if job.message.urgent else self._rest
+
+
 class SmtpPool:
     """Sends over as many connections as there is work for, up to a limit."""
 
@@ -107,7 +132,7 @@ class SmtpPool:
         self._idle_seconds = idle_seconds
         self._batch_seconds = batch_seconds
         self._goodbye_seconds = goodbye_seconds
-        self._line: deque[_Job] = deque()
+        self._line = _Line()
         self._workers: set[asyncio.Task[None]] = set()
         self._idle: deque[asyncio.Future[None]] = deque()
         #: Workers that have a connection, or are about to.
@@ -121,7 +146,8 @@ class SmtpPool:
         if self._closed:
             return [TryLater(reason="the adapter is closed", code="closed") for _ in messages]
         batch = _Batch(len(messages), asyncio.get_running_loop().time() + self._batch_seconds)
-        self._line.extend(_Job(self, message, batch, i) for i, message in enumerate(messages))
+        for place, message in enumerate(messages):
+            self._line.append(_Job(self, message, batch, place))
         self._call_workers()
         try:
             await batch.done

@@ -60,7 +60,7 @@ class Advancer:
     async def _ready(
         self, tenant_id: TenantId, worker: str, ids: Sequence[ExecutionId]
     ) -> list[tuple[Live, OutboundMessage]]:
-        async with self._db.tenant(tenant_id, fresh_plans=True) as tx:
+        async with self._db.tenant(tenant_id, by_index=True) as tx:
             lives = await store.load_claimed(tx, ids, worker=worker)
         asking, notes = self._look(lives)
         prepared: Sequence[PreparedStep] = ()
@@ -76,7 +76,7 @@ class Advancer:
                 vendor = live.here.steps[live.here.step - 1].vendor
                 notes.append(Note(live=live, decision=decision, happened=step, vendor=vendor))
         if calls:
-            async with self._db.tenant(tenant_id, fresh_plans=True) as tx:
+            async with self._db.tenant(tenant_id, by_index=True) as tx:
                 ours = await store.mark_attempts(tx, [live for live, _ in calls], worker=worker, now=now)
             calls = [one for one in calls if one[0].id in ours]
         await self._caller.recorder.record(tenant_id, worker, notes)

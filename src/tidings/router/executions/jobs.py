@@ -8,6 +8,7 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.errors import DatabaseError
 from tidings.kernel.ids import TenantId
+from tidings.kernel.in_hand import InHand
 from tidings.kernel.jobs import Pauses
 from tidings.kernel.logs import get_logger
 from tidings.router.executions import store
@@ -52,6 +53,7 @@ class DueJob:
         clock: Clock,
         alarm: Alarm,
         known: asyncio.Event | None = None,
+        in_hand: InHand | None = None,
         settings: DueSettings | None = None,
     ) -> None:
         """`known` is set while the other workers know this one: what it claims otherwise is taken for an orphan's."""
@@ -61,8 +63,9 @@ class DueJob:
         self._clock = clock
         self._alarm = alarm
         self._known = known
+        self._in_hand = in_hand or InHand()
         self._settings = settings or DueSettings()
-        self._tasks: dict[asyncio.Task[None], int] = {}
+        self._tasks: dict[asyncio.Task[None], list[ExecutionId]] = {}
         #: There was no room for all that may have been due.
         self._full_hands = False
         self._pauses = Pauses(longest=self._settings.longest_outage_pause)
@@ -89,8 +92,11 @@ class DueJob:
             await self._turn()
             if not self._tasks:
                 return taken
-            taken += sum(self._tasks.values())
+            taken += self._count()
             await asyncio.gather(*self._tasks)
+
+    def _count(self) -> int:
+        return sum(map(len, self._tasks.values()))
 
     async def _turn(self) -> float:
         """One look; how many seconds may be slept."""
@@ -98,18 +104,21 @@ class DueJob:
         self._alarm.begin_look()
         if self._known is not None and not self._known.is_set():
             return _UNTIL_KNOWN
-        room = settings.most_in_hand - sum(self._tasks.values())
+        room = settings.most_in_hand - self._count()
         self._full_hands = room <= 0
         if self._full_hands:
             return settings.longest_sleep
         limit = min(settings.limit, room)
         worker = self._worker_id()
         now = self._clock.now()
-        async with self._db.worker(claims=True) as tx:
-            claims = await store.claim_due(tx, worker=worker, now=now, limit=limit, window=settings.window)
-            full = len(claims) >= limit
-            found = None if full else await store.next_due(tx)
-        self._start(worker, claims)
+        async with self._in_hand.claiming:
+            async with self._db.worker(claims=True) as tx:
+                claims = await store.claim_due(
+                    tx, worker=worker, now=now, limit=limit, window=settings.window
+                )
+                full = len(claims) >= limit
+                found = None if full else await store.next_due(tx)
+            self._start(worker, claims)
         if full:
             return 0.0
         return self._alarm.seconds_left(found, now=self._clock.now(), longest=settings.longest_sleep)
@@ -120,13 +129,15 @@ class DueJob:
             by_tenant.setdefault(claim.tenant_id, []).append(claim.id)
         for tenant_id, ids in by_tenant.items():
             task = asyncio.create_task(self._advancer.advance(tenant_id, worker, ids))
-            self._tasks[task] = len(ids)
+            self._tasks[task] = ids
+            self._in_hand.take(ids)
             task.add_done_callback(self._done)
 
     def _done(self, task: asyncio.Task[None]) -> None:
-        count = self._tasks.pop(task)
+        ids = self._tasks.pop(task)
+        self._in_hand.drop(ids)
         if not task.cancelled() and (error := task.exception()) is not None:
-            _log.error("advance_fell", count=count, error=type(error).__name__, exc_info=error)
+            _log.error("advance_fell", count=len(ids), error=type(error).__name__, exc_info=error)
         if self._full_hands:
             self._alarm.look_now()
 

@@ -73,7 +73,7 @@ class Recorder:
         pauses = Pauses(first=0.05, longest=2.0)
         while True:
             try:
-                async with self._db.tenant(tenant_id, fresh_plans=True) as tx:
+                async with self._db.tenant(tenant_id, by_index=True) as tx:
                     return await store.record_outcomes(tx, columns, worker=worker, now=now)
             except (DatabaseUnavailableError, DatabaseBusyError):
                 # A commit whose answer was lost may have been one: then the fence lets nothing pass twice.

@@ -7,6 +7,7 @@ from tidings.contracts.delivery import Begin, HandOff
 from tidings.contracts.tenants import Channel
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
+from tidings.kernel.in_hand import InHand
 from tidings.router.executions.alarm import Alarm
 from tidings.router.executions.begin import begin
 from tidings.router.executions.call import Caller
@@ -19,9 +20,17 @@ class ExecutionRouter:
     """The contract's `Router`."""
 
     def __init__(
-        self, accounts: Accounts, caller: Caller, *, worker_id: WorkerId, clock: Clock, alarm: Alarm
+        self,
+        accounts: Accounts,
+        caller: Caller,
+        *,
+        worker_id: WorkerId,
+        clock: Clock,
+        alarm: Alarm,
+        in_hand: InHand | None = None,
     ) -> None:
         """`worker_id` names the living worker that has the work in hand."""
+        self._in_hand = in_hand or InHand()
         self._accounts = accounts
         self._caller = caller
         self._worker_id = worker_id
@@ -47,6 +56,11 @@ class ExecutionRouter:
         """After that transaction's commit: send what was prepared, record what came of it."""
         if not isinstance(begun, Begun):
             raise TypeError("carry_out takes what begin gave")
+        lives = [*begun.without_steps, *(live for live, _ in begun.calls)]
+        with self._in_hand.holding([live.id for live in lives]):
+            await self._carry_out(begun)
+
+    async def _carry_out(self, begun: Begun) -> None:
         if begun.some_wait:
             self._alarm.expect(self._clock.now())
         if begun.without_steps:

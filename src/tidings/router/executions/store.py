@@ -92,9 +92,11 @@ async def release_claims(tx: WorkerTx, claims: Sequence[Claimed], *, worker: str
     )
 
 
-async def free_orphans(tx: WorkerTx) -> int:
+async def free_orphans(
+    tx: WorkerTx, *, worker: str | None, held: Sequence[str], fresh: datetime | None
+) -> int:
     """Make due at once what nobody alive has in hand."""
-    return await tx.execute(QUERIES.free_orphans)
+    return await tx.execute(QUERIES.free_orphans, worker=worker, held=list(held), fresh=fresh)
 
 
 async def find_live(tx: TenantTx, ids: Sequence[NotificationId]) -> list[Row]:

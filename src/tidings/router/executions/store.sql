@@ -187,11 +187,14 @@ FROM unnest(:tenant_ids::text[], :ids::text[]) AS given (tenant_id, id)
 WHERE live.tenant_id = given.tenant_id AND live.id = given.id AND live.claimed_by = :worker;
 
 -- name: free_orphans
--- Rare, so it reads the whole table rather than that every ladder pays for an index. What was under way stays noted in the row.
+-- Rare, so it reads the whole table rather than that every ladder pays for an index. What was under way stays noted in the
+-- row. Also what is in our hands by name only, because the answer to a commit was lost; what is fresh may be on its way to us.
 UPDATE chan.executions_live AS live
 SET claimed_by = NULL, due_at = now()
-WHERE live.claimed_by IS NOT NULL
-  AND NOT EXISTS (SELECT FROM kernel.workers AS alive WHERE alive.id = live.claimed_by);
+WHERE live.claimed_by IS NOT NULL AND (
+    NOT EXISTS (SELECT FROM kernel.workers AS alive WHERE alive.id = live.claimed_by)
+    OR (live.claimed_by = :worker AND live.updated_at < :fresh AND live.id <> ALL (:held::text[]))
+);
 
 -- name: find_live
 -- Ladders under way of some notifications.
@@ -227,7 +230,7 @@ CROSS JOIN LATERAL (
       AND started_at BETWEEN wanted.started_at AND wanted.ended_at
     OFFSET 0
 ) AS made
-ORDER BY made.started_at, made.id;
+ORDER BY made.started_at, made.step_index, made.id;
 
 -- name: sweep_delivery_outbox
 -- The proof outlives every replay; after that it only takes room. The oldest first, about so many at a time.

@@ -1,0 +1,323 @@
+"""Tidings as it runs in a larger house: Postgres, the API and its workers, each a process of its own."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import asyncpg
+import httpx
+import uvloop
+
+from tidings import settings
+from tidings.bootstrap import System
+from tidings.contracts.channel_configs import ConfigureAccount
+from tidings.contracts.tenants import Channel
+from tidings.kernel.clock import SystemClock
+from tidings.kernel.ids import TenantId
+from tidings.notify.access.create import create_key
+from tidings.notify.access.model import KeyWish, credential
+from tidings.notify.channels.configure import ChannelConfigurer
+from tidings.notify.channels.model import ChannelConfig, Sender
+from tidings.notify.channels.wire import PutChannel
+from tidings.notify.templates.platform import publish_platform_set
+from tidings.notify.tenants.wire import CreateTenant
+from tidings.operations.embedded import DataDir, EmbeddedPostgres
+from tidings.operations.migrations.runner import migrate_up
+from tidings.operations.partitions import make_missing
+
+#: Long enough for a slow and busy machine.
+_PATIENCE = 120.0
+_ACTOR = "house"
+_LOOK = 0.01
+#: What each vendor is for.
+_CHANNELS: dict[str, tuple[Channel, PutChannel]] = {
+    "smtp": (
+        "email",
+        PutChannel(vendor="smtp", sender=Sender(from_address="hello@house.example", from_name="House")),
+    ),
+    "http": ("sms", PutChannel(vendor="http", sender=Sender(sender_id="House"))),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resident:
+    """A tenant and a key that may do everything for it."""
+
+    tenant_id: TenantId
+    api_key: str
+
+
+class Program:
+    """One process of ours, started again as often as it is needed."""
+
+    def __init__(self, *words: str, environment: dict[str, str], says: str) -> None:
+        """`says` is what it prints when it is ready."""
+        self._words = words
+        self._environment = environment
+        self._says = says.encode()
+        self._output = tempfile.TemporaryFile()  # noqa: SIM115  # readable after its end, too
+        weakref.finalize(self, self._output.close)
+        self._from = 0
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int:
+        """Of the process that runs now."""
+        assert self._process is not None
+        return self._process.pid
+
+    @property
+    def output(self) -> str:
+        """Everything that it and its predecessors have printed."""
+        size = os.fstat(self._output.fileno()).st_size
+        return os.pread(self._output.fileno(), size, 0).decode(errors="replace")
+
+    def launch(self) -> None:
+        """Start it; returns before it is ready."""
+        self._from = os.fstat(self._output.fileno()).st_size
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tidings", *self._words],
+            stdout=self._output,
+            stderr=subprocess.STDOUT,
+            env=self._environment,
+            start_new_session=True,
+        )
+
+    def await_ready(self) -> None:
+        """Wait until it says so."""
+        wait_for(self._ready, f"tidings {self._words[0]} to be ready")
+
+    def _ready(self) -> bool:
+        assert self._process is not None
+        if self._process.poll() is not None:
+            raise AssertionError(f"it ended with {self._process.returncode}:\n{self.output[-4000:]}")
+        size = os.fstat(self._output.fileno()).st_size - self._from
+        return self._says in os.pread(self._output.fileno(), size, self._from)
+
+    @property
+    def runs(self) -> bool:
+        """Whether it has not ended."""
+        return self._process is not None and self._process.poll() is None
+
+    def kill(self) -> None:
+        """As `kill -9` does it."""
+        assert self._process is not None
+        self._process.kill()
+        self._process.wait(_PATIENCE)
+
+    def tell(self, number: signal.Signals = signal.SIGTERM) -> None:
+        """Tell it to stop, and go on."""
+        assert self._process is not None
+        self._process.send_signal(number)
+
+    def wait(self) -> int:
+        """Until it has ended; its exit code."""
+        assert self._process is not None
+        return self._process.wait(_PATIENCE)
+
+
+class House:
+    """A context manager; enter it in the main thread, because Postgres ends with the thread that started it."""
+
+    def __init__(self, *, workers: int = 1, vendors: dict[str, dict[str, object]]) -> None:
+        """`vendors` are the settings of the platform's accounts."""
+        self._folder = tempfile.TemporaryDirectory(prefix="tidings-house-", ignore_cleanup_errors=True)
+        place = Path(self._folder.name)
+        place.chmod(0o711)
+        self.data_dir = DataDir(place / "data")
+        self.postgres = EmbeddedPostgres(self.data_dir)
+        self._vendors = vendors
+        self._count = workers
+        self._environment: dict[str, str] = {}
+        self.base_url = ""
+        self.api: Program
+        self.workers: list[Program] = []
+
+    def __enter__(self) -> Self:
+        self.data_dir.open()
+        self.postgres.start()
+        try:
+            self._furnish()
+        except BaseException:
+            self._leave()
+            raise
+        return self
+
+    def _furnish(self) -> None:
+        secrets = self.data_dir.path / "secrets"
+        secrets.mkdir(mode=0o700)
+        for vendor, account in self._vendors.items():
+            self.data_dir.write_private(secrets / f"{vendor}.json", account)
+        uvloop.run(self._prepare())
+        port = _free_port()
+        self.base_url = f"http://127.0.0.1:{port}"
+        self._environment = {
+            name: value for name, value in os.environ.items() if not name.startswith("TIDINGS_")
+        } | {
+            "TIDINGS_DATA_DIR": str(self.data_dir.path),
+            "TIDINGS_DATABASE_URL": self.postgres.url("tidings_runtime"),
+            "TIDINGS_OWNER_DATABASE_URL": self.postgres.url("tidings_owner"),
+            "TIDINGS_PORT": str(port),
+            "PYTHONUNBUFFERED": "1",
+        }
+        self.api = Program("serve", environment=self._environment, says="api ready")
+        self.workers = [self._worker() for _ in range(self._count)]
+        for program in self.programs:
+            program.launch()
+        for program in self.programs:
+            program.await_ready()
+
+    def hire(self, *, database_url: str) -> Program:
+        """One more worker, which reaches the database by another way."""
+        worker = self._worker(TIDINGS_DATABASE_URL=database_url)
+        worker.launch()
+        worker.await_ready()
+        self.workers.append(worker)
+        return worker
+
+    def _worker(self, **other: str) -> Program:
+        return Program("work", environment=self._environment | other, says="jobs ready")
+
+    @property
+    def programs(self) -> list[Program]:
+        """All but Postgres."""
+        return [self.api, *self.workers]
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for program in self.programs:
+            if program.runs:
+                program.tell()
+        for program in self.programs:
+            program.wait()
+        self._leave()
+
+    def _leave(self) -> None:
+        self.postgres.stop()
+        self.data_dir.close()
+        self._folder.cleanup()
+
+    def revive(self) -> None:
+        """Start again whoever has ended, as a process manager does: one that finds no database gives up."""
+        for program in self.programs:
+            if not program.runs:
+                program.launch()
+
+    def resident(self, slug: str) -> Resident:
+        """A new tenant, with its channels set up over the platform's accounts."""
+        return uvloop.run(self._resident(slug))
+
+    def publish(self, resident: Resident, key: str, channel: str, version: dict[str, Any]) -> None:
+        """A template version of this tenant, through the same routes as everybody's."""
+        uvloop.run(self._publish(resident, f"/api/v1/templates/{key}/{channel}/versions", version))
+
+    async def _publish(self, resident: Resident, where: str, version: dict[str, Any]) -> None:
+        headers = {"Authorization": f"Bearer {resident.api_key}"}
+        async with self._system() as system:
+            # Here and not over the wire: the API's process need not load what only publishing needs.
+            transport = httpx.ASGITransport(app=system.app)
+            async with httpx.AsyncClient(
+                transport=transport, base_url="http://house", headers=headers
+            ) as client:
+                (await client.post(where, json=version)).raise_for_status()
+                (await client.post(f"{where}/{version['semver']}/publish")).raise_for_status()
+
+    def is_ready(self) -> bool:
+        """Whether the API says that it is."""
+        try:
+            with urllib.request.urlopen(f"{self.base_url}/readyz", timeout=5) as answer:
+                return bool(answer.status == 200)
+        except (OSError, urllib.error.URLError):
+            return False
+
+    def get(self, resident: Resident, path: str) -> object:
+        """Ask the API as somebody."""
+        request = urllib.request.Request(
+            f"{self.base_url}{path}", headers={"Authorization": f"Bearer {resident.api_key}"}
+        )
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return json.load(answer)
+
+    async def _prepare(self) -> None:
+        owner_url = self.postgres.url("tidings_owner")
+        await migrate_up(owner_url)
+        owner = await asyncpg.connect(owner_url)
+        await make_missing(owner, SystemClock().now())
+        await owner.close()
+        async with self._system() as system:
+            await publish_platform_set(
+                system.db,
+                engine=system.renderer,
+                outbox=system.outbox,
+                audit=system.audit,
+                clock=system.clock,
+            )
+            async with system.db.platform() as tx:
+                await system.adapter_configs.configure_platform(
+                    tx,
+                    [ConfigureAccount(vendor=v, secret_ref=f"file://{v}.json") for v in self._vendors],
+                    actor=_ACTOR,
+                )
+
+    async def _resident(self, slug: str) -> Resident:
+        async with self._system() as system:
+            async with system.db.platform() as tx:
+                wanted = CreateTenant(name=slug.title(), slug=slug)
+                tenant = await system.tenants.create(tx, wanted.event, actor=_ACTOR)
+            async with system.db.tenant(tenant.id) as tx:
+                wish = KeyWish(name=slug, role="tenant.admin", scopes=None)
+                key, secret = await create_key(
+                    tx, wish, grantor=None, actor=_ACTOR, ledger=system.key_ledger, clock=system.clock
+                )
+            configurer = ChannelConfigurer(
+                router=system.adapter_configs,
+                secrets=system.secrets,
+                audit=system.audit,
+                clock=system.clock,
+            )
+            async with system.db.tenant(tenant.id) as tx:
+                for vendor in self._vendors:
+                    channel, put = _CHANNELS[vendor]
+                    await configurer.configure(tx, put.wish(channel), expect=_anything, actor=_ACTOR)
+        return Resident(tenant_id=tenant.id, api_key=credential(key.id, secret))
+
+    def _system(self) -> System:
+        chosen = settings.load(TIDINGS_DATA_DIR=self.data_dir.path)
+        return System(
+            chosen,
+            runtime_url=self.postgres.url("tidings_runtime"),
+            owner_url=self.postgres.url("tidings_owner"),
+        )
+
+
+def wait_for(condition: Callable[[], bool], what: str, patience: float = _PATIENCE) -> None:
+    """Look again and again until it is so."""
+    deadline = time.monotonic() + patience
+    while not condition():
+        if time.monotonic() > deadline:
+            raise AssertionError(f"waited in vain for {what}")
+        time.sleep(_LOOK)
+
+
+def _anything(_: ChannelConfig | None) -> None:
+    """There is no version that it would have to be made from."""
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

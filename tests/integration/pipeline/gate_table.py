@@ -1,0 +1,320 @@
+"""Every gate, open and shut: what is arranged, and what has to come of it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+from tests.integration.pipeline import arranging as by
+from tests.integration.pipeline.arranging import Act, nothing
+from tidings.contracts.tenants import NotificationPolicy
+from tidings.notify.decide.model import Gate
+from tidings.notify.decide.reasons import Reason
+
+SOCIAL = {"category": "social"}
+CODE = {"template": "otp", "variables": {"code": "482915"}, "channel": "auto"}
+CONSENT = {"granted": True, "source": "signup_form"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """What is arranged, and what comes of it."""
+
+    name: str
+    outcome: Literal["sent", "not sent", "deferred"]
+    status: str
+    gate: str
+    verdict: Literal["pass", "stop", "defer"]
+    reason: Reason | None = None
+    #: Of the ladder; None for what is decided once.
+    step: int | None = None
+    policy: Callable[[datetime], NotificationPolicy] = field(default=lambda _: NotificationPolicy())
+    channels: tuple[str, ...] = ("email", "sms")
+    addresses: str = "email"
+    wish: dict[str, Any] = field(default_factory=dict)
+    #: Seconds until it expires; None: by its category.
+    lasts: float | None = None
+    #: Before it is sent; while it waits; once the vendor has put it off for a moment.
+    before: Act = nothing
+    between: Act = nothing
+    put_off: Act | None = None
+    #: What has to end before one that was deferred goes on.
+    release: Act = nothing
+    #: Who gets it, where it is sent.
+    gets: tuple[Literal["to", "phone", "guardian_to"], ...] = ("to",)
+    #: The notification's own reason, where it is not the gate's.
+    ends: str | None = None
+    #: The gate was asked when the notification was over: only the router's attempt tells of it.
+    after_the_end: bool = False
+
+
+T, E, R, C, Q, L = Gate.TENANT, Gate.EXPIRY, Gate.RECIPIENT, Gate.CATEGORY, Gate.QUIET_HOURS, Gate.LIMITS
+S, H, A, P, F, M = (
+    Gate.STATE,
+    Gate.CHANNEL,
+    Gate.ADDRESS,
+    Gate.SUPPRESSION,
+    Gate.SENDER,
+    Gate.CHANNEL_LIMIT,
+)
+
+
+def sent(name: str, gate: str, reason: Reason | None = None, **more: Any) -> Row:
+    return Row(
+        name=name, outcome="sent", status="delivered", gate=gate, verdict="pass", reason=reason, **more
+    )
+
+
+def stopped(name: str, gate: str, reason: Reason, status: str, **more: Any) -> Row:
+    return Row(name=name, outcome="not sent", status=status, gate=gate, verdict="stop", reason=reason, **more)
+
+
+def deferred(name: str, gate: str, reason: Reason, status: str = "scheduled", **more: Any) -> Row:
+    return Row(
+        name=name, outcome="deferred", status=status, gate=gate, verdict="defer", reason=reason, **more
+    )
+
+
+TABLE = [
+    sent("the tenant is active", T),
+    sent("a frozen tenant drains", T, between=by.freeze),
+    deferred("the tenant is suspended", T, Reason.TENANT_SUSPENDED, between=by.suspend, release=by.resume),
+    stopped(
+        "the tenant is being deleted", T, Reason.TENANT_DELETING, "cancelled", between=by.delete_tenant
+    ),
+    sent("its time is not over", E, lasts=600),
+    stopped("its time is over", E, Reason.EXPIRED, "expired", lasts=60, between=by.wait_two_minutes),
+    sent("the recipient is known", R),
+    stopped("the recipient is gone", R, Reason.RECIPIENT_UNKNOWN, "failed", between=by.delete_person),
+    stopped("the recipient was erased", R, Reason.RECIPIENT_ERASED, "suppressed", between=by.erase_person),
+    sent(
+        "a guardian instead",
+        R,
+        Reason.GUARDIAN_INSTEAD,
+        before=by.guardian("instead"),
+        gets=("guardian_to",),
+    ),
+    sent(
+        "a guardian too",
+        R,
+        Reason.GUARDIAN_COPY,
+        before=by.guardian("copy"),
+        gets=("to", "guardian_to"),
+    ),
+    stopped(
+        "a guardian instead who is gone",
+        R,
+        Reason.GUARDIAN_UNKNOWN,
+        "suppressed",
+        before=by.guardian("instead", erased=True),
+    ),
+    sent("a guardian too who is gone", R, before=by.guardian("copy", erased=True)),
+    stopped(
+        "the category is gone",
+        C,
+        Reason.CATEGORY_UNKNOWN,
+        "failed",
+        before=by.make_category,
+        wish={"category": "passing"},
+        between=by.remove_category,
+    ),
+    stopped("no consent", C, Reason.CONSENT_MISSING, "suppressed", wish={"category": "marketing"}),
+    sent("consent", C, wish={"category": "marketing"}, before=by.choose(marketing_consent=CONSENT)),
+    stopped(
+        "unsubscribed from all",
+        C,
+        Reason.UNSUBSCRIBED_FROM_ALL,
+        "suppressed",
+        wish=SOCIAL,
+        before=by.choose(global_unsubscribed_at="2026-11-01T00:00:00Z"),
+    ),
+    sent(
+        "unsubscribed from all, and it can't be unsubscribed from",
+        C,
+        before=by.choose(global_unsubscribed_at="2026-11-01T00:00:00Z"),
+    ),
+    stopped(
+        "the category is declined",
+        C,
+        Reason.CATEGORY_DECLINED,
+        "suppressed",
+        wish=SOCIAL,
+        before=by.choose(channels={"email": {"categories": {"social": False}}}),
+    ),
+    stopped(
+        "the channel is declined",
+        C,
+        Reason.CHANNEL_DECLINED,
+        "suppressed",
+        wish=SOCIAL,
+        before=by.choose(channels={"email": {"allow": False}}),
+    ),
+    sent("nobody sleeps", Q),
+    deferred("quiet hours", Q, Reason.QUIET_HOURS, policy=by.quiet_now),
+    sent(
+        "quiet hours, critical",
+        Q,
+        Reason.QUIET_BUT_CRITICAL,
+        policy=by.quiet_now,
+        wish={"priority": "critical"},
+    ),
+    sent(
+        "quiet hours, a category that breaks them",
+        Q,
+        Reason.QUIET_BUT_BREAKING,
+        policy=by.quiet_now,
+        wish={"category": "security"},
+    ),
+    sent("their own quiet hours are none", Q, policy=by.quiet_now, before=by.choose(quiet_hours=[])),
+    stopped(
+        "expires in quiet hours",
+        Q,
+        Reason.EXPIRES_BEFORE_QUIET_ENDS,
+        "expired",
+        policy=by.quiet_now,
+        lasts=3600,
+    ),
+    sent("the limits have room", L, policy=by.limited(per_second=2, per_recipient_per_day=2)),
+    deferred(
+        "the tenant's limit", L, Reason.RATE_LIMITED, policy=by.limited(per_second=1), before=by.use_up
+    ),
+    deferred(
+        "the recipient's limit",
+        L,
+        Reason.RATE_LIMITED,
+        policy=by.limited(per_recipient_per_hour=1),
+        before=by.use_up,
+    ),
+    stopped(
+        "expires before the tenant's limit has room",
+        L,
+        Reason.EXPIRES_BEFORE_LIMIT_FREES,
+        "expired",
+        policy=by.limited(per_day=1),
+        before=by.use_up,
+        lasts=5,
+    ),
+    stopped(
+        "expires before the recipient's limit has room",
+        L,
+        Reason.EXPIRES_BEFORE_LIMIT_FREES,
+        "expired",
+        policy=by.limited(per_recipient_per_day=1),
+        before=by.use_up,
+        lasts=3600,
+    ),
+    sent("still wanted", S, step=1),
+    stopped(
+        "cancelled before the vendor was asked again",
+        S,
+        Reason.CANCELLED,
+        "cancelled",
+        step=1,
+        put_off=by.stand("cancelled"),
+        after_the_end=True,
+    ),
+    stopped(
+        "delivered before the vendor was asked again",
+        S,
+        Reason.DELIVERED_ALREADY,
+        "delivered",
+        step=1,
+        put_off=by.stand("delivered"),
+        after_the_end=True,
+    ),
+    stopped(
+        "over before the vendor was asked again",
+        S,
+        Reason.OVER_ALREADY,
+        "superseded",
+        step=1,
+        put_off=by.stand("superseded"),
+        after_the_end=True,
+    ),
+    sent("the channel is set up", H, step=1),
+    stopped(
+        "the channel was removed",
+        H,
+        Reason.CHANNEL_NOT_SET_UP,
+        "failed",
+        step=1,
+        put_off=by.remove_channel,
+        ends="4.3.0",
+    ),
+    stopped(
+        "the channel is switched off",
+        H,
+        Reason.CHANNEL_DISABLED,
+        "failed",
+        step=1,
+        before=by.disable_channel,
+    ),
+    stopped(
+        "one channel of two is declined, the other has no address",
+        H,
+        Reason.CHANNEL_DECLINED,
+        "suppressed",
+        step=1,
+        wish=CODE | SOCIAL,
+        before=by.choose(channels={"email": {"allow": False}}),
+    ),
+    sent("an active address", A, step=1),
+    sent("no mail address, but a telephone", A, step=2, addresses="sms", wish=CODE, gets=("phone",)),
+    stopped("no address", A, Reason.NO_ADDRESS, "failed", step=1, addresses="sms"),
+    stopped(
+        "no active address", A, Reason.ADDRESS_NOT_ACTIVE, "failed", step=1, between=by.revoke_address
+    ),
+    sent("nothing is suppressed", P, step=1),
+    stopped("the tenant suppressed it", P, Reason.SUPPRESSED_BY_TENANT, "suppressed", step=1, between=by.suppress),
+    stopped(
+        "the platform suppressed it",
+        P,
+        Reason.SUPPRESSED_BY_PLATFORM,
+        "suppressed",
+        step=1,
+        between=by.suppress_for_all(domain=False),
+    ),
+    stopped(
+        "the platform suppressed its domain",
+        P,
+        Reason.SUPPRESSED_BY_DOMAIN,
+        "suppressed",
+        step=1,
+        between=by.suppress_for_all(domain=True),
+    ),
+    sent("the tenant may appear so", F, step=1),
+    stopped(
+        "the tenant may not appear so any more",
+        F,
+        Reason.SENDER_UNAUTHORISED,
+        "failed",
+        step=1,
+        between=by.narrow_senders,
+    ),
+    deferred(
+        "quiet hours before the vendor was asked again",
+        Q,
+        Reason.QUIET_HOURS,
+        "dispatched",
+        step=1,
+        policy=by.quiet_soon,
+        put_off=nothing,
+    ),
+    deferred(
+        "the channel's limit", M, Reason.RATE_LIMITED, "dispatched", step=1, before=by.limit_channel
+    ),
+    stopped(
+        "expires before the channel's limit has room",
+        M,
+        Reason.EXPIRES_BEFORE_LIMIT_FREES,
+        "expired",
+        step=1,
+        before=by.limit_channel,
+        lasts=5,
+    ),
+]  # fmt: skip
+
+#: Reasons that no row needs to have, and why.
+ELSEWHERE = {
+    Reason.COPY_FOR_GUARDIAN: "is said of the copy: test_guardians_of_each_other_get_one_each",
+}

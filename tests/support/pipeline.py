@@ -1,0 +1,297 @@
+"""The whole pipeline over a test's database: the API, a worker's parts and the real sandbox, moved by hand.
+
+Nothing runs by itself: `settle` drains every queue in turn until nothing is left, and the clock stands still until a
+test moves it. So a quiet night, a retry and an expiry take no time at all.
+"""
+
+import json
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from tests.support.clock import ManualClock
+from tests.support.http import HttpWorld
+from tests.support.people import unused
+from tests.support.postgres import TestDatabase
+from tidings import settings
+from tidings.bootstrap import System
+from tidings.contracts.channel_configs import ConfigureAccount
+from tidings.contracts.tenants import NotificationPolicy, TenantUpdated
+from tidings.kernel.clock import SystemClock
+from tidings.kernel.db import Database
+from tidings.kernel.ids import TenantId
+from tidings.notify.templates.platform import publish_platform_set
+from tidings.operations.partitions import make_missing
+from tidings.sandbox import Sandbox
+from tidings.sandbox.reading import Shown, show
+
+HOME = "/api/v1/notifications"
+#: A Sunday, by day nearly everywhere.
+NOON = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
+#: What waits for a worker; emptied between two worlds over one database.
+_QUEUES = "notification.dispatch_queue, notification.notification_scheduled, chan.executions_live"
+#: What `order_confirmation` takes.
+ORDERED: dict[str, Any] = {
+    "order_number": "A-1001",
+    "total": {"amount_micros": 42_500_000, "currency": "USD"},
+    "items": [{"name": "Green tea", "quantity": 2}],
+}
+
+
+def order(to: str | None = None, **wish: Any) -> dict[str, Any]:
+    """A body that is accepted; to somebody new unless `to` says where."""
+    return {
+        "recipient": person(to or f"laila-{unused()}@example.test"),
+        "template": "order_confirmation",
+        "channel": "email",
+        "variables": ORDERED,
+    } | wish
+
+
+def person(*addresses: str, **facts: Any) -> dict[str, Any]:
+    """Somebody new; an address with an @ is a mail address, the others are telephones."""
+    return {
+        "identity": {"type": "guest", "id": f"g-{unused()}"},
+        "display_name": "Laila",
+        "locale": "en",
+        "timezone": "UTC",
+        "addresses": [{"channel": "email" if "@" in a else "sms", "address": a} for a in addresses],
+    } | facts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sender:
+    """A tenant that sends, and its client."""
+
+    world: "PipelineWorld"
+    tenant_id: TenantId
+    client: httpx.AsyncClient
+
+    async def send(self, to: str | None = None, **wish: Any) -> dict[str, Any]:
+        """What accepting one answers."""
+        answer = await self.client.post(HOME, json=order(to, **wish))
+        assert answer.status_code == 202, answer.text
+        accepted: dict[str, Any] = answer.json()
+        return accepted
+
+    async def explain(self, notification_id: str) -> dict[str, Any]:
+        """`GET …/explain`."""
+        answer = await self.client.get(f"{HOME}/{notification_id}/explain")
+        assert answer.status_code == 200, answer.text
+        explained: dict[str, Any] = answer.json()
+        return explained
+
+    async def status(self, notification_id: str) -> str:
+        """How it stands."""
+        answer = await self.client.get(f"{HOME}/{notification_id}")
+        assert answer.status_code == 200, answer.text
+        return str(answer.json()["status"])
+
+    async def choose(self, recipient_id: str, **choices: Any) -> None:
+        """What a recipient allows, from now on."""
+        path = f"/api/v1/recipients/{recipient_id}/preferences"
+        known = await self.client.get(path)
+        answer = await self.client.patch(path, json=choices, headers={"If-Match": known.headers["etag"]})
+        assert answer.status_code == 200, answer.text
+
+    async def channel(self, channel: str = "email", **wish: Any) -> None:
+        """Set a channel up, or change it."""
+        path = f"/api/v1/channels/{channel}"
+        known = await self.client.get(path)
+        change = {"If-Match": known.headers["etag"]} if known.status_code == 200 else {}
+        answer = await self.client.put(path, json=channel_wish(channel) | wish, headers=change)
+        assert answer.status_code == 200, answer.text
+
+    async def policy(self, policy: NotificationPolicy) -> None:
+        """The tenant's policy, from now on."""
+        system = self.world.system
+        async with system.db.platform() as tx:
+            await system.tenants.change(
+                tx,
+                self.tenant_id,
+                lambda known: TenantUpdated(
+                    tenant_id=known.id, version=known.version + 1, notification_policy=policy
+                ),
+                actor="test",
+            )
+
+    async def rows(self, query: str, *values: object) -> list[dict[str, Any]]:
+        """What the tenant itself finds."""
+        async with self.world.db.tenant(self.tenant_id) as tx:
+            return [dict(row) for row in await tx.connection.fetch(query, *values)]
+
+
+def channel_wish(channel: str) -> dict[str, Any]:
+    """A channel over the platform's account."""
+    if channel == "email":
+        return {"vendor": "smtp", "sender": {"from_address": "hello@acme.test", "from_name": "Acme"}}
+    return {"vendor": "http", "sender": {"sender_id": "ACME"}}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """A database that worlds can be made over, and the folder with the keys to it."""
+
+    database: TestDatabase
+    folder: Path
+
+
+class PipelineWorld:
+    """Everything that one process of `tidings up` has, and a sandbox as the vendor."""
+
+    def __init__(
+        self, database: TestDatabase, system: System, sandbox: Sandbox, clock: ManualClock, folder: Path
+    ) -> None:
+        self.database = database
+        self.system = system
+        self.sandbox = sandbox
+        self.clock = clock
+        self.folder = folder
+        self.http = HttpWorld(app=system.app, system=system, answered=[])
+        self.relays = [system.bus.relay("notification"), system.bus.relay("chan")]
+
+    @property
+    def db(self) -> Database:
+        return self.system.db
+
+    async def settle(self) -> None:
+        """Do all that can be done now: due, decided, sent, recorded, told."""
+        system = self.system
+        while True:
+            done = await system.schedule.move_due()
+            done += await system.dispatch.drain()
+            done += await system.due.drain()
+            for relay in self.relays:
+                done += await relay.drain()
+            done += await system.outcomes.drain()
+            if not done:
+                return
+
+    async def advance(self, **by: float) -> None:
+        """Move the clock, and do what is due then."""
+        await self.clock.advance(timedelta(**by))
+        await self.settle()
+
+    async def until(self, moment: datetime) -> None:
+        """Move the clock to that moment, and do what is due then."""
+        await self.clock.advance(moment - self.clock.now())
+        await self.settle()
+
+    def received(self, to: str) -> list[Shown]:
+        """What the vendor got for this address, the oldest first."""
+        return [show(message) for message in self.sandbox.store.find(to=to)]
+
+    async def tenant(self, policy: NotificationPolicy | None = None, **facts: Any) -> TenantId:
+        """A new tenant with its keys."""
+        tenant = await self.http.tenant(
+            f"t-{unused()}", notification_policy=policy or NotificationPolicy(), **facts
+        )
+        async with self.db.tenant(tenant.id) as tx:
+            await self.system.keyring.provision(tx)
+        return tenant.id
+
+    @asynccontextmanager
+    async def sender(
+        self,
+        policy: NotificationPolicy | None = None,
+        *,
+        channels: Sequence[str] = ("email", "sms"),
+        **key: Any,
+    ) -> AsyncIterator[Sender]:
+        """A tenant with these channels and a key."""
+        tenant_id = await self.tenant(policy)
+        async with self.http.as_tenant(tenant_id, **key) as client:
+            made = Sender(world=self, tenant_id=tenant_id, client=client)
+            for channel in channels:
+                await made.channel(channel)
+            yield made
+
+    @asynccontextmanager
+    async def unguarded(self, *tables: str) -> AsyncIterator[Any]:
+        """The owner, for whom no row of these tables is hidden: for what the product may not do."""
+        async with self.database.owner() as owner, owner.transaction():
+            for table in tables:
+                await owner.execute(f"ALTER TABLE {table} NO FORCE ROW LEVEL SECURITY")
+            yield owner
+            for table in tables:
+                await owner.execute(f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY")
+
+    @asynccontextmanager
+    async def another_worker(self) -> AsyncIterator[System]:
+        """A second process over the same database, known to the first, with the same clock."""
+        system = _system(self.database, self.clock, self.folder)
+        async with system:
+            await announce(system)
+            yield system
+
+
+@asynccontextmanager
+async def pipeline_world(prepared: Prepared, now: datetime = NOON) -> AsyncIterator[PipelineWorld]:
+    """A world over a prepared database, whose clock stands at `now`; one at a time."""
+    database, folder, clock = prepared.database, prepared.folder, ManualClock(now)
+    async with Sandbox(clock, seed=1) as sandbox, _system(database, clock, folder) as system:
+        _write_accounts(folder, sandbox)
+        await announce(system)
+        yield PipelineWorld(database, system, sandbox, clock, folder)
+    async with database.owner() as owner:
+        await owner.execute(f"TRUNCATE {_QUEUES}")
+
+
+async def prepare(database: TestDatabase, folder: Path, *months: datetime) -> Prepared:
+    """Partitions for these months, the platform's templates, its accounts: what every world needs, made once."""
+    async with database.owner() as owner:
+        for month in months:
+            await make_missing(owner, month)
+    async with _system(database, None, folder) as system:
+        await publish_platform_set(
+            system.db,
+            engine=system.renderer,
+            outbox=system.outbox,
+            audit=system.audit,
+            clock=system.clock,
+        )
+        async with system.db.platform() as tx:
+            await system.adapter_configs.configure_platform(
+                tx,
+                [ConfigureAccount(vendor=v, secret_ref=f"file://{v}.json") for v in ("smtp", "http")],
+                actor="test",
+            )
+    return Prepared(database=database, folder=folder)
+
+
+async def announce(system: System) -> None:
+    """The other workers know it from now on."""
+    async with system.db.worker() as tx:
+        await tx.connection.execute(
+            "INSERT INTO kernel.workers (id, lock_key) VALUES ($1, 1)", system.presence.id
+        )
+    system.presence.known.set()
+
+
+def _system(database: TestDatabase, clock: ManualClock | None, folder: Path) -> System:
+    chosen = settings.load({"TIDINGS_DATA_DIR": str(folder)})
+    return System(
+        chosen, runtime_url=database.runtime_url, owner_url=database.owner_url, clock=clock or SystemClock()
+    )
+
+
+def _write_accounts(folder: Path, sandbox: Sandbox) -> None:
+    secrets = folder / "secrets"
+    secrets.mkdir(mode=0o700, exist_ok=True)
+    smtp = {"host": sandbox.host, "port": sandbox.smtp_port, "security": "none"}
+    http = {
+        "url": f"{sandbox.url}/http/messages",
+        "message_id_path": "id",
+        "error_code_path": "error.code",
+        "error_reason_path": "error.message",
+        "idempotent": True,
+    }
+    for name, account in (("smtp", smtp), ("http", http)):
+        path = secrets / f"{name}.json"
+        path.touch(mode=0o600)
+        path.write_text(json.dumps(account))
