@@ -61,7 +61,7 @@ from tidings.notify.channels import routes as channels_routes
 from tidings.notify.dispatch import outcome
 from tidings.notify.dispatch.claim import Turns
 from tidings.notify.dispatch.compose import Composer
-from tidings.notify.dispatch.job import QUEUE_CHANNEL, QUEUE_NAME, DispatchJob
+from tidings.notify.dispatch.job import EXPRESS_NAME, QUEUE_CHANNEL, QUEUE_NAME, DispatchJob
 from tidings.notify.dispatch.prepare import StepGate
 from tidings.notify.dispatch.schedule import ScheduleJob
 from tidings.notify.dispatch.schedule import sweep_done as sweep_schedule
@@ -197,6 +197,8 @@ class System:
 
         # A dispatcher in this process is told at once; one elsewhere hears it from the database.
         self.dispatch_wake = self.bus.wakeups.on(QUEUE_CHANNEL, QUEUE_NAME)
+        self.express_wake = self.bus.wakeups.on(QUEUE_CHANNEL, EXPRESS_NAME)
+        self.bus.wakeups.on(QUEUE_CHANNEL, EXPRESS_NAME, self.dispatch_wake)
         self.schedule_wake = Wake()
         self.attachments = Attachments(lambda: self.blobs)
         self.desk = OrderDesk(templates=self.templates, categories=self.categories, clock=self.clock)
@@ -205,7 +207,6 @@ class System:
             acceptor=Acceptor(
                 upserter=RecipientUpserter(keyring=self.keyring, clock=self.clock),
                 keyring=self.keyring,
-                outbox=self.outbox,
                 clock=self.clock,
                 stripe=_stripe(_Stripe.ACCEPT),
             ),
@@ -284,7 +285,6 @@ class System:
                 limits=self.hot_state.limits,
                 steps=steps,
                 router=self.router,
-                outbox=self.outbox,
                 clock=self.clock,
                 stripe=_stripe(_Stripe.DISPATCH),
             ),
@@ -292,6 +292,7 @@ class System:
             presence=self.presence,
             wakeups=self.bus.wakeups,
             wake=self.dispatch_wake,
+            express=self.express_wake,
             metrics=self.metrics,
         )
         self.schedule = ScheduleJob(
@@ -324,7 +325,9 @@ class System:
         self.alarm.look_now()
         self.dispatch_wake.set()
 
-    def _wake_dispatch(self) -> None:
+    def _wake_dispatch(self, *, express: bool) -> None:
+        if express:
+            self.express_wake.set()
         self.dispatch_wake.set()
         self.schedule_wake.set()
 

@@ -249,13 +249,16 @@ END;
 $$;
 COMMENT ON FUNCTION kernel.announce_outbox IS 'Trigger that wakes the relay after an insert into an outbox, if it rests.';
 
--- The same for a queue of work, whose name the trigger gives.
+-- The same for a queue of work, whose name the trigger gives. What is critical or high (a rank of 0 or 1) is announced always,
+-- under a name of its own: it must not wait until whoever is awake has time to look.
 CREATE OR REPLACE FUNCTION kernel.announce_queue() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-    IF NOT pg_try_advisory_xact_lock_shared(7411001, hashtext(tg_argv[0]) & 2147483647) THEN
+    IF EXISTS (SELECT FROM fresh WHERE fresh.priority <= 1) THEN
+        PERFORM pg_notify('tidings_queue', tg_argv[0] || '.express');
+    ELSIF NOT pg_try_advisory_xact_lock_shared(7411001, hashtext(tg_argv[0]) & 2147483647) THEN
         PERFORM pg_notify('tidings_queue', tg_argv[0]);
     END IF;
     RETURN NULL;

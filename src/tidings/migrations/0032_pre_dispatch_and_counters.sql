@@ -25,6 +25,7 @@ CALL kernel.protect_tenant_table('notification.dispatch_queue', 'SELECT, INSERT,
 CALL kernel.open_to_worker('notification.dispatch_queue',
     'SELECT, UPDATE (claimed_by, attempts)');
 CREATE OR REPLACE TRIGGER announce AFTER INSERT ON notification.dispatch_queue
+    REFERENCING NEW TABLE AS fresh
     FOR EACH STATEMENT EXECUTE FUNCTION kernel.announce_queue('notification.dispatch');
 
 -- A worker that was killed stops saying that it is there; what it had claimed is freed by the others.

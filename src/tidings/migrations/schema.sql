@@ -40,7 +40,9 @@ CREATE FUNCTION kernel.announce_queue() RETURNS trigger
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 BEGIN
-    IF NOT pg_try_advisory_xact_lock_shared(7411001, hashtext(tg_argv[0]) & 2147483647) THEN
+    IF EXISTS (SELECT FROM fresh WHERE fresh.priority <= 1) THEN
+        PERFORM pg_notify('tidings_queue', tg_argv[0] || '.express');
+    ELSIF NOT pg_try_advisory_xact_lock_shared(7411001, hashtext(tg_argv[0]) & 2147483647) THEN
         PERFORM pg_notify('tidings_queue', tg_argv[0]);
     END IF;
     RETURN NULL;
@@ -3271,7 +3273,7 @@ CREATE TRIGGER destroyed_stays_destroyed BEFORE UPDATE ON kernel.data_keys FOR E
 
 CREATE TRIGGER schema_migrations_log_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON kernel.schema_migrations_log FOR EACH STATEMENT EXECUTE FUNCTION kernel.schema_migrations_log_is_append_only();
 
-CREATE TRIGGER announce AFTER INSERT ON notification.dispatch_queue FOR EACH STATEMENT EXECUTE FUNCTION kernel.announce_queue('notification.dispatch');
+CREATE TRIGGER announce AFTER INSERT ON notification.dispatch_queue REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION kernel.announce_queue('notification.dispatch');
 
 CREATE TRIGGER announce AFTER INSERT ON notification.outbox FOR EACH STATEMENT EXECUTE FUNCTION kernel.announce_outbox();
 

@@ -35,6 +35,20 @@ async def test_a_set_opens_as_many_as_allowed() -> None:
     assert len(played.messages) == 80
 
 
+async def test_what_is_urgent_goes_before_those_that_wait() -> None:
+    """A set of hundreds in the line costs it no more than the messages that are under way."""
+    async with played_smtp() as played, opened("smtp", smtp_settings(played.port, connections=1)) as adapter:
+        many = asyncio.create_task(adapter.send(messages(300)))
+        while not played.messages:
+            await asyncio.sleep(0)
+        await adapter.send(messages(1, urgent=True, subject="Urgent"))
+        before = next(place for place, mail in enumerate(played.messages) if b"Subject: Urgent" in mail)
+        await many
+
+    assert before < 150
+    assert len(played.messages) == 301
+
+
 async def test_a_connection_has_its_number_of_messages() -> None:
     """Then it says goodbye and another takes over."""
     settings = {"connections": 1, "messages_per_connection": 4}

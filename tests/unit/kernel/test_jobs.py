@@ -58,3 +58,32 @@ def test_pauses_grow_until_something_succeeds() -> None:
     assert [pauses.after_failure() for _ in range(4)] == [1, 2, 4, 5]
     pauses.after_success()
     assert pauses.after_failure() == 1
+
+
+async def test_the_last_one_is_told_when_all_the_others_have_ended() -> None:
+    """However long they take."""
+    slow, last = Slow(), Steady()
+    stop = asyncio.Event()
+    jobs = asyncio.create_task(run_jobs({"last": last, "slow": slow}, stop, Metrics(), last={"last"}))
+    for _ in range(100):
+        await asyncio.sleep(0)
+
+    stop.set()
+    for _ in range(100):
+        await asyncio.sleep(0)
+    assert not last.ended
+    slow.may_end.set()
+    await jobs
+
+    assert last.ended
+
+
+class Slow:
+    """Takes its time after it was told."""
+
+    def __init__(self) -> None:
+        self.may_end = asyncio.Event()
+
+    async def run(self, stop: asyncio.Event) -> None:
+        await stop.wait()
+        await self.may_end.wait()

@@ -121,9 +121,7 @@ class Consumer:
     async def _consume(self, stop: asyncio.Event) -> None:
         began = float("-inf")
         while not stop.is_set():
-            early = began + self._settings.gather - self._clock.monotonic()
-            if early > 0:
-                await wait_for_stop(stop, early)
+            await self._gather(began, stop)
             self._wake.clear()
             began = self._clock.monotonic()
             work, pause = await self._claim()
@@ -134,6 +132,9 @@ class Consumer:
             while work is not None:
                 try:
                     settlement = await self._do(work)
+                    if work.batch.looked_at < self._settings.batch:
+                        await self._gather(began, stop)
+                    began = self._clock.monotonic()
                     work = await self._finish(work, settlement, rest=stop.is_set())
                 except LeaseLostError:
                     _log.info("lease_lost", group=self._group)
@@ -141,6 +142,11 @@ class Consumer:
                 else:
                     self._outages = 0
                     self._pauses.after_success()
+
+    async def _gather(self, began: float, stop: asyncio.Event) -> None:
+        early = began + self._settings.gather - self._clock.monotonic()
+        if early > 0:
+            await wait_for_stop(stop, early)
 
     async def _claim(self) -> tuple[_Work | None, float]:
         """Work and the lease for it; otherwise how long to wait."""

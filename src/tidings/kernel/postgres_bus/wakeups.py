@@ -99,9 +99,9 @@ class Wakeups:
         #: Set while notifications are known to come through.
         self.listening = asyncio.Event()
 
-    def on(self, channel: str, payload: str) -> Wake:
-        """What is set for that payload on that channel, and whenever something may have been missed."""
-        wake = Wake()
+    def on(self, channel: str, payload: str, wake: Wake | None = None) -> Wake:
+        """What is set for that payload on that channel, and whenever something may have been missed; one may hear more."""
+        wake = wake or Wake()
         self._wakes.setdefault((channel, payload), []).append(wake)
         self._asked.set()
         return wake

@@ -28,13 +28,17 @@ from tidings.notify.dispatch.turn import TurnTaker
 QUEUE_CHANNEL: Final = "tidings_queue"
 #: The queue's name in its trigger, in the lock of whoever rests, and in the wake-up.
 QUEUE_NAME: Final = "notification.dispatch"
+#: The same for what is critical or high.
+EXPRESS_NAME: Final = f"{QUEUE_NAME}.express"
 #: Critical and high.
 _EXPRESS: Final = 1
 #: After so many turns that ended in an error a notification is left for a person to look at.
 _PATIENCE: Final = 5
 
-#: Seconds between two looks for what is critical or high while ordinary turns are under way.
-_LOOK: Final = 0.005
+#: Seconds until the next look while something is under way that will wake us, as a rule.
+_MOMENT: Final = 0.05
+#: Seconds in which somebody who has inserted commits, as a rule.
+_SOON: Final = 0.002
 
 _log = get_logger("dispatch")
 
@@ -49,7 +53,7 @@ class DispatchSettings:
     turns: int = 2
     #: Seconds between the beginnings of two ordinary claims at least, unless the one before was full: under load sets
     #: grow, after a rest nobody waits. What is critical or high never waits for it.
-    gather: float = 0.015
+    gather: float = 0.02
     #: Notifications that may be on their way to vendors, in all and for each tenant.
     most_on_the_way: int = 4000
     most_of_a_tenant: int = 1000
@@ -68,6 +72,7 @@ class DispatchJob:
         presence: Presence,
         wakeups: Wakeups,
         wake: Wake,
+        express: Wake,
         metrics: Metrics,
         settings: DispatchSettings | None = None,
     ) -> None:
@@ -77,7 +82,9 @@ class DispatchJob:
         self._router = router
         self._presence = presence
         self._wakeups = wakeups
+        #: Set when there may be work, and when there may be something critical or high among it.
         self._wake = wake
+        self._express = express
         self._metrics = metrics
         self._settings = settings or DispatchSettings()
         self._busy = 0
@@ -87,9 +94,8 @@ class DispatchJob:
         self._resting = False
         #: Claimed and not yet handed over.
         self._in_hand = InHand()
-        #: When the last ordinary claim that was not full began, and when anything was last looked for.
+        #: When the last ordinary claim that was not full began.
         self._began = float("-inf")
-        self._looked = float("-inf")
 
     async def run(self, stop: asyncio.Event) -> None:
         """Dispatch until `stop`, then let what is under way end."""
@@ -112,7 +118,7 @@ class DispatchJob:
                 continue
             if self._busy or self._express_busy:
                 # Nobody rests while turns are under way, so nobody is told: look again in a moment.
-                await self._wake.wait(stop, _LOOK)
+                await self._wake.wait(stop, _MOMENT)
             else:
                 await self._rest(stop)
         await self._wait_for_tasks()
@@ -142,14 +148,14 @@ class DispatchJob:
         settings = self._settings
         if not self._presence.known.is_set():
             # Claims of somebody whom nobody knows would be free for all.
-            return _LOOK
+            return _MOMENT
         if self._on_the_way.total() >= settings.most_on_the_way:
             return self._wakeups.poll_seconds
-        if self._may_claim_all(now):
+        if self._may_claim_all(now) or (self._express.called and not self._express_busy):
             return 0.0
-        if self._express_busy:
-            return _LOOK
-        return max(0.0, self._looked + _LOOK - now)
+        early = self._began + settings.gather - now
+        # A turn that ends wakes us, and so does whatever is critical or high.
+        return early if early > 0 else _MOMENT
 
     def _may_claim_all(self, now: float) -> bool:
         return self._busy < self._settings.turns and now >= self._began + self._settings.gather
@@ -157,8 +163,9 @@ class DispatchJob:
     async def _claim(self) -> Claimed:
         """The next set, given to a task for each tenant in it."""
         settings = self._settings
-        self._looked = time.monotonic()
-        express = not self._may_claim_all(self._looked)
+        looked = time.monotonic()
+        express = not self._may_claim_all(looked)
+        self._express.clear()
         full = [t for t, n in self._on_the_way.items() if n >= settings.most_of_a_tenant]
         worker = self._presence.id
         async with self._in_hand.claiming:
@@ -173,7 +180,7 @@ class DispatchJob:
             await self._wakeups.rise(QUEUE_NAME)
         if not express:
             gathers = 0 < len(claimed) < settings.most
-            self._began = self._looked if gathers else float("-inf")
+            self._began = looked if gathers else float("-inf")
         for tenant_id, ids in claimed.by_tenant.items():
             self._on_the_way[tenant_id] += len(ids)
             if express:
@@ -251,7 +258,7 @@ class DispatchJob:
             self._resting = rest is Rest.RESTING
             if rest is Rest.WRITERS_AT_WORK:
                 # Somebody is between its insert and its commit: look again in a moment.
-                await self._wake.wait(stop, _LOOK)
+                await self._wake.wait(stop, _SOON)
                 return
             if self._resting:
                 return  # Look once more: what came before we rested was announced to nobody.

@@ -7,7 +7,9 @@ import msgspec
 
 from tidings.contracts.words import Status
 from tidings.kernel.db import Row, TenantTx
+from tidings.kernel.events import Event
 from tidings.kernel.ids import SCHEDULED_WORK, NotificationId, time_of
+from tidings.kernel.outbox import event_columns
 from tidings.kernel.sql import Queries, sparse
 from tidings.kernel.workers import WorkerId
 from tidings.notify.dispatch.model import Move, Pending
@@ -33,9 +35,15 @@ async def load_pending(tx: TenantTx, ids: Sequence[NotificationId]) -> dict[Noti
 
 
 async def move(
-    tx: TenantTx, moves: Sequence[Move], *, worker: WorkerId | None, now: datetime, stripe: int
+    tx: TenantTx,
+    moves: Sequence[Move],
+    events: Sequence[Event],
+    *,
+    worker: WorkerId | None,
+    now: datetime,
+    stripe: int,
 ) -> set[NotificationId]:
-    """Those that moved; the others were cancelled meanwhile, or are another worker's. Without a worker: those free."""
+    """Those that moved, with the event of each; the others were cancelled meanwhile, or are another worker's. Without a worker: those free."""
     created_ats = [m.pending.created_at for m in moves]
     waits = [m.until is not None for m in moves]
     rows = await tx.fetch(
@@ -60,6 +68,7 @@ async def move(
         schedule_ids=sparse([SCHEDULED_WORK.new(now) if wait else None for wait in waits]),
         kinds=sparse([m.reason if wait else None for m, wait in zip(moves, waits, strict=True)]),
         counted=["deferred" if wait else m.status.value for m, wait in zip(moves, waits, strict=True)],
+        **event_columns(events),
     )
     return {NotificationId(row["id"]) for row in rows}
 

@@ -16,16 +16,17 @@ CROSS JOIN LATERAL (
 ) AS mine;
 
 -- name: move
--- What a turn came to, in one trip: claims end, rows move on, deferrals are scheduled, all is counted. Whoever lost its claim,
+-- What a turn came to, in one trip: claims end, rows move on, deferrals are scheduled, all is announced and counted. Whoever lost its claim,
 -- or was cancelled meanwhile, is not among those returned, and nothing was written for it.
 WITH given AS (
     SELECT *
     FROM unnest(
         :ids::text[], :created_ats::timestamptz[], :retention_classes::text[], :statuses::text[], :reasons::text[],
         :traces::text[], :locales::text[], :snapshots::text[], :preference_versions::integer[], :untils::timestamptz[],
-        :schedule_ids::text[], :kinds::text[], :counted::text[]
+        :schedule_ids::text[], :kinds::text[], :counted::text[], :event_ids::text[], :event_subjects::text[],
+        :event_payloads::text[], :event_envelopes::text[]
     ) AS g (id, created_at, retention_class, status, reason, trace, locale, snapshot, preference_version, until,
-            schedule_id, kind, counted)
+            schedule_id, kind, counted, event_id, event_subject, event_payload, event_envelope)
 ), mine AS (
     DELETE FROM notification.dispatch_queue AS q
     USING given
@@ -59,6 +60,10 @@ WITH given AS (
            moved.recipient_id, given.until
     FROM given JOIN moved ON moved.id = given.id
     WHERE given.until IS NOT NULL
+), announced AS (
+    INSERT INTO notification.outbox (id, tenant_id, subject, ordering_key, payload, envelope)
+    SELECT given.event_id, :tenant_id, given.event_subject, given.id, given.event_payload, given.event_envelope
+    FROM given JOIN moved ON moved.id = given.id
 ), counts AS (
     INSERT INTO notification.counters AS known (tenant_id, day, stripe, name, channel, category, n)
     SELECT :tenant_id, :day, :stripe, given.counted, moved.channel, moved.category, count(*)

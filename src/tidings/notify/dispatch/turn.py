@@ -16,7 +16,6 @@ from tidings.kernel.events import Event
 from tidings.kernel.hot_state import Limits
 from tidings.kernel.ids import NOTIFICATION, NotificationId, TenantId, time_of
 from tidings.kernel.keys.keyring import Keyring
-from tidings.kernel.outbox import Outbox
 from tidings.kernel.workers import WorkerId
 from tidings.notify.decide import trace
 from tidings.notify.decide.decide import decide, limited
@@ -30,7 +29,7 @@ from tidings.notify.dispatch.steps import StepMade, StepMaker, StepWork
 from tidings.notify.facts.load import FactsLoader
 from tidings.notify.facts.model import Facts
 from tidings.notify.notifications import store as accept_store
-from tidings.notify.notifications.announce import moved_event
+from tidings.notify.notifications.announce import accepted_event, moved_event
 from tidings.notify.notifications.model import ATTACHMENTS_PURPOSE, VARIABLES_PURPOSE, NewNotification
 
 #: Deferrals of the past that a trace still tells of.
@@ -65,7 +64,6 @@ class TurnTaker:
         limits: Limits,
         steps: StepMaker,
         router: Router,
-        outbox: Outbox,
         clock: Clock,
         stripe: int = 0,
     ) -> None:
@@ -75,7 +73,6 @@ class TurnTaker:
         self._limits = limits
         self._steps = steps
         self._router = router
-        self._outbox = outbox
         self._clock = clock
         self._stripe = stripe
 
@@ -105,9 +102,8 @@ class TurnTaker:
                 Move(pending=row, status=Status.FAILED, reason=GAVE_UP, trace=row.trace or "")
                 for row in found.values()
             ]
-            moved = await store.move(tx, moves, worker=None, now=now, stripe=self._stripe)
-            events = [self._event(tenant_id, m) for m in moves if m.pending.id in moved]
-            await self._outbox.append(tx, events)
+            events = [self._event(tenant_id, m) for m in moves]
+            await store.move(tx, moves, events, worker=None, now=now, stripe=self._stripe)
 
     def _decided(self, facts: Facts, pending: Sequence[Pending]) -> list[_Case]:
         now = self._clock.now()
@@ -164,17 +160,16 @@ class TurnTaker:
             return None
         now = self._clock.now()
         moves = [_move(case) for case in cases]
+        events = [self._event(tenant_id, move) for move in moves]
         async with self._db.tenant(tenant_id, by_index=True) as tx:
-            moved = await store.move(tx, moves, worker=worker, now=now, stripe=self._stripe)
+            moved = await store.move(tx, moves, events, worker=worker, now=now, stripe=self._stripe)
             gone = [(case, m) for case, m in zip(cases, moves, strict=True) if m.pending.id in moved]
             copies = [copy for case, _ in gone for copy in _copies(case, facts)]
             if copies:
                 copies = [replace(c, id=(i := NOTIFICATION.new(now)), created_at=time_of(i)) for c in copies]
-                await accept_store.insert_notifications(tx, copies, now=now, stripe=self._stripe)
+                told_of = [accepted_event(tenant_id, copy, clock=self._clock) for copy in copies]
+                await accept_store.insert_notifications(tx, copies, told_of, now=now, stripe=self._stripe)
                 await store.mark_copies(tx, copies, trace=trace.encode([_COPIED]))
-            events = [self._event(tenant_id, m) for _, m in gone]
-            events += [self._copied(tenant_id, copy) for copy in copies]
-            await self._outbox.append(tx, events)
             begins = [Begin(hand_off=case.hand_off, first=_ready(case)) for case, _ in gone if case.hand_off]
             return await self._router.begin(tx, begins) if begins else None
 
@@ -192,20 +187,6 @@ class TurnTaker:
             until=move.until,
             correlation_id=row.correlation_id,
             is_test=row.is_test,
-            clock=self._clock,
-        )
-
-    def _copied(self, tenant_id: TenantId, copy: NewNotification) -> Event:
-        return moved_event(
-            tenant_id,
-            notification_id=copy.id,
-            recipient_id=copy.recipient_id,
-            status=copy.status.value,
-            channel=copy.channel,
-            category=copy.category,
-            template_key=copy.template_key,
-            correlation_id=copy.correlation_id,
-            is_test=copy.is_test,
             clock=self._clock,
         )
 

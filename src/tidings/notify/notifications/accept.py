@@ -1,7 +1,7 @@
 """Writes a group of one tenant's orders in one transaction: durable when it has committed.
 
-A group of known people takes four statements, whatever its size: who they are, their keys, the rows with their
-places in the queue, the events. An order that can't be met fails alone.
+A group of known people takes three statements, whatever its size: who they are, their keys, and the rows with their
+places in the queue and their events. An order that can't be met fails alone.
 """
 
 from collections.abc import Sequence
@@ -18,10 +18,9 @@ from tidings.kernel.db import TenantTx
 from tidings.kernel.ids import NOTIFICATION, NotificationId, RecipientId, time_of
 from tidings.kernel.keys.data_key import DataKey
 from tidings.kernel.keys.keyring import Keyring
-from tidings.kernel.outbox import Outbox
 from tidings.kernel.refusals import RefusalError
 from tidings.notify.notifications import store
-from tidings.notify.notifications.announce import moved_event
+from tidings.notify.notifications.announce import accepted_event
 from tidings.notify.notifications.attachments import Stored
 from tidings.notify.notifications.model import ATTACHMENTS_PURPOSE, VARIABLES_PURPOSE, NewNotification
 from tidings.notify.notifications.order import LONGEST_SCHEDULE, Order
@@ -73,13 +72,11 @@ class Acceptor:
         *,
         upserter: RecipientUpserter,
         keyring: Keyring,
-        outbox: Outbox,
         clock: Clock,
         stripe: int = 0,
     ) -> None:
         self._upserter = upserter
         self._keyring = keyring
-        self._outbox = outbox
         self._clock = clock
         #: Which of the counts this process adds to.
         self._stripe = stripe
@@ -102,25 +99,12 @@ class Acceptor:
         rows, results = await self._without_repeats(tx, rows, results)
         if not rows:
             return results
-        await store.insert_notifications(tx, rows, now=self._clock.now(), stripe=self._stripe)
-        await self._outbox.append(
+        await store.insert_notifications(
             tx,
-            [
-                moved_event(
-                    tx.tenant_id,
-                    notification_id=row.id,
-                    recipient_id=row.recipient_id,
-                    status=row.status.value,
-                    channel=row.channel,
-                    category=row.category,
-                    template_key=row.template_key,
-                    until=row.scheduled_for,
-                    correlation_id=row.correlation_id,
-                    is_test=row.is_test,
-                    clock=self._clock,
-                )
-                for row in rows
-            ],
+            rows,
+            [accepted_event(tx.tenant_id, row, clock=self._clock) for row in rows],
+            now=self._clock.now(),
+            stripe=self._stripe,
         )
         return results
 

@@ -7,6 +7,7 @@ from tidings.contracts.notifications import NotificationMoved
 from tidings.kernel.clock import Clock
 from tidings.kernel.events import Event, new_event
 from tidings.kernel.ids import TenantId
+from tidings.notify.notifications.model import NewNotification
 
 
 def moved_event(
@@ -42,5 +43,22 @@ def moved_event(
         tenant_id=tenant_id,
         ordering_key=notification_id,
         source=NOTIFY_SOURCE,
+        clock=clock,
+    )
+
+
+def accepted_event(tenant_id: TenantId, row: NewNotification, *, clock: Clock) -> Event:
+    """`notification.queued.v1`, or `.scheduled.v1` with its time."""
+    return moved_event(
+        tenant_id,
+        notification_id=row.id,
+        recipient_id=row.recipient_id,
+        status=row.status.value,
+        channel=row.channel,
+        category=row.category,
+        template_key=row.template_key,
+        until=row.scheduled_for,
+        correlation_id=row.correlation_id,
+        is_test=row.is_test,
         clock=clock,
     )

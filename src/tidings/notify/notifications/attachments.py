@@ -6,19 +6,25 @@ store, and erasing the recipient makes them unreadable too.
 """
 
 import base64
+import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
 
 from tidings.contracts.messages import Attachment
+from tidings.kernel.blobs.envelope import BlobError
 from tidings.kernel.blobs.keys import BlobKey, attachment_key
 from tidings.kernel.blobs.store import BlobStore
 from tidings.kernel.ids import NotificationId, TenantId
 from tidings.kernel.keys.ciphers import Key, associate, seal, unseal
+from tidings.kernel.logs import get_logger
+from tidings.kernel.refusals import UnavailableError
 from tidings.notify.notifications.order import AttachedFile
 
 _PURPOSE = "attachment"
+
+_log = get_logger("attachments")
 
 
 class _Entry(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,14 +61,20 @@ class Attachments:
     async def store(
         self, tenant_id: TenantId, notification_id: NotificationId, files: Sequence[AttachedFile]
     ) -> Stored:
-        """Seal the files and put them into the store."""
+        """Seal the files and put them into the store, all or none."""
         key = Key.new(1)
         entries: list[_Entry] = []
         for place, file in enumerate(files):
             # The name is the sender's words; in the store a file has a number.
             where = attachment_key(tenant_id, notification_id, str(place))
             box = seal(key, file.content, associate(tenant_id, notification_id, f"{_PURPOSE}:{place}"))
-            ref = await self._blobs().put(where, box, owner_id=notification_id)
+            try:
+                ref = await self._blobs().put(where, box, owner_id=notification_id)
+            except BlobError as error:
+                _log.error("file_not_kept", error=str(error))
+                with contextlib.suppress(BlobError):
+                    await self._remove([BlobKey(e.key) for e in entries])
+                raise UnavailableError("the files can't be kept right now; nothing was accepted") from None
             entries.append(
                 _Entry(
                     key=where,
@@ -96,5 +108,8 @@ class Attachments:
 
     async def discard(self, stored: Stored) -> None:
         """Remove files whose notification was not accepted."""
-        for key in stored.keys:
+        await self._remove(stored.keys)
+
+    async def _remove(self, keys: Sequence[BlobKey]) -> None:
+        for key in keys:
             await self._blobs().delete(key)

@@ -3,9 +3,9 @@
 An Idempotency-Key is claimed and answered in the transaction of the work itself.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 
 import msgspec
 from msgspec import UNSET
@@ -66,6 +66,14 @@ class Reply:
     unwritten: frozenset[NotificationId] = frozenset()
 
 
+class Wake(Protocol):
+    """Tells a dispatcher in this process that there is work."""
+
+    def __call__(self, *, express: bool) -> None:
+        """`express`: some of it is critical or high."""
+        ...
+
+
 class Intake:
     """The way in; one per process."""
 
@@ -76,7 +84,7 @@ class Intake:
         acceptor: Acceptor,
         idempotency: Idempotency,
         clock: Clock,
-        wake: Callable[[], None],
+        wake: Wake,
         most_waiting: int = 2000,
         most_in_bulks: int = 20_000,
     ) -> None:
@@ -84,7 +92,6 @@ class Intake:
         self._acceptor = acceptor
         self._idempotency = idempotency
         self._clock = clock
-        #: Tells a dispatcher in this process that there is work.
         self._wake = wake
         self._gatherer: Gatherer[Lane, Ticket, Reply] = Gatherer(self._group, most_waiting=most_waiting)
         self._most_in_bulks = most_in_bulks
@@ -138,7 +145,7 @@ class Intake:
                 await self._idempotency.finish_many(tx, SINGLE_SCOPE, kept)
             if released:
                 await self._idempotency.release_many(tx, SINGLE_SCOPE, released)
-        self._wake()
+        self._wake(express=any(_urgent(ticket.item) for ticket in tickets))
         return [reply for reply in replies if reply is not None]
 
     async def _each(self, tx: TenantTx, items: Sequence[Incoming]) -> list[Result | Exception]:
@@ -173,13 +180,17 @@ class Intake:
             body = _encode(_bulk_view(became))
             if once is not None:
                 await self._idempotency.finish(tx, BULK_SCOPE, once.key, Answer(_ACCEPTED, body.decode()))
-        self._wake()
+        self._wake(express=any(_urgent(item) for _, item in orders))
         unwritten = frozenset(
             item.id
             for (_, item), result in zip(orders, results, strict=True)
             if not isinstance(result, Accepted) or result.duplicate
         )
         return Reply(body=body, unwritten=unwritten)
+
+
+def _urgent(item: Incoming) -> bool:
+    return item.order.priority in ("critical", "high")
 
 
 def _known(begun: object) -> Reply | Exception | None:

@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from tidings.kernel.db import TenantTx, WorkerTx
+from tidings.kernel.events import Event
 from tidings.kernel.ids import SCHEDULED_WORK, NotificationId
+from tidings.kernel.outbox import event_columns
 from tidings.kernel.sql import Queries, sparse
 from tidings.notify.notifications.model import RANKS, NewNotification
 
@@ -12,9 +14,9 @@ QUERIES = Queries.beside(__file__)
 
 
 async def insert_notifications(
-    tx: TenantTx, fresh: Sequence[NewNotification], *, now: datetime, stripe: int
+    tx: TenantTx, fresh: Sequence[NewNotification], events: Sequence[Event], *, now: datetime, stripe: int
 ) -> None:
-    """Write them, with their places in the queue or in the schedule, and count them."""
+    """Write them, with their places in the queue or in the schedule and one event each, and count them."""
     await tx.execute(
         QUERIES.insert_notifications,
         tenant_id=tx.tenant_id,
@@ -48,6 +50,7 @@ async def insert_notifications(
         schedule_ids=sparse(
             [SCHEDULED_WORK.new(now) if n.scheduled_for is not None else None for n in fresh]
         ),
+        **event_columns(events),
     )
 
 

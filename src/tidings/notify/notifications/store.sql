@@ -1,5 +1,5 @@
 -- name: insert_notifications
--- A whole group in one trip: the rows, their places in the queue or in the schedule, and the counts. The tenant's weight
+-- A whole group in one trip: the rows, their places in the queue or in the schedule, their events, and the counts. The tenant's weight
 -- comes along, so that a worker need not ask for it.
 WITH fresh AS (
     SELECT *
@@ -9,11 +9,13 @@ WITH fresh AS (
         :locales::text[], :template_ids::text[], :template_version_ids::text[], :template_keys::text[],
         :template_semvers::text[], :template_versions::text[], :variables_hashes::text[], :variables::bytea[],
         :attachments::bytea[], :scheduled_fors::timestamptz[], :expires_ats::timestamptz[], :are_tests::boolean[],
-        :source_event_ids::text[], :correlation_ids::text[], :metadatas::text[], :schedule_ids::text[]
+        :source_event_ids::text[], :correlation_ids::text[], :metadatas::text[], :schedule_ids::text[],
+        :event_ids::text[], :event_subjects::text[], :event_payloads::text[], :event_envelopes::text[]
     ) AS given (
         id, created_at, recipient_id, status, channel, category, use_case, priority, rank, retention_class, locale,
         template_id, template_version_id, template_key, template_semver, template_versions, variables_hash, variables,
-        attachments, scheduled_for, expires_at, is_test, source_event_id, correlation_id, metadata, schedule_id
+        attachments, scheduled_for, expires_at, is_test, source_event_id, correlation_id, metadata, schedule_id,
+        event_id, event_subject, event_payload, event_envelope
     )
 ), stored AS (
     INSERT INTO notification.notifications (
@@ -37,6 +39,9 @@ WITH fresh AS (
         (tenant_id, id, kind, priority, source_event_id, notification_id, recipient_id, run_after)
     SELECT :tenant_id, schedule_id, 'scheduled_send', priority, source_event_id, id, recipient_id, scheduled_for
     FROM fresh WHERE schedule_id IS NOT NULL
+), announced AS (
+    INSERT INTO notification.outbox (id, tenant_id, subject, ordering_key, payload, envelope)
+    SELECT event_id, :tenant_id, event_subject, id, event_payload, event_envelope FROM fresh
 )
 INSERT INTO notification.counters AS known (tenant_id, day, stripe, name, channel, category, n)
 SELECT :tenant_id, :day, :stripe, 'accepted', fresh.channel, fresh.category, count(*)

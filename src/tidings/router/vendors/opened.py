@@ -19,6 +19,9 @@ from tidings.router.adapters.registry import Surroundings, open_adapter
 from tidings.router.adapters.smtp import FindSigners
 from tidings.router.channel_configs.store import StoredAccount
 
+#: Seconds that vendors get for the end of their connections when we end.
+_GOODBYE = 0.5
+
 _log = get_logger("vendors")
 
 
@@ -95,7 +98,8 @@ class OpenAdapters:
         while self._open:
             self._close_later(self._open.popitem()[1].adapter)
         if self._closing:
-            await asyncio.wait(self._closing)
+            # Whoever is silent now has been silent for all the time that there was to finish in.
+            await asyncio.wait(self._closing, timeout=_GOODBYE)
 
     async def _renewed(self, account: StoredAccount, tenant_id: TenantId) -> _Open:
         opened = self._open.get(account.id)
