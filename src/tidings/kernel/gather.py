@@ -33,8 +33,16 @@ class Gatherer(Generic[K, T, R]):
     """Gathers by key, such as a tenant; sets of different keys don't wait for each other."""
 
     def __init__(
-        self, work: Work[K, T, R], *, most_at_once: int = 200, sets_at_once: int = 1, most_waiting: int = 2000
+        self,
+        work: Work[K, T, R],
+        *,
+        most_at_once: int = 200,
+        sets_at_once: int = 1,
+        most_waiting: int = 2000,
+        linger: float = 0.002,
     ) -> None:
+        """`linger`: seconds that the next set waits for company after one that had some; alone, nobody waits."""
+        self._linger = linger
         self._work = work
         self._most_at_once = most_at_once
         self._sets_at_once = sets_at_once
@@ -72,6 +80,8 @@ class Gatherer(Generic[K, T, R]):
                     await self._answer(key, taken)
                 finally:
                     self.inside -= len(taken)
+                if 1 < len(taken) and len(lane.waiting) < len(taken):
+                    await asyncio.sleep(self._linger)
         finally:
             lane.running -= 1
             if not lane.running and not lane.waiting:

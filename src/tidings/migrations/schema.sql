@@ -3135,7 +3135,7 @@ CREATE INDEX ix_notifications_correlation ON ONLY notification.notifications USI
 
 CREATE INDEX ix_notifications_digest_group ON ONLY notification.notifications USING btree (tenant_id, digest_group_id) WHERE (digest_group_id IS NOT NULL);
 
-CREATE INDEX ix_notifications_recipient ON ONLY notification.notifications USING btree (tenant_id, recipient_id, created_at DESC);
+CREATE INDEX ix_notifications_recipient ON ONLY notification.notifications USING btree (recipient_id, created_at DESC);
 
 CREATE INDEX ix_notifications_unread ON ONLY notification.notifications USING btree (tenant_id, recipient_id, created_at DESC) WHERE ((channel = 'inapp'::text) AND (read_at IS NULL));
 
@@ -3157,7 +3157,7 @@ CREATE INDEX notifications_marketing__ix_notifications_digest_group ON ONLY noti
 
 CREATE INDEX notifications_marketing__ix_notifications_unread ON ONLY notification.notifications_marketing USING btree (tenant_id, recipient_id, created_at DESC) WHERE ((channel = 'inapp'::text) AND (read_at IS NULL));
 
-CREATE INDEX notifications_marketing_tenant_id_recipient_id_created_at_idx ON ONLY notification.notifications_marketing USING btree (tenant_id, recipient_id, created_at DESC);
+CREATE INDEX notifications_marketing_recipient_id_created_at_idx ON ONLY notification.notifications_marketing USING btree (recipient_id, created_at DESC);
 
 CREATE INDEX notifications_regulated__ix_notifications_batch ON ONLY notification.notifications_regulated USING btree (tenant_id, batch_id) WHERE (batch_id IS NOT NULL);
 
@@ -3167,7 +3167,7 @@ CREATE INDEX notifications_regulated__ix_notifications_digest_group ON ONLY noti
 
 CREATE INDEX notifications_regulated__ix_notifications_unread ON ONLY notification.notifications_regulated USING btree (tenant_id, recipient_id, created_at DESC) WHERE ((channel = 'inapp'::text) AND (read_at IS NULL));
 
-CREATE INDEX notifications_regulated_tenant_id_recipient_id_created_at_idx ON ONLY notification.notifications_regulated USING btree (tenant_id, recipient_id, created_at DESC);
+CREATE INDEX notifications_regulated_recipient_id_created_at_idx ON ONLY notification.notifications_regulated USING btree (recipient_id, created_at DESC);
 
 CREATE INDEX notifications_standard__ix_notifications_batch ON ONLY notification.notifications_standard USING btree (tenant_id, batch_id) WHERE (batch_id IS NOT NULL);
 
@@ -3177,7 +3177,7 @@ CREATE INDEX notifications_standard__ix_notifications_digest_group ON ONLY notif
 
 CREATE INDEX notifications_standard__ix_notifications_unread ON ONLY notification.notifications_standard USING btree (tenant_id, recipient_id, created_at DESC) WHERE ((channel = 'inapp'::text) AND (read_at IS NULL));
 
-CREATE INDEX notifications_standard_tenant_id_recipient_id_created_at_idx ON ONLY notification.notifications_standard USING btree (tenant_id, recipient_id, created_at DESC);
+CREATE INDEX notifications_standard_recipient_id_created_at_idx ON ONLY notification.notifications_standard USING btree (recipient_id, created_at DESC);
 
 CREATE UNIQUE INDEX ux_channel_credentials_active ON notification.channel_credentials USING btree (tenant_id, channel_id, vendor) WHERE (status = 'active'::text);
 
@@ -3203,7 +3203,7 @@ ALTER INDEX notification.ix_notifications_unread ATTACH PARTITION notification.n
 
 ALTER INDEX notification.pk_notifications ATTACH PARTITION notification.notifications_marketing_pkey;
 
-ALTER INDEX notification.ix_notifications_recipient ATTACH PARTITION notification.notifications_marketing_tenant_id_recipient_id_created_at_idx;
+ALTER INDEX notification.ix_notifications_recipient ATTACH PARTITION notification.notifications_marketing_recipient_id_created_at_idx;
 
 ALTER INDEX notification.ix_notifications_batch ATTACH PARTITION notification.notifications_regulated__ix_notifications_batch;
 
@@ -3215,7 +3215,7 @@ ALTER INDEX notification.ix_notifications_unread ATTACH PARTITION notification.n
 
 ALTER INDEX notification.pk_notifications ATTACH PARTITION notification.notifications_regulated_pkey;
 
-ALTER INDEX notification.ix_notifications_recipient ATTACH PARTITION notification.notifications_regulated_tenant_id_recipient_id_created_at_idx;
+ALTER INDEX notification.ix_notifications_recipient ATTACH PARTITION notification.notifications_regulated_recipient_id_created_at_idx;
 
 ALTER INDEX notification.ix_notifications_batch ATTACH PARTITION notification.notifications_standard__ix_notifications_batch;
 
@@ -3227,7 +3227,7 @@ ALTER INDEX notification.ix_notifications_unread ATTACH PARTITION notification.n
 
 ALTER INDEX notification.pk_notifications ATTACH PARTITION notification.notifications_standard_pkey;
 
-ALTER INDEX notification.ix_notifications_recipient ATTACH PARTITION notification.notifications_standard_tenant_id_recipient_id_created_at_idx;
+ALTER INDEX notification.ix_notifications_recipient ATTACH PARTITION notification.notifications_standard_recipient_id_created_at_idx;
 
 CREATE TRIGGER announce AFTER INSERT ON bff_backoffice.outbox FOR EACH STATEMENT EXECUTE FUNCTION kernel.announce_outbox();
 

@@ -214,7 +214,7 @@ async def test_rows_are_found_by_index_and_only_in_their_months(world: SentWorld
         read = [line for line in told.splitlines() if " using " in line and "never executed" not in line]
         # One month of each of the three classes.
         assert 0 < len(read) <= 3, told
-    assert "tenant_id_recipient_id_creat" in theirs, theirs
+    assert "recipient_id_created_at_idx" in theirs, theirs
     assert "_pkey" not in theirs
 
 

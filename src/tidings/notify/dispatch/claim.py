@@ -56,16 +56,28 @@ class Turns:
                 for row in rows:
                     ids = found.setdefault(TenantId(row["tenant_id"]), [])
                     ids.append(NotificationId(row["notification_id"]))
-                self._after = max(found)
+                # Alone, somebody need not be looked for after itself first.
+                self._after = max(found) if len(found) > 1 else ""
                 return found
         return {}
 
 
 async def give_back(
-    tx: WorkerTx, tenant_id: TenantId, ids: Sequence[NotificationId], *, worker: WorkerId
+    tx: WorkerTx,
+    tenant_id: TenantId,
+    ids: Sequence[NotificationId],
+    *,
+    worker: WorkerId,
+    to_blame: bool = True,
 ) -> dict[NotificationId, int]:
-    """Free them again; how often each has failed by now."""
-    rows = await tx.fetch(QUERIES.give_back, tenant_id=tenant_id, worker=worker, notification_ids=list(ids))
+    """Free them again; how often each has failed by now. `to_blame`: the failure may be theirs."""
+    rows = await tx.fetch(
+        QUERIES.give_back,
+        tenant_id=tenant_id,
+        worker=worker,
+        blame=int(to_blame),
+        notification_ids=list(ids),
+    )
     return {NotificationId(row["notification_id"]): row["attempts"] for row in rows}
 
 

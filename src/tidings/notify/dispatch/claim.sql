@@ -45,8 +45,9 @@ WHERE mine.tenant_id = picked.tenant_id AND mine.notification_id = picked.notifi
 RETURNING mine.tenant_id, mine.notification_id, mine.priority;
 
 -- name: give_back
--- A turn that ended in an error: free again, and counted, so that one that always fails is set aside in the end.
-UPDATE notification.dispatch_queue SET claimed_by = NULL, attempts = attempts + 1
+-- A turn that ended in an error: free again, and counted, so that one that always fails is set aside in the end. That the
+-- database went away is no notification's fault.
+UPDATE notification.dispatch_queue SET claimed_by = NULL, attempts = attempts + :blame::integer
 WHERE tenant_id = :tenant_id AND claimed_by = :worker
   AND notification_id = ANY (:notification_ids::text[])
 RETURNING notification_id, attempts;

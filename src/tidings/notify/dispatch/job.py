@@ -222,12 +222,13 @@ class DispatchJob:
         self, tenant_id: TenantId, ids: Sequence[NotificationId], worker: WorkerId, error: Exception
     ) -> None:
         self._metrics.job_failures.labels("dispatch").inc()
-        if isinstance(error, DatabaseUnavailableError):
+        to_blame = not isinstance(error, DatabaseUnavailableError)
+        if not to_blame:
             _log.warning("turn_interrupted", count=len(ids))
         else:
             _log.error("turn_failed", error=type(error).__name__, count=len(ids), exc_info=error)
         # Alone, one after the other: whoever is to blame fails by itself.
-        if len(ids) > 1 and not isinstance(error, DatabaseUnavailableError):
+        if len(ids) > 1 and to_blame:
             for id_ in ids:
                 try:
                     begun = await self._taker.take(tenant_id, [id_], worker)
@@ -240,13 +241,15 @@ class DispatchJob:
         while True:
             await asyncio.sleep(pauses.after_failure())
             try:
-                return await self._give_back(tenant_id, ids, worker)
+                return await self._give_back(tenant_id, ids, worker, to_blame=to_blame)
             except DatabaseError:
                 _log.warning("claims_kept", count=len(ids))
 
-    async def _give_back(self, tenant_id: TenantId, ids: Sequence[NotificationId], worker: WorkerId) -> None:
+    async def _give_back(
+        self, tenant_id: TenantId, ids: Sequence[NotificationId], worker: WorkerId, *, to_blame: bool
+    ) -> None:
         async with self._db.worker() as tx:
-            failures = await give_back(tx, tenant_id, ids, worker=worker)
+            failures = await give_back(tx, tenant_id, ids, worker=worker, to_blame=to_blame)
         hopeless = [id_ for id_, times in failures.items() if times >= _PATIENCE]
         if hopeless:
             await self._taker.give_up(tenant_id, hopeless)

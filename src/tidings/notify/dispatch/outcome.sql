@@ -16,7 +16,7 @@ WITH given AS (
         expired_at = CASE WHEN given.status = 'expired' THEN given.ended_at ELSE n.expired_at END,
         cancelled_at = CASE WHEN given.status = 'cancelled' THEN given.ended_at ELSE n.cancelled_at END,
         suppression_reason = CASE WHEN given.status = 'suppressed' THEN given.reason ELSE n.suppression_reason END,
-        failure_reason = CASE WHEN given.status IN ('failed', 'expired') THEN given.reason ELSE n.failure_reason END,
+        failure_reason = CASE WHEN given.status IN ('failed', 'expired', 'cancelled') THEN given.reason ELSE n.failure_reason END,
         delivery_evidence = given.evidence,
         final_channel = given.final_channel,
         version = n.version + 1

@@ -31,45 +31,43 @@ WITH given AS (
     DELETE FROM notification.dispatch_queue AS q
     USING given
     WHERE q.tenant_id = :tenant_id AND q.notification_id = given.id AND q.claimed_by IS NOT DISTINCT FROM :worker
-    RETURNING q.notification_id
+    RETURNING given.*
 ), moved AS (
     UPDATE notification.notifications AS n
-    SET status = given.status,
+    SET status = mine.status,
         updated_at = :now,
-        dispatched_at = CASE WHEN given.status = 'dispatched' THEN :now ELSE n.dispatched_at END,
-        suppressed_at = CASE WHEN given.status = 'suppressed' THEN :now ELSE n.suppressed_at END,
-        expired_at = CASE WHEN given.status = 'expired' THEN :now ELSE n.expired_at END,
-        failed_at = CASE WHEN given.status = 'failed' THEN :now ELSE n.failed_at END,
-        cancelled_at = CASE WHEN given.status = 'cancelled' THEN :now ELSE n.cancelled_at END,
-        suppression_reason = CASE WHEN given.status = 'suppressed' THEN given.reason ELSE n.suppression_reason END,
-        failure_reason = CASE WHEN given.status IN ('failed', 'expired') THEN given.reason ELSE n.failure_reason END,
-        decision_trace = given.trace,
-        locale = coalesce(given.locale, n.locale),
-        render_snapshot = coalesce(given.snapshot, n.render_snapshot),
-        preference_version = coalesce(given.preference_version, n.preference_version),
+        dispatched_at = CASE WHEN mine.status = 'dispatched' THEN :now ELSE n.dispatched_at END,
+        suppressed_at = CASE WHEN mine.status = 'suppressed' THEN :now ELSE n.suppressed_at END,
+        expired_at = CASE WHEN mine.status = 'expired' THEN :now ELSE n.expired_at END,
+        failed_at = CASE WHEN mine.status = 'failed' THEN :now ELSE n.failed_at END,
+        cancelled_at = CASE WHEN mine.status = 'cancelled' THEN :now ELSE n.cancelled_at END,
+        suppression_reason = CASE WHEN mine.status = 'suppressed' THEN mine.reason ELSE n.suppression_reason END,
+        failure_reason = CASE WHEN mine.status IN ('failed', 'expired', 'cancelled') THEN mine.reason ELSE n.failure_reason END,
+        decision_trace = mine.trace,
+        locale = coalesce(mine.locale, n.locale),
+        render_snapshot = coalesce(mine.snapshot, n.render_snapshot),
+        preference_version = coalesce(mine.preference_version, n.preference_version),
         version = n.version + 1
-    FROM given JOIN mine ON mine.notification_id = given.id
-    WHERE n.tenant_id = :tenant_id AND n.created_at = given.created_at AND n.id = given.id
-      AND n.retention_class = given.retention_class AND n.created_at BETWEEN :oldest AND :newest
+    FROM mine
+    WHERE n.tenant_id = :tenant_id AND n.created_at = mine.created_at AND n.id = mine.id
+      AND n.retention_class = mine.retention_class AND n.created_at BETWEEN :oldest AND :newest
       AND n.status IN ('queued', 'scheduled')
-    RETURNING n.id, n.channel, n.category, n.priority, n.source_event_id, n.recipient_id
+    RETURNING n.id, n.channel, n.category, n.priority, n.source_event_id, n.recipient_id, mine.until, mine.schedule_id,
+              mine.kind, mine.counted, mine.event_id, mine.event_subject, mine.event_payload, mine.event_envelope
 ), deferred AS (
     INSERT INTO notification.notification_scheduled
         (tenant_id, id, kind, priority, source_event_id, notification_id, recipient_id, run_after)
-    SELECT :tenant_id, given.schedule_id, given.kind, moved.priority, moved.source_event_id, moved.id,
-           moved.recipient_id, given.until
-    FROM given JOIN moved ON moved.id = given.id
-    WHERE given.until IS NOT NULL
+    SELECT :tenant_id, schedule_id, kind, priority, source_event_id, id, recipient_id, until
+    FROM moved WHERE until IS NOT NULL
 ), announced AS (
     INSERT INTO notification.outbox (id, tenant_id, subject, ordering_key, payload, envelope)
-    SELECT given.event_id, :tenant_id, given.event_subject, given.id, given.event_payload, given.event_envelope
-    FROM given JOIN moved ON moved.id = given.id
+    SELECT event_id, :tenant_id, event_subject, id, event_payload, event_envelope FROM moved
 ), counts AS (
     INSERT INTO notification.counters AS known (tenant_id, day, stripe, name, channel, category, n)
-    SELECT :tenant_id, :day, :stripe, given.counted, moved.channel, moved.category, count(*)
-    FROM given JOIN moved ON moved.id = given.id
-    GROUP BY given.counted, moved.channel, moved.category
-    ORDER BY given.counted, moved.channel, moved.category
+    SELECT :tenant_id, :day, :stripe, counted, channel, category, count(*)
+    FROM moved
+    GROUP BY counted, channel, category
+    ORDER BY counted, channel, category
     ON CONFLICT (tenant_id, day, stripe, name, channel, category) DO UPDATE SET n = known.n + excluded.n
 )
 SELECT id FROM moved;
