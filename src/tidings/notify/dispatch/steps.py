@@ -119,13 +119,15 @@ class StepMaker:
             for request, decision in zip(requests, decisions, strict=True)
         ]
         asked = [place for place, group in enumerate(groups) if group]
-        found = list(decisions)
-        if asked:
-            taken = await self._limits.take(tenant_id, [groups[place] for place in asked])
-            now = self._clock.now()
-            for place, answer in zip(asked, taken, strict=True):
-                found[place] = step_limited(found[place], requests[place], answer, now)
-        return found
+        taken = await self._limits.take(tenant_id, [groups[place] for place in asked]) if asked else ()
+        answers = dict(zip(asked, taken, strict=True))
+        now = self._clock.now()
+        return [
+            step_limited(decision, requests[place], answers.get(place), now)
+            if isinstance(decision.verdict, Pass)
+            else decision
+            for place, decision in enumerate(decisions)
+        ]
 
     async def _files(self, tenant_id: TenantId, work: StepWork, facts: Facts) -> tuple[Attachment, ...]:
         owner = facts.people[work.pending.recipient_id].key

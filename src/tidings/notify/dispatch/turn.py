@@ -124,13 +124,11 @@ class TurnTaker:
         passed = [case for case in cases if isinstance(case.decision.verdict, Pass)]
         groups = [takes_once(facts.tenant, case.decision.recipient_id) for case in passed]
         asked = [place for place, group in enumerate(groups) if group]
-        if not asked:
-            return
-        taken = await self._limits.take(tenant_id, [groups[place] for place in asked])
+        taken = await self._limits.take(tenant_id, [groups[place] for place in asked]) if asked else ()
+        answers = dict(zip(asked, taken, strict=True))
         now = self._clock.now()
-        for place, answer in zip(asked, taken, strict=True):
-            case = passed[place]
-            case.decision = limited(case.decision, case.request, answer, now)
+        for place, case in enumerate(passed):
+            case.decision = limited(case.decision, case.request, answers.get(place), now)
 
     async def _make_first_steps(
         self, tenant_id: TenantId, facts: Facts, pepper: Pepper, cases: Sequence[_Case]

@@ -153,7 +153,11 @@ def _decision(done: Simulation) -> list[GateView]:
     for tried in done.steps:
         for line in tried.lines:
             limit = line.gate == Gate.CHANNEL_LIMIT
-            lines.append(_not_asked(Gate.CHANNEL_LIMIT, tried.step) if limit else GateView.of(line))
+            lines.append(
+                _not_asked(Gate.CHANNEL_LIMIT, tried.step)
+                if limit and Gate.CHANNEL_LIMIT in done.not_asked
+                else GateView.of(line)
+            )
         if tried.line.verdict != "stop":
             break
     return lines
