@@ -80,7 +80,7 @@ class Gatherer(Generic[K, T, R]):
                     await self._answer(key, taken)
                 finally:
                     self.inside -= len(taken)
-                if 1 < len(taken) and len(lane.waiting) < len(taken):
+                if len(taken) > 1 and len(lane.waiting) < len(taken):
                     await asyncio.sleep(self._linger)
         finally:
             lane.running -= 1

@@ -1,0 +1,141 @@
+"""Does one tenant's flood slow another's urgent message? The same run, idle and loaded.
+
+`python -m bench.fairness` queues 100,000 mails of low priority for one tenant and sends another's critical ones through
+them, one after the other, from the POST to the vendor. Everything is durable and runs as processes of their own.
+"""
+
+import asyncio
+import json
+import os
+import threading
+import time
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+import uvloop
+
+from bench.house import House, Resident
+from bench.load import Connection, request
+from bench.sink import Sink
+
+T = TypeVar("T")
+
+#: Low-priority mails that wait, and critical ones that are measured, idle and loaded.
+MANY = 100_000
+MEASURED = 300
+#: Seconds between two critical ones: they are rare, and each is alone.
+_PAUSE = 0.02
+_BULK = 2_000
+_PATH = "/api/v1/notifications"
+_ORDER = {
+    "order_number": "A-1001",
+    "total": {"amount_micros": 42_500_000, "currency": "USD"},
+    "items": [{"name": "Green tea", "quantity": 2}],
+}
+
+
+def measure(many: int = MANY, measured: int = MEASURED) -> dict[str, float]:
+    """The p99 of a critical message from POST to vendor: alone, behind the flood, and the ratio. Call it in the main thread."""
+    with _Beside() as beside:
+        sink = beside.run(_open())
+        account: dict[str, object] = {"host": "127.0.0.1", "port": sink.port, "security": "none"}
+        with House(workers=1, vendors={"smtp": account}) as house:
+            flooding, urgent = house.resident("flooding"), house.resident("urgent")
+            beside.run(_urgent(house, urgent, sink, measured // 4, "warm"))
+            idle = beside.run(_urgent(house, urgent, sink, measured, "idle"))
+            before = sink.count
+            beside.run(_flood(house, flooding, many))
+            loaded = beside.run(_urgent(house, urgent, sink, measured, "loaded"))
+            waited = many - (sink.count - before - measured)
+            beside.run(sink.__aexit__(None, None, None))
+    return {
+        "fairness_critical_p99_ratio": _p(loaded, 0.99) / _p(idle, 0.99),
+        "fairness_idle_p50_ms": _p(idle, 0.5) * 1000,
+        "fairness_idle_p99_ms": _p(idle, 0.99) * 1000,
+        "fairness_loaded_p50_ms": _p(loaded, 0.5) * 1000,
+        "fairness_loaded_p99_ms": _p(loaded, 0.99) * 1000,
+        "fairness_still_queued": float(waited),
+    }
+
+
+class _Beside:
+    """A loop in a thread of its own: the vendor and the clients, while the main thread has the processes."""
+
+    def __init__(self) -> None:
+        self._loop = uvloop.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+
+    def __enter__(self) -> "_Beside":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(10)
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """To its end."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(900)
+
+
+async def _open() -> Sink:
+    return await Sink(note_ids=True).__aenter__()
+
+
+async def _urgent(house: House, resident: Resident, sink: Sink, count: int, mark: str) -> list[float]:
+    """How long each took until it was at the vendor."""
+    connection = await Connection.open(house.base_url)
+    took: list[float] = []
+    for number in range(count):
+        body = json.dumps(_order(f"{mark}{number}", "critical")).encode()
+        sent_at = time.perf_counter()
+        status, answer = await connection.ask(request(house.base_url, _PATH, resident.api_key, body))
+        assert status == 202, answer
+        id_ = json.loads(answer)["id"]
+        async with asyncio.timeout(120):
+            while id_ not in sink.came:
+                await asyncio.sleep(0.0005)
+        took.append(sink.came[id_][0] - sent_at)
+        await asyncio.sleep(_PAUSE)
+    connection.close()
+    return took
+
+
+async def _flood(house: House, resident: Resident, many: int) -> None:
+    connection = await Connection.open(house.base_url)
+    for first in range(0, many, _BULK):
+        numbers = range(first, min(first + _BULK, many))
+        body = json.dumps({"notifications": [_order(f"f{n}", "low") for n in numbers]}).encode()
+        status, answer = await connection.ask(
+            request(house.base_url, f"{_PATH}/bulk", resident.api_key, body)
+        )
+        assert status == 202, (status, answer[:400])
+    connection.close()
+
+
+def _order(name: str, priority: str) -> dict[str, object]:
+    return {
+        "recipient": {
+            "identity": {"type": "guest", "id": f"g-{name}"},
+            "addresses": [{"channel": "email", "address": f"{name}@example.test"}],
+        },
+        "template": "order_confirmation",
+        "channel": "email",
+        "priority": priority,
+        "variables": _ORDER,
+    }
+
+
+def _p(values: list[float], share: float) -> float:
+    return sorted(values)[min(len(values) - 1, int(len(values) * share))]
+
+
+def main() -> None:
+    """Measure and show."""
+    print(f"{'load of the machine before, per core':36} {os.getloadavg()[0] / (os.cpu_count() or 1):>12.2f}")
+    for name, value in measure().items():
+        print(f"{name:36} {value:>12,.2f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,166 @@
+"""A vendor that refuses, hangs, drops and lies: what becomes of a notification, and what its story says."""
+
+import secrets
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.support.running import RunningTidings, wait_until
+
+pytestmark = pytest.mark.xdist_group("client")
+
+#: What the vendor does to the first call → what is kept of that call, and what becomes of the notification.
+FAULTS = {
+    "reject_permanent": ("failed_perm", "failed"),
+    "reject_temporary": ("failed_temp", "delivered"),
+    "throttle": ("failed_temp", "delivered"),
+    "hang": ("timed_out", "delivered"),
+    "close": ("timed_out", "delivered"),
+    "garbage": ("timed_out", "delivered"),
+    "slow": ("accepted", "delivered"),
+}
+
+
+@pytest.fixture(scope="module")
+def tidings() -> Iterator[RunningTidings]:
+    """A Tidings that this file has for itself."""
+    with tempfile.TemporaryDirectory(prefix="tidings-e2e-", ignore_cleanup_errors=True) as folder:
+        Path(folder).chmod(0o711)
+        with RunningTidings(Path(folder) / "data") as running:
+            yield running
+            # A stop would wait for the vendor that hangs.
+            running.kill()
+            running.await_nobody_left()
+
+
+@pytest.fixture(autouse=True)
+def _well_again(tidings: RunningTidings) -> Iterator[None]:
+    yield
+    httpx.delete(f"{tidings.demo['sandbox_url']}/faults").raise_for_status()
+
+
+def _fault(tidings: RunningTidings, **wish: object) -> None:
+    httpx.post(f"{tidings.demo['sandbox_url']}/faults", json=wish).raise_for_status()
+
+
+def _code(name: str) -> dict[str, Any]:
+    """A code by mail: it is worthless in a minute, so that it is tried again within seconds."""
+    return {
+        "recipient": {"addresses": [{"channel": "email", "address": f"{name}@example.test"}]},
+        "template": "otp",
+        "channel": "email",
+        "variables": {"code": "042424"},
+    }
+
+
+def _post(client: httpx.Client, body: dict[str, Any]) -> str:
+    answer = client.post("/api/v1/notifications", json=body)
+    assert answer.status_code == 202, answer.text
+    id_: str = answer.json()["id"]
+    return id_
+
+
+def _explain(client: httpx.Client, id_: str) -> dict[str, Any]:
+    answer = client.get(f"/api/v1/notifications/{id_}/explain")
+    assert answer.status_code == 200, answer.text
+    story: dict[str, Any] = answer.json()
+    return story
+
+
+def _over(client: httpx.Client, id_: str) -> dict[str, Any]:
+    """Its story, once it is over."""
+
+    def found() -> dict[str, Any] | None:
+        story = _explain(client, id_)
+        return story if story["notification"]["status"] in ("delivered", "failed") else None
+
+    story: dict[str, Any] = wait_until(found, "the end of it")
+    return story
+
+
+def test_every_fault_is_outlived_and_told(tidings: RunningTidings) -> None:
+    """Each hits the first call of one notification; the others don't notice."""
+    with tidings.client() as client:
+        sent: dict[str, str] = {}
+        for mode in FAULTS:
+            held = {"seconds": 1.0} if mode in ("hang", "slow") else {}
+            _fault(tidings, adapter="smtp", mode=mode, count=1, **held)
+            sent[mode] = _post(client, _code(f"hit-{mode.replace('_', '-')}"))
+            wait_until(
+                lambda: not httpx.get(f"{tidings.demo['sandbox_url']}/faults").json()["faults"],
+                f"{mode} to strike",
+            )
+        stories = {mode: _over(client, id_) for mode, id_ in sent.items()}
+
+    for mode, (first, end) in FAULTS.items():
+        story = stories[mode]
+        statuses = [attempt["status"] for attempt in story["attempts"]]
+        assert (mode, statuses[0]) == (mode, first)
+        assert (mode, story["notification"]["status"]) == (mode, end)
+        assert (mode, statuses[-1] == "accepted") == (mode, end == "delivered")
+        assert (mode, story["timeline"][-1]["kind"]) == (mode, end)
+        if first == "timed_out":
+            assert story["attempts"][0]["reason"] == "answer_never_learned"
+        arrived = _arrived(tidings, f"hit-{mode.replace('_', '-')}@example.test")
+        assert arrived <= 1 + statuses.count("timed_out"), mode
+        assert (mode, arrived >= 1) == (mode, end == "delivered")
+
+
+def _arrived(tidings: RunningTidings, to: str) -> int:
+    found = httpx.get(f"{tidings.demo['sandbox_url']}/messages", params={"to": to}).json()["messages"]
+    return len(found)
+
+
+def test_a_hanging_vendor_holds_up_nobody_elses_messages(tidings: RunningTidings) -> None:
+    """One tenant's vendor says nothing any more; another tenant's messages go through theirs."""
+    other = _tenant(tidings)
+    with tidings.client() as client, httpx.Client(base_url=tidings.demo["base_url"], headers=other) as them:
+        _fault(tidings, adapter="smtp", mode="hang")
+        stuck = [_post(client, _code(f"stuck-{n}")) for n in range(300)]
+        began = time.monotonic()
+        for number in range(10):
+            text = {
+                "recipient": {"addresses": [{"channel": "sms", "address": f"+9370055{number:04}"}]},
+                "template": "otp",
+                "channel": "sms",
+                "variables": {"code": "042424"},
+            }
+            id_ = _post(them, text)
+            wait_until(lambda id_=id_: _status(them, id_) == "delivered", "the others' delivery")
+        print(f"\n10 texts in {time.monotonic() - began:.2f} s beside a vendor that hangs")  # noqa: T201
+
+        assert {_status(client, id_) for id_ in stuck[:20]} <= {"queued", "dispatched"}
+
+
+def _status(client: httpx.Client, id_: str) -> str:
+    status: str = client.get(f"/api/v1/notifications/{id_}").json()["status"]
+    return status
+
+
+def _tenant(tidings: RunningTidings) -> dict[str, str]:
+    """A second tenant that sends texts through the platform's account; the headers of its key."""
+    with tidings.client("platform_key") as platform:
+        made = platform.post(
+            "/internal/v1/tenants", json={"name": "Other", "slug": f"other-{secrets.token_hex(4)}"}
+        )
+        assert made.status_code == 201, made.text
+        tenant_id = made.json()["id"]
+        key = platform.post(
+            "/api/v1/api-keys",
+            json={"name": "other", "role": "tenant.admin"},
+            headers={"X-Tenant-Id": tenant_id},
+        )
+        assert key.status_code == 201, key.text
+    headers = {"Authorization": f"Bearer {key.json()['api_key']}"}
+    put = httpx.put(
+        f"{tidings.demo['base_url']}/api/v1/channels/sms",
+        json={"vendor": "http", "sender": {"sender_id": "Other"}},
+        headers=headers,
+    )
+    assert put.is_success, put.text
+    return headers
