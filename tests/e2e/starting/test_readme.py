@@ -6,10 +6,12 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import httpx
 import pytest
 
-from tests.support.running import RunningTidings, clean_environment
+from tests.support.running import RunningTidings, clean_environment, wait_until
 
 ROOT = Path(__file__).parents[3]
 
@@ -31,24 +33,40 @@ def test_it_leads_with_the_two_commands_and_ci_runs_the_second() -> None:
 
 @pytest.mark.skipif(not shutil.which("curl"), reason="needs curl, as the README does")
 def test_the_first_five_minutes(data_dir: Path, tmp_path: Path) -> None:
-    """Read the key out of demo.json, make another key with it."""
-    script = [
-        line for line in code_lines() if line.startswith(("KEY=", 'curl -H "Authorization: Bearer $KEY"'))
-    ]
-    assert len(script) == 2
+    """The call that it shows is answered, the mail is on the sandbox page in Dari, and explain tells its story."""
+    lines = code_lines()
+    first = next(i for i, line in enumerate(lines) if line.startswith("demo()"))
+    last = next(i for i, line in enumerate(lines) if i > first and line.endswith("}}'"))
     (tmp_path / "tidings-data").symlink_to(data_dir)
 
     with RunningTidings(data_dir) as tidings:
-        port = tidings.demo["base_url"].rpartition(":")[2]
+        script = "\n".join(lines[first : last + 1]).replace("python3", sys.executable)
         done = subprocess.run(
-            ["/bin/sh", "-c", "\n".join(script).replace("8080", port).replace("python3", sys.executable)],
+            ["/bin/sh", "-c", script],
             cwd=tmp_path,
             env=clean_environment(),
             capture_output=True,
             text=True,
             check=True,
         )
+        accepted = json.loads(done.stdout)
+        mail = wait_until(lambda: _received(tidings.demo["sandbox_url"]), "the mail")
+        headers = {"Authorization": f"Bearer {tidings.demo['api_key']}"}
+        where = tidings.demo["base_url"] + accepted["links"]["explain"]
+        told = wait_until(lambda: _delivered(where, headers), "the outcome")
 
-    made = json.loads(done.stdout)
-    assert "my first key" in done.stdout
-    assert made["api_key"].startswith("tdk_")
+    assert accepted["status"] == "queued"
+    assert mail["to"] == "laila@example.test"
+    assert 'dir="rtl"' in mail["html"]
+    assert "فرمایش" in mail["subject"]
+    assert [line["kind"] for line in told["timeline"]][-1] == "delivered"
+
+
+def _received(sandbox_url: str) -> Any:
+    found = httpx.get(f"{sandbox_url}/messages", params={"channel": "email"}).json()["messages"]
+    return found[0] if found else None
+
+
+def _delivered(url: str, headers: dict[str, str]) -> Any:
+    told = httpx.get(url, headers=headers).json()
+    return told if told["notification"]["status"] == "delivered" else None

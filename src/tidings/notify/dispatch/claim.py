@@ -21,6 +21,8 @@ class Claimed:
     """Notifications of one priority, by tenant."""
 
     by_tenant: Mapping[TenantId, Sequence[NotificationId]]
+    #: The priority that all of them have.
+    rank: int = LOWEST
 
     def __len__(self) -> int:
         return sum(map(len, self.by_tenant.values()))
@@ -44,10 +46,10 @@ class Turns:
                     tx, worker=worker, most=most, from_rank=from_rank, to_rank=to_rank, full=list(full)
                 )
                 if found:
-                    return Claimed(by_tenant=found)
+                    return found
         return Claimed(by_tenant={})
 
-    async def _round(self, tx: WorkerTx, **asked: Any) -> dict[TenantId, list[NotificationId]]:
+    async def _round(self, tx: WorkerTx, **asked: Any) -> Claimed | None:
         # The circle closes: whoever comes before the last one in the alphabet is asked after the end of it.
         for after in dict.fromkeys((self._after, "")):
             rows = await tx.fetch(QUERIES.claim, after=after, seats=_SEATS, **asked)
@@ -58,8 +60,8 @@ class Turns:
                     ids.append(NotificationId(row["notification_id"]))
                 # Alone, somebody need not be looked for after itself first.
                 self._after = max(found) if len(found) > 1 else ""
-                return found
-        return {}
+                return Claimed(by_tenant=found, rank=rows[0]["priority"])
+        return None
 
 
 async def give_back(

@@ -6,6 +6,7 @@ messages that it was given, and no more.
 """
 
 import asyncio
+import contextlib
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -37,6 +38,8 @@ _PATIENCE: Final = 5
 
 #: Seconds until the next look while something is under way that will wake us, as a rule.
 _MOMENT: Final = 0.05
+#: Seconds that an ordinary turn waits for urgent ones at most, between two of its stages.
+_COURTESY: Final = 0.1
 #: Seconds in which somebody who has inserted commits, as a rule.
 _SOON: Final = 0.002
 
@@ -94,6 +97,9 @@ class DispatchJob:
         self._resting = False
         #: Claimed and not yet handed over.
         self._in_hand = InHand()
+        #: Urgent turns under way, until they are sent, and what is set when there is none any more.
+        self._urgent = 0
+        self._calm = asyncio.Event()
         #: When the last ordinary claim that was not full began.
         self._began = float("-inf")
 
@@ -187,18 +193,27 @@ class DispatchJob:
                 self._express_busy += 1
             else:
                 self._busy += 1
-            task = asyncio.create_task(self._turn(tenant_id, ids, worker, express=express))
+            urgent = claimed.rank <= _EXPRESS
+            task = asyncio.create_task(self._turn(tenant_id, ids, worker, express=express, urgent=urgent))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
         return claimed
 
     async def _turn(
-        self, tenant_id: TenantId, ids: Sequence[NotificationId], worker: WorkerId, *, express: bool
+        self,
+        tenant_id: TenantId,
+        ids: Sequence[NotificationId],
+        worker: WorkerId,
+        *,
+        express: bool,
+        urgent: bool,
     ) -> None:
         begun: Begun | None = None
+        self._urgent += urgent
         try:
             try:
-                begun = await self._taker.take(tenant_id, ids, worker)
+                way = None if urgent else self._give_way
+                begun = await self._taker.take(tenant_id, ids, worker, give_way=way)
             except Exception as error:  # noqa: BLE001  # one set's mistake must not end the others
                 await self._failed(tenant_id, ids, worker, error)
             finally:
@@ -213,10 +228,21 @@ class DispatchJob:
         except Exception as error:  # noqa: BLE001  # what it had in hand is found by the rescuer
             _log.error("carry_out_failed", error=type(error).__name__, exc_info=error)
         finally:
+            self._urgent -= urgent
+            if not self._urgent:
+                self._calm.set()
+                self._calm = asyncio.Event()
             self._on_the_way[tenant_id] -= len(ids)
             if not self._on_the_way[tenant_id]:
                 del self._on_the_way[tenant_id]
             self._wake.set()
+
+    async def _give_way(self) -> None:
+        """Let what is critical or high by; not for long, because a vendor of theirs may hang."""
+        if self._urgent:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_COURTESY):
+                    await self._calm.wait()
 
     async def _failed(
         self, tenant_id: TenantId, ids: Sequence[NotificationId], worker: WorkerId, error: Exception

@@ -1,8 +1,8 @@
 """One tenant's turn: loaded, decided, put into words, moved on and handed over; a whole set in two transactions."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, TypeAlias
 
 import msgspec
 
@@ -38,6 +38,9 @@ _REMEMBERED: Final = 10
 _COPIED: Final = trace.line_of(Gate.RECIPIENT, Pass(Reason.COPY_FOR_GUARDIAN))
 #: The reason of those that could not be decided or rendered, again and again, through a fault of ours.
 GAVE_UP: Final = "internal_error"
+
+
+GiveWay: TypeAlias = Callable[[], Awaitable[None]]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -77,9 +80,17 @@ class TurnTaker:
         self._stripe = stripe
 
     async def take(
-        self, tenant_id: TenantId, ids: Sequence[NotificationId], worker: WorkerId
+        self,
+        tenant_id: TenantId,
+        ids: Sequence[NotificationId],
+        worker: WorkerId,
+        *,
+        give_way: GiveWay | None = None,
     ) -> Begun | None:
-        """Decide and hand over; what was begun is to be carried out next, None where nothing was."""
+        """Decide and hand over; what was begun is to be carried out next, None where nothing was.
+
+        `give_way` is awaited between the stages, where no transaction is open: an ordinary turn lets an urgent one by.
+        """
         shared = await self._loader.shared()
         async with self._db.tenant(tenant_id, by_index=True) as tx:
             found = await store.load_pending(tx, ids)
@@ -88,9 +99,15 @@ class TurnTaker:
                 tx, shared, [p.recipient_id for p in pending], channels=_channels_of(pending)
             )
             pepper = await self._keyring.pepper(tx)
+        if give_way is not None:
+            await give_way()
         cases = self._decided(facts, pending)
         await self._take_limits(tenant_id, facts, cases)
+        if give_way is not None:
+            await give_way()
         await self._make_first_steps(tenant_id, facts, pepper, cases)
+        if give_way is not None:
+            await give_way()
         return await self._write(tenant_id, facts, cases, worker)
 
     async def give_up(self, tenant_id: TenantId, ids: Sequence[NotificationId]) -> None:
