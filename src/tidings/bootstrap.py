@@ -567,7 +567,7 @@ class System:
             ),
             render_metrics=self.metrics.render,
             body_limit=self.settings.http.max_body_bytes,
-            tracer=tracing.tracer("http"),
+            tracer=tracing.tracer("http") if self.settings.observability.otlp_url else None,
             on_answer=on_answer or self._count,
         )
 

@@ -39,7 +39,7 @@ class Gatherer(Generic[K, T, R]):
         most_at_once: int = 200,
         sets_at_once: int = 1,
         most_waiting: int = 2000,
-        linger: float = 0.002,
+        linger: float = 0.004,
     ) -> None:
         """`linger`: seconds that the next set waits for company after one that had some; alone, nobody waits."""
         self._linger = linger

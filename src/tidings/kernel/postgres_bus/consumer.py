@@ -36,7 +36,7 @@ class ConsumerSettings:
     #: How long a process may be silent before another one takes its group over.
     lease: timedelta = timedelta(seconds=5)
     #: Seconds between the beginnings of two turns at least: under load events come in sets, after a rest at once.
-    gather: float = 0.05
+    gather: float = 0.1
     #: Outages in a row after which the events at hand are blamed for them.
     outages_forgiven: int = 3
     #: Seconds of the longest pause while the database does not answer.

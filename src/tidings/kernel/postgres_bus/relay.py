@@ -29,7 +29,7 @@ class RelaySettings:
     #: Events moved by one statement at most.
     batch: int = 2_000
     #: The pause after a set that was not full: long enough to gather one, too short to be felt.
-    gather: float = 0.05
+    gather: float = 0.1
     #: The longest pause while a writer has inserted and not yet committed.
     longest_watch: float = 0.05
     #: The pause of a relay that finds another one at work.

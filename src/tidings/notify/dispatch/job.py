@@ -53,10 +53,10 @@ class DispatchSettings:
     #: Notifications of one claim.
     most: int = 100
     #: Turns at once; one more is kept for what is critical or high.
-    turns: int = 2
+    turns: int = 3
     #: Seconds between the beginnings of two ordinary claims at least, unless the one before was full: under load sets
     #: grow, after a rest nobody waits. What is critical or high never waits for it.
-    gather: float = 0.02
+    gather: float = 0.03
     #: Notifications that may be on their way to vendors, in all and for each tenant.
     most_on_the_way: int = 4000
     most_of_a_tenant: int = 1000
@@ -185,7 +185,8 @@ class DispatchJob:
             self._resting = False
             await self._wakeups.rise(QUEUE_NAME)
         if not express:
-            gathers = 0 < len(claimed) < settings.most
+            # One by itself is no load.
+            gathers = 1 < len(claimed) < settings.most
             self._began = looked if gathers else float("-inf")
         for tenant_id, ids in claimed.by_tenant.items():
             self._on_the_way[tenant_id] += len(ids)
