@@ -7,7 +7,7 @@ id alone knows its month.
 
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Generic, NewType, TypeVar
 
 from ulid_transform import ulid_at_time, ulid_to_timestamp
@@ -42,6 +42,9 @@ DeadLetterId = NewType("DeadLetterId", str)
 
 T = TypeVar("T", bound=str)
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
+
 _ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
 
 
@@ -68,8 +71,7 @@ class IdKind(Generic[T]):
 
 
 def _milliseconds(at: datetime) -> int:
-    # Half a microsecond on top: a float may lie a little below the moment that it stands for.
-    return int(at.timestamp() * 1000 + 0.0005)
+    return (at - _EPOCH) // _MILLISECOND
 
 
 def time_of(any_id: str) -> datetime:
