@@ -35,8 +35,10 @@ class ConsumerSettings:
     tenants_at_once: int = 4
     #: How long a process may be silent before another one takes its group over.
     lease: timedelta = timedelta(seconds=5)
-    #: Seconds between the beginnings of two turns at least: under load events come in sets, after a rest at once.
-    gather: float = 0.1
+    #: Seconds between the beginnings of two turns at least, after one with more than `few` events: under load they come in
+    #: sets, otherwise at once.
+    gather: float = 0.05
+    few: int = 4
     #: Outages in a row after which the events at hand are blamed for them.
     outages_forgiven: int = 3
     #: Seconds of the longest pause while the database does not answer.
@@ -121,9 +123,7 @@ class Consumer:
     async def _consume(self, stop: asyncio.Event) -> None:
         began = float("-inf")
         while not stop.is_set():
-            await self._gather(began, stop)
             self._wake.clear()
-            began = self._clock.monotonic()
             work, pause = await self._claim()
             if work is None:
                 self._pauses.after_success()
@@ -132,7 +132,7 @@ class Consumer:
             while work is not None:
                 try:
                     settlement = await self._do(work)
-                    if work.batch.looked_at < self._settings.batch:
+                    if self._settings.few < work.batch.looked_at < self._settings.batch:
                         await self._gather(began, stop)
                     began = self._clock.monotonic()
                     work = await self._finish(work, settlement, rest=stop.is_set())

@@ -29,7 +29,10 @@ class RelaySettings:
     #: Events moved by one statement at most.
     batch: int = 2_000
     #: The pause after a set that was not full: long enough to gather one, too short to be felt.
-    gather: float = 0.1
+    gather: float = 0.05
+    #: The pause after a set of no more than `few` events: nothing speaks for a crowd.
+    brief: float = 0.002
+    few: int = 4
     #: The longest pause while a writer has inserted and not yet committed.
     longest_watch: float = 0.05
     #: The pause of a relay that finds another one at work.
@@ -109,7 +112,7 @@ class Relay:
     async def _turn(self, stop: asyncio.Event) -> None:
         """Move until nothing is left, then rest until something comes."""
         settings = self._settings
-        watch = settings.gather
+        watch = settings.brief
         while not stop.is_set():
             self._wake.clear()
             done = await self._move()
@@ -118,15 +121,15 @@ class Relay:
             if done.busy:
                 await wait_for_stop(stop, settings.stand_by)
             elif done.count:
-                watch = settings.gather
-                await wait_for_stop(stop, settings.gather)
+                watch = settings.brief
+                await wait_for_stop(stop, settings.gather if done.count > settings.few else settings.brief)
             elif (rest := await self._wakeups.rest(self._schema)) is Rest.WRITERS_AT_WORK:
                 # They saw us awake and won't call: look again, less and less often.
                 await wait_for_stop(stop, watch)
                 watch = min(watch * 2, settings.longest_watch)
             elif rest is Rest.RESTING:
                 await self._rest(stop)
-                watch = settings.gather
+                watch = settings.brief
             else:
                 await self._wake.wait(stop, self._wakeups.poll_seconds)
 

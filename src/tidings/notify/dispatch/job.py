@@ -54,6 +54,11 @@ class DispatchSettings:
     most: int = 100
     #: Turns at once; one more is kept for what is critical or high.
     turns: int = 3
+    #: Notifications of one ordinary claim, and turns at once, while something critical or high was about in the last
+    #: `wary` seconds: the next of that kind should find nobody in the middle of a long set.
+    most_beside_urgent: int = 20
+    turns_beside_urgent: int = 1
+    wary: float = 1.0
     #: Seconds between the beginnings of two ordinary claims at least, unless the one before was full: under load sets
     #: grow, after a rest nobody waits. What is critical or high never waits for it.
     gather: float = 0.03
@@ -99,6 +104,7 @@ class DispatchJob:
         self._in_hand = InHand()
         #: Urgent turns under way, until they are sent, and what is set when there is none any more.
         self._urgent = 0
+        self._urgent_at = float("-inf")
         self._calm = asyncio.Event()
         #: When the last ordinary claim that was not full began.
         self._began = float("-inf")
@@ -164,7 +170,12 @@ class DispatchJob:
         return early if early > 0 else _MOMENT
 
     def _may_claim_all(self, now: float) -> bool:
-        return self._busy < self._settings.turns and now >= self._began + self._settings.gather
+        settings = self._settings
+        turns = settings.turns_beside_urgent if self._wary(now) else settings.turns
+        return self._busy < turns and now >= self._began + settings.gather
+
+    def _wary(self, now: float) -> bool:
+        return now < self._urgent_at + self._settings.wary
 
     async def _claim(self) -> Claimed:
         """The next set, given to a task for each tenant in it."""
@@ -174,9 +185,10 @@ class DispatchJob:
         self._express.clear()
         full = [t for t, n in self._on_the_way.items() if n >= settings.most_of_a_tenant]
         worker = self._presence.id
+        most = settings.most_beside_urgent if self._wary(looked) else settings.most
         async with self._in_hand.claiming:
             claimed = await self._turns.claim(
-                worker, most=settings.most, to_rank=_EXPRESS if express else LOWEST, full=full
+                worker, most=most, to_rank=_EXPRESS if express else LOWEST, full=full
             )
             for ids in claimed.by_tenant.values():
                 self._in_hand.take(ids)
@@ -186,8 +198,10 @@ class DispatchJob:
             await self._wakeups.rise(QUEUE_NAME)
         if not express:
             # One by itself is no load.
-            gathers = 1 < len(claimed) < settings.most
+            gathers = 1 < len(claimed) < most
             self._began = looked if gathers else float("-inf")
+        if claimed and claimed.rank <= _EXPRESS:
+            self._urgent_at = looked
         for tenant_id, ids in claimed.by_tenant.items():
             self._on_the_way[tenant_id] += len(ids)
             if express:
