@@ -1,6 +1,7 @@
 """The move from an outbox to the stream."""
 
 import asyncio
+import itertools
 
 from tests.support.bus import DEADLINE, BusUnderTest, running
 from tidings.kernel.bus import Unobserved
@@ -153,13 +154,17 @@ async def test_writers_notify_only_while_the_relay_rests(
         assert heard == []
 
         async with running(bus, relay):
-            await _until_somebody_rests(under_test)
-            await under_test.publish(tenant_id, [2])
             async with asyncio.timeout(DEADLINE):
-                while not heard:
+                # It may rise for a moment between our look and the insert, and need not be called then.
+                for number in itertools.count(2):
+                    await _until_somebody_rests(under_test)
+                    await under_test.publish(tenant_id, [number])
+                    await asyncio.sleep(0.2)
                     await listener.fetchval("SELECT 1")
+                    if heard:
+                        break
 
-    assert heard == ["notification"]
+    assert set(heard) == {"notification"}
 
 
 async def test_what_is_committed_just_before_the_rest_is_not_overslept(
