@@ -192,10 +192,6 @@ class DispatchJob:
             )
             for ids in claimed.by_tenant.values():
                 self._in_hand.take(ids)
-        if claimed and self._resting:
-            # From here on writers need not tell us: we look again by ourselves.
-            self._resting = False
-            await self._wakeups.rise(QUEUE_NAME)
         if not express:
             # One by itself is no load.
             gathers = 1 < len(claimed) < most
@@ -212,6 +208,10 @@ class DispatchJob:
             task = asyncio.create_task(self._turn(tenant_id, ids, worker, express=express, urgent=urgent))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
+        if claimed and self._resting:
+            # From here on writers need not tell us: we look again by ourselves.
+            self._resting = False
+            await self._wakeups.rise(QUEUE_NAME)
         return claimed
 
     async def _turn(
