@@ -35,6 +35,7 @@ from tidings.kernel.workers import WORKER
 from tidings.router.adapters.egress import Guard, anywhere
 from tidings.router.adapters.registry import ADAPTERS
 from tidings.router.channel_configs.configure import AdapterConfigs
+from tidings.router.executions import store
 from tidings.router.executions.advance import Advancer
 from tidings.router.executions.alarm import Alarm
 from tidings.router.executions.call import Caller
@@ -42,7 +43,6 @@ from tidings.router.executions.history import StoredHistory
 from tidings.router.executions.jobs import DueJob, DueSettings
 from tidings.router.executions.model import Unobserved
 from tidings.router.executions.record import Recorder
-from tidings.router.executions.rescue import free_orphans
 from tidings.router.executions.router import ExecutionRouter
 from tidings.router.ladder.decide import Ladder
 from tidings.router.ladder.patience import PATIENCE, Patience
@@ -244,4 +244,4 @@ class LadderWorld:
     async def rescue(self) -> int:
         """Free what nobody alive has in hand; whether others' rows are among it is not ours to say."""
         async with self.db.worker() as tx:
-            return await free_orphans(tx)
+            return await store.free_orphans(tx, worker=None, held=(), fresh=None)

@@ -16,11 +16,6 @@ from tidings.router.executions.model import WorkerId
 _FRESH = timedelta(seconds=2)
 
 
-async def free_orphans(tx: WorkerTx) -> int:
-    """Make due at once what dead workers had in hand; after the commit the alarm has to be told to look."""
-    return await store.free_orphans(tx, worker=None, held=(), fresh=None)
-
-
 class Rescuer:
     """Frees what the dead had in hand, and what is ours by name only."""
 
