@@ -2,6 +2,9 @@
 
 from collections import Counter
 
+import asyncpg
+import pytest
+
 from tests.support.postgres import TestDatabase
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database
@@ -135,26 +138,38 @@ async def test_a_turn_that_failed_is_given_back_and_counted(fresh_db: Database) 
             assert await give_back(tx, tenant, claimed.by_tenant[tenant], worker=worker) == {wanted: times}
 
 
+@pytest.mark.parametrize("known", [False, True], ids=["nothing known of the queue", "its length known"])
 async def test_a_claim_looks_at_no_more_rows_when_the_queue_is_long(
-    fresh_database: TestDatabase, fresh_db: Database
+    fresh_database: TestDatabase, fresh_db: Database, known: bool
 ) -> None:
-    """By index, also in a plan that was made while the queue was empty."""
+    """By index and no further than needed, whether the plan was made for an empty queue or for a long one."""
     worker, turns = await _worker(fresh_db), Turns(fresh_db)
     for _ in range(8):  # The statement is prepared, and its plan settled, on an empty queue.
         await turns.claim(worker, most=10)
     tenant = _tenant()
-    await _queue(fresh_db, tenant, 20_000)
-    async with fresh_db.worker(claims=True) as tx:
-        before = await _blocks(tx.connection)
+    await _queue(fresh_db, tenant, 20_000, rank=3)
+    if known:
+        async with fresh_database.owner() as owner:
+            await owner.execute("ANALYZE notification.dispatch_queue")
+        await turns.claim(worker, most=10)
+    await _queue(fresh_db, tenant, 1, rank=0)
+    async with fresh_db.worker() as tx:
+        before = await _read(tx.connection)
+    assert len(await turns.claim(worker, most=10)) == 1
     for _ in range(5):
         assert len(await turns.claim(worker, most=10)) == 10
-    async with fresh_db.worker(claims=True) as tx:
-        after = await _blocks(tx.connection)
-    assert after - before == 0, "the queue was read from end to end"
+    async with fresh_db.worker() as tx:
+        scans, entries = (now - then for now, then in zip(await _read(tx.connection), before, strict=True))
+    assert scans == 0, "the queue was read from end to end"
+    assert entries < 500, f"{entries} entries of the indexes were read for 51 notifications"
 
 
-async def _blocks(connection: object) -> int:
-    await connection.execute("SELECT pg_stat_force_next_flush()")  # type: ignore[attr-defined]
-    return await connection.fetchval(  # type: ignore[attr-defined,no-any-return]
-        "SELECT seq_scan FROM pg_stat_user_tables WHERE relname = 'dispatch_queue'"
+async def _read(connection: asyncpg.Connection) -> tuple[int, int]:
+    """How often the queue was read from end to end, and entries of its indexes that were read."""
+    await connection.execute("SELECT pg_stat_force_next_flush()")
+    row = await connection.fetchrow(
+        "SELECT (SELECT seq_scan FROM pg_stat_user_tables WHERE relname = 'dispatch_queue') AS scans, "
+        "(SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE relname = 'dispatch_queue') AS entries"
     )
+    assert row is not None
+    return row["scans"], int(row["entries"])

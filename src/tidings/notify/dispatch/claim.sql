@@ -1,29 +1,32 @@
 -- name: claim
 -- The best priority there is, then turns between the tenants that have any of it, each with its share by weight. Tenants are
--- found one by one along the index, so that a queue of a million rows of one tenant costs no more than one row.
+-- found one by one along the index of what is free, so that a queue of a million rows of one tenant costs no more than one
+-- row. Places are compared as rows: only that index can answer so, whatever the statistics of a queue say.
 WITH RECURSIVE best AS MATERIALIZED (
-    SELECT min(known.rank) AS rank
-    FROM (VALUES (0::integer), (1::integer), (2::integer), (3::integer)) AS known (rank)
-    WHERE known.rank BETWEEN :from_rank AND :to_rank AND EXISTS (
-        SELECT FROM notification.dispatch_queue AS q WHERE q.claimed_by IS NULL AND q.priority = known.rank
-    )
+    SELECT first.priority AS rank
+    FROM (
+        SELECT q.priority FROM notification.dispatch_queue AS q
+        WHERE q.claimed_by IS NULL AND q.priority BETWEEN :from_rank AND :to_rank
+        ORDER BY q.priority, q.tenant_id, q.notification_id LIMIT 1
+    ) AS first
 ), ring AS (
     (
         SELECT q.tenant_id, q.weight, 1 AS seat
         FROM best CROSS JOIN LATERAL (
-            SELECT f.tenant_id, f.weight FROM notification.dispatch_queue AS f
-            WHERE f.claimed_by IS NULL AND f.priority = best.rank AND f.tenant_id > :after
-            ORDER BY f.tenant_id LIMIT 1
+            SELECT f.priority, f.tenant_id, f.weight FROM notification.dispatch_queue AS f
+            WHERE f.claimed_by IS NULL AND (f.priority, f.tenant_id) > (best.rank, :after::text)
+            ORDER BY f.priority, f.tenant_id LIMIT 1
         ) AS q
+        WHERE q.priority = best.rank
     )
     UNION ALL
     SELECT q.tenant_id, q.weight, ring.seat + 1
     FROM ring CROSS JOIN best CROSS JOIN LATERAL (
-        SELECT f.tenant_id, f.weight FROM notification.dispatch_queue AS f
-        WHERE f.claimed_by IS NULL AND f.priority = best.rank AND f.tenant_id > ring.tenant_id
-        ORDER BY f.tenant_id LIMIT 1
+        SELECT f.priority, f.tenant_id, f.weight FROM notification.dispatch_queue AS f
+        WHERE f.claimed_by IS NULL AND (f.priority, f.tenant_id) > (best.rank, ring.tenant_id)
+        ORDER BY f.priority, f.tenant_id LIMIT 1
     ) AS q
-    WHERE ring.seat < :seats
+    WHERE ring.seat < :seats AND q.priority = best.rank
 ), turns AS MATERIALIZED (
     SELECT tenant_id, weight FROM ring WHERE NOT tenant_id = ANY (:full::text[])
 ), shares AS MATERIALIZED (
@@ -32,8 +35,10 @@ WITH RECURSIVE best AS MATERIALIZED (
     SELECT q.tenant_id, q.notification_id
     FROM shares CROSS JOIN best CROSS JOIN LATERAL (
         SELECT f.tenant_id, f.notification_id FROM notification.dispatch_queue AS f
-        WHERE f.claimed_by IS NULL AND f.priority = best.rank AND f.tenant_id = shares.tenant_id
-        ORDER BY f.notification_id
+        WHERE f.claimed_by IS NULL
+          AND (f.priority, f.tenant_id, f.notification_id) > (best.rank, shares.tenant_id, '')
+          AND (f.priority, f.tenant_id, f.notification_id) < (best.rank, shares.tenant_id, '~')
+        ORDER BY f.priority, f.tenant_id, f.notification_id
         LIMIT shares.share
         FOR UPDATE SKIP LOCKED
     ) AS q
