@@ -6,23 +6,34 @@ WITH given AS (
         :ids::text[], :created_ats::timestamptz[], :statuses::text[], :reasons::text[], :ended_ats::timestamptz[],
         :evidences::text[], :final_channels::text[]
     ) AS g (id, created_at, status, reason, ended_at, evidence, final_channel)
+), found AS MATERIALIZED (
+    SELECT given.*, there.part, there.row, NULL::text AS nothing
+    FROM given
+    CROSS JOIN LATERAL (
+        SELECT n.tableoid AS part, n.ctid AS row FROM notification.notifications AS n
+        WHERE n.tenant_id = :tenant_id AND n.created_at = given.created_at AND n.id = given.id
+          AND n.created_at BETWEEN :oldest AND :newest AND n.status IN ('queued', 'scheduled', 'dispatched')
+        LIMIT 1
+        FOR UPDATE
+    ) AS there
 ), moved AS (
     UPDATE notification.notifications AS n
-    SET status = given.status,
+    SET status = found.status,
         updated_at = :now,
-        delivered_at = CASE WHEN given.status = 'delivered' THEN given.ended_at ELSE n.delivered_at END,
-        failed_at = CASE WHEN given.status = 'failed' THEN given.ended_at ELSE n.failed_at END,
-        suppressed_at = CASE WHEN given.status = 'suppressed' THEN given.ended_at ELSE n.suppressed_at END,
-        expired_at = CASE WHEN given.status = 'expired' THEN given.ended_at ELSE n.expired_at END,
-        cancelled_at = CASE WHEN given.status = 'cancelled' THEN given.ended_at ELSE n.cancelled_at END,
-        suppression_reason = CASE WHEN given.status = 'suppressed' THEN given.reason ELSE n.suppression_reason END,
-        failure_reason = CASE WHEN given.status IN ('failed', 'expired', 'cancelled') THEN given.reason ELSE n.failure_reason END,
-        delivery_evidence = given.evidence,
-        final_channel = given.final_channel,
+        delivered_at = CASE WHEN found.status = 'delivered' THEN found.ended_at ELSE n.delivered_at END,
+        failed_at = CASE WHEN found.status = 'failed' THEN found.ended_at ELSE n.failed_at END,
+        suppressed_at = CASE WHEN found.status = 'suppressed' THEN found.ended_at ELSE n.suppressed_at END,
+        expired_at = CASE WHEN found.status = 'expired' THEN found.ended_at ELSE n.expired_at END,
+        cancelled_at = CASE WHEN found.status = 'cancelled' THEN found.ended_at ELSE n.cancelled_at END,
+        suppression_reason = CASE WHEN found.status = 'suppressed' THEN found.reason ELSE n.suppression_reason END,
+        failure_reason = CASE WHEN found.status IN ('failed', 'expired', 'cancelled') THEN found.reason ELSE n.failure_reason END,
+        delivery_evidence = found.evidence,
+        final_channel = found.final_channel,
         version = n.version + 1
-    FROM given
-    WHERE n.tenant_id = :tenant_id AND n.created_at = given.created_at AND n.id = given.id
-      AND n.created_at BETWEEN :oldest AND :newest AND n.status IN ('queued', 'scheduled', 'dispatched')
+    FROM found
+    WHERE n.tableoid = found.part AND n.ctid = found.row AND n.created_at BETWEEN :oldest AND :newest
+      -- As in `move`: null in all of them, taken for rare.
+      AND found.nothing IS NULL
     RETURNING n.id, n.recipient_id, n.status, n.channel, n.category, n.template_key, n.correlation_id, n.is_test
 ), attempted AS (
     INSERT INTO notification.delivery_attempts

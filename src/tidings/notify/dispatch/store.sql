@@ -27,33 +27,50 @@ WITH given AS (
         :event_payloads::text[], :event_envelopes::text[]
     ) AS g (id, created_at, retention_class, status, reason, trace, locale, snapshot, preference_version, until,
             schedule_id, kind, counted, event_id, event_subject, event_payload, event_envelope)
-), mine AS (
-    DELETE FROM notification.dispatch_queue AS q
-    USING given
-    WHERE q.tenant_id = :tenant_id AND q.notification_id = given.id AND q.claimed_by IS NOT DISTINCT FROM :worker
-    RETURNING given.*
+), mine AS MATERIALIZED (
+    -- Each by its key and locked, whatever the planner thinks of the length of a queue.
+    SELECT given.*, held.place
+    FROM given
+    CROSS JOIN LATERAL (
+        SELECT q.ctid AS place FROM notification.dispatch_queue AS q
+        WHERE q.tenant_id = :tenant_id AND q.notification_id = given.id AND q.claimed_by IS NOT DISTINCT FROM :worker
+        FOR UPDATE
+    ) AS held
+), taken AS (
+    DELETE FROM notification.dispatch_queue WHERE ctid = ANY (ARRAY(SELECT place FROM mine))
+), found AS MATERIALIZED (
+    SELECT mine.*, there.part, there.row, NULL::text AS nothing
+    FROM mine
+    CROSS JOIN LATERAL (
+        SELECT n.tableoid AS part, n.ctid AS row FROM notification.notifications AS n
+        WHERE n.tenant_id = :tenant_id AND n.created_at = mine.created_at AND n.id = mine.id
+          AND n.retention_class = mine.retention_class AND n.created_at BETWEEN :oldest AND :newest
+          AND n.status IN ('queued', 'scheduled')
+        LIMIT 1
+        FOR UPDATE
+    ) AS there
 ), moved AS (
     UPDATE notification.notifications AS n
-    SET status = mine.status,
+    SET status = found.status,
         updated_at = :now,
-        dispatched_at = CASE WHEN mine.status = 'dispatched' THEN :now ELSE n.dispatched_at END,
-        suppressed_at = CASE WHEN mine.status = 'suppressed' THEN :now ELSE n.suppressed_at END,
-        expired_at = CASE WHEN mine.status = 'expired' THEN :now ELSE n.expired_at END,
-        failed_at = CASE WHEN mine.status = 'failed' THEN :now ELSE n.failed_at END,
-        cancelled_at = CASE WHEN mine.status = 'cancelled' THEN :now ELSE n.cancelled_at END,
-        suppression_reason = CASE WHEN mine.status = 'suppressed' THEN mine.reason ELSE n.suppression_reason END,
-        failure_reason = CASE WHEN mine.status IN ('failed', 'expired', 'cancelled') THEN mine.reason ELSE n.failure_reason END,
-        decision_trace = mine.trace,
-        locale = coalesce(mine.locale, n.locale),
-        render_snapshot = coalesce(mine.snapshot, n.render_snapshot),
-        preference_version = coalesce(mine.preference_version, n.preference_version),
+        dispatched_at = CASE WHEN found.status = 'dispatched' THEN :now ELSE n.dispatched_at END,
+        suppressed_at = CASE WHEN found.status = 'suppressed' THEN :now ELSE n.suppressed_at END,
+        expired_at = CASE WHEN found.status = 'expired' THEN :now ELSE n.expired_at END,
+        failed_at = CASE WHEN found.status = 'failed' THEN :now ELSE n.failed_at END,
+        cancelled_at = CASE WHEN found.status = 'cancelled' THEN :now ELSE n.cancelled_at END,
+        suppression_reason = CASE WHEN found.status = 'suppressed' THEN found.reason ELSE n.suppression_reason END,
+        failure_reason = CASE WHEN found.status IN ('failed', 'expired', 'cancelled') THEN found.reason ELSE n.failure_reason END,
+        decision_trace = found.trace,
+        locale = coalesce(found.locale, n.locale),
+        render_snapshot = coalesce(found.snapshot, n.render_snapshot),
+        preference_version = coalesce(found.preference_version, n.preference_version),
         version = n.version + 1
-    FROM mine
-    WHERE n.tenant_id = :tenant_id AND n.created_at = mine.created_at AND n.id = mine.id
-      AND n.retention_class = mine.retention_class AND n.created_at BETWEEN :oldest AND :newest
-      AND n.status IN ('queued', 'scheduled')
-    RETURNING n.id, n.channel, n.category, n.priority, n.source_event_id, n.recipient_id, mine.until, mine.schedule_id,
-              mine.kind, mine.counted, mine.event_id, mine.event_subject, mine.event_payload, mine.event_envelope
+    FROM found
+    WHERE n.tableoid = found.part AND n.ctid = found.row AND n.created_at BETWEEN :oldest AND :newest
+      -- It is null in all of them. The planner takes that for rare, and goes to each row by its place.
+      AND found.nothing IS NULL
+    RETURNING n.id, n.channel, n.category, n.priority, n.source_event_id, n.recipient_id, found.until, found.schedule_id,
+              found.kind, found.counted, found.event_id, found.event_subject, found.event_payload, found.event_envelope
 ), deferred AS (
     INSERT INTO notification.notification_scheduled
         (tenant_id, id, kind, priority, source_event_id, notification_id, recipient_id, run_after)
@@ -74,24 +91,46 @@ SELECT id FROM moved;
 
 -- name: mark_copies
 -- By its trace a guardian's copy is known: in the transaction that makes it, before anybody can decide about it.
+WITH found AS MATERIALIZED (
+    SELECT there.part, there.row, NULL::text AS nothing
+    FROM unnest(:ids::text[], :created_ats::timestamptz[], :retention_classes::text[])
+        AS given (id, created_at, retention_class)
+    CROSS JOIN LATERAL (
+        SELECT n.tableoid AS part, n.ctid AS row FROM notification.notifications AS n
+        WHERE n.tenant_id = :tenant_id AND n.created_at = given.created_at AND n.id = given.id
+          AND n.retention_class = given.retention_class AND n.created_at BETWEEN :oldest AND :newest
+        LIMIT 1
+        FOR UPDATE
+    ) AS there
+)
 UPDATE notification.notifications AS n
 SET decision_trace = :trace
-FROM unnest(:ids::text[], :created_ats::timestamptz[], :retention_classes::text[])
-    AS given (id, created_at, retention_class)
-WHERE n.tenant_id = :tenant_id AND n.created_at = given.created_at AND n.id = given.id
-  AND n.retention_class = given.retention_class AND n.created_at BETWEEN :oldest AND :newest;
+FROM found
+WHERE n.tableoid = found.part AND n.ctid = found.row AND n.created_at BETWEEN :oldest AND :newest
+  AND found.nothing IS NULL;
 
 -- name: note_step
 -- What the gates of a later step said; only while the notification is still under way.
+WITH found AS MATERIALIZED (
+    SELECT given.trace, given.locale, given.snapshot, there.part, there.row, NULL::text AS nothing
+    FROM unnest(
+        :ids::text[], :created_ats::timestamptz[], :retention_classes::text[], :traces::text[], :locales::text[],
+        :snapshots::text[]
+    ) AS given (id, created_at, retention_class, trace, locale, snapshot)
+    CROSS JOIN LATERAL (
+        SELECT n.tableoid AS part, n.ctid AS row FROM notification.notifications AS n
+        WHERE n.tenant_id = :tenant_id AND n.created_at = given.created_at AND n.id = given.id
+          AND n.retention_class = given.retention_class AND n.created_at BETWEEN :oldest AND :newest
+          AND n.status = 'dispatched'
+        LIMIT 1
+        FOR UPDATE
+    ) AS there
+)
 UPDATE notification.notifications AS n
-SET decision_trace = given.trace,
-    locale = coalesce(given.locale, n.locale),
-    render_snapshot = coalesce(given.snapshot, n.render_snapshot),
+SET decision_trace = found.trace,
+    locale = coalesce(found.locale, n.locale),
+    render_snapshot = coalesce(found.snapshot, n.render_snapshot),
     updated_at = :now
-FROM unnest(
-    :ids::text[], :created_ats::timestamptz[], :retention_classes::text[], :traces::text[], :locales::text[],
-    :snapshots::text[]
-) AS given (id, created_at, retention_class, trace, locale, snapshot)
-WHERE n.tenant_id = :tenant_id AND n.created_at = given.created_at AND n.id = given.id
-  AND n.retention_class = given.retention_class AND n.created_at BETWEEN :oldest AND :newest
-  AND n.status = 'dispatched';
+FROM found
+WHERE n.tableoid = found.part AND n.ctid = found.row AND n.created_at BETWEEN :oldest AND :newest
+  AND found.nothing IS NULL;
