@@ -27,10 +27,10 @@ REVOKE ALL ON kernel.partitioned_tables FROM PUBLIC;
 GRANT SELECT ON kernel.partitioned_tables TO tidings_runtime, tidings_worker, tidings_platform, tidings_breakglass;
 
 INSERT INTO kernel.partitioned_tables (parent, service, unit, ahead, time_column, fillfactor) VALUES
-    ('notification.notifications_regulated', 'notify', 'month', 14, 'created_at', 60),
-    ('notification.notifications_standard', 'notify', 'month', 14, 'created_at', 60),
-    ('notification.notifications_marketing', 'notify', 'month', 14, 'created_at', 60),
-    ('notification.delivery_attempts', 'notify', 'month', 14, 'started_at', 100),
+    ('notification.notifications_regulated', 'notify', 'month', 3, 'created_at', 60),
+    ('notification.notifications_standard', 'notify', 'month', 3, 'created_at', 60),
+    ('notification.notifications_marketing', 'notify', 'month', 3, 'created_at', 60),
+    ('notification.delivery_attempts', 'notify', 'month', 3, 'started_at', 100),
     ('chan.webhook_inbound', 'router', 'month', 3, 'received_at', 90),
     ('chan.webhook_inbound_events', 'router', 'month', 3, 'received_at', 90)
 ON CONFLICT (parent) DO NOTHING;

@@ -69,5 +69,5 @@ CALL kernel.open_to_worker('notification.webhook_deliveries',
     'status, claimed_by), UPDATE (next_attempt_at, claimed_by, claimed_until, attempts, updated_at)');
 
 INSERT INTO kernel.partitioned_tables (parent, service, unit, ahead, time_column, fillfactor) VALUES
-    ('notification.webhook_deliveries', 'notify', 'month', 14, 'created_at', 80)
+    ('notification.webhook_deliveries', 'notify', 'month', 3, 'created_at', 80)
 ON CONFLICT (parent) DO NOTHING;

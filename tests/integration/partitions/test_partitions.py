@@ -27,7 +27,7 @@ async def test_nothing_is_missing_after_the_first_run(fresh_database: TestDataba
 
         assert again == []
         assert await missing_partitions(owner, now) == []
-    assert tables["notification.notifications_standard"].ahead == 14
+    assert tables["notification.notifications_standard"].ahead == 3
     assert tables["chan.delivery_attempts"].ahead == 3
     assert tables["kernel.bus_events"].unit == "day"
 
