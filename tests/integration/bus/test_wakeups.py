@@ -38,6 +38,34 @@ async def test_each_event_wakes_an_idle_bus(
             await under_test.wait_for("group", value + 1)
 
 
+async def test_only_groups_that_want_an_event_are_woken_by_it(
+    under_test: BusUnderTest, bus: PostgresBus, tenant_id: TenantId
+) -> None:
+    """The others pass it by when they look next, for whatever reason; their place in the stream does not mind."""
+    eager = bus.consumer(under_test.subscription(Effects("eager")))
+    picky = bus.consumer(under_test.subscription(Effects("picky"), subjects=("rare.*.v1",)))
+    async with running(bus, bus.relay("notification"), eager, picky):
+        await _listening(bus.wakeups)
+        await under_test.publish(tenant_id, [1])
+        await under_test.wait_for("eager", 1)
+        before = await _position(under_test, "picky")
+        await under_test.publish(tenant_id, [2, 3])
+        await under_test.wait_for("eager", 3)
+        assert await _position(under_test, "picky") == before
+        await under_test.publish(tenant_id, [4], subject="rare.thing.v1")
+        await under_test.wait_for("picky", 1)
+    assert [value for _, value in await under_test.effects("picky")] == [4]
+
+
+async def _position(under_test: BusUnderTest, group: str) -> int:
+    async with under_test.db.worker() as tx:
+        return int(
+            await tx.connection.fetchval(
+                "SELECT position FROM kernel.bus_consumers WHERE group_name = $1", group
+            )
+        )
+
+
 async def test_a_killed_listener_comes_back(
     under_test: BusUnderTest, bus: PostgresBus, tenant_id: TenantId
 ) -> None:

@@ -52,10 +52,16 @@ class _Work:
     lease: Lease
     batch: Batch
     lanes: list[ParkedLane]
+    #: Something of the group is set aside, to be tried now or later.
+    parked: bool
 
     @property
     def is_nothing(self) -> bool:
         return self.batch.looked_at == 0 and not self.lanes
+
+    def is_all(self, few: int) -> bool:
+        """Nothing speaks for more: no crowd, nothing set aside."""
+        return self.batch.looked_at <= few and not self.parked
 
 
 class Consumer:
@@ -83,7 +89,7 @@ class Consumer:
             db, subscription, clock=clock, tenants_at_once=self._settings.tenants_at_once
         )
         self._owner = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
-        self._wake = wakeups.on(BUS_CHANNEL, "")
+        self._wake = wakeups.on_subjects(BUS_CHANNEL, self._subjects)
         self._lease_ends = 0.0
         self._outages = 0
         self._pauses = Pauses(longest=self._settings.longest_outage_pause)
@@ -129,19 +135,25 @@ class Consumer:
                 self._pauses.after_success()
                 await self._wake.wait(stop, pause)
                 continue
+            rested = False
             while work is not None:
                 try:
                     settlement = await self._do(work)
                     if self._settings.few < work.batch.looked_at < self._settings.batch:
                         await self._gather(began, stop)
                     began = self._clock.monotonic()
-                    work = await self._finish(work, settlement, rest=stop.is_set())
+                    # Whatever came since we looked has called us, or will.
+                    is_all = work.is_all(self._settings.few) and not settlement.parked
+                    rested = is_all and not self._wake.called
+                    work = await self._finish(work, settlement, rest=rested or stop.is_set())
                 except LeaseLostError:
                     _log.info("lease_lost", group=self._group)
-                    work = None
+                    work, rested = None, False
                 else:
                     self._outages = 0
                     self._pauses.after_success()
+            if rested:
+                await self._wake.wait(stop, self._wakeups.poll_seconds)
 
     async def _gather(self, began: float, stop: asyncio.Event) -> None:
         early = began + self._settings.gather - self._clock.monotonic()
@@ -159,7 +171,8 @@ class Consumer:
                 raise DatabaseError(f"consumer group {self._group} was removed; it is registered again")
             if claim.granted is not None:
                 held, cursor = claim.granted
-                work = await self._read(tx, held, cursor, asked_at)
+                parked = claim.next_attempt_at is not None
+                work = await self._read(tx, held, cursor, asked_at, parked=parked)
                 if claim.from_another:
                     _log.warning("lease_taken_over", group=self._group)
                     self._observer.took_over(self._group)
@@ -171,13 +184,15 @@ class Consumer:
             pauses.append(max((claim.next_attempt_at - self._clock.now()).total_seconds(), 0.001))
         return None, min(pauses)
 
-    async def _read(self, tx: WorkerTx, held: Lease, cursor: Cursor, asked_at: float) -> _Work | None:
+    async def _read(
+        self, tx: WorkerTx, held: Lease, cursor: Cursor, asked_at: float, *, parked: bool
+    ) -> _Work | None:
         """The next set under a lease that was just renewed; without one the lease is let go."""
-        lanes = await due_lanes(tx, group=self._group, now=self._clock.now())
+        lanes = await due_lanes(tx, group=self._group, now=self._clock.now()) if parked else []
         batch = await read_events(
             tx, group=self._group, subjects=self._subjects, after=cursor, limit=self._settings.batch
         )
-        work = _Work(lease=held, batch=batch, lanes=lanes)
+        work = _Work(lease=held, batch=batch, lanes=lanes, parked=parked)
         if work.is_nothing:
             await leases.release_lease(tx, held)
             return None
@@ -202,13 +217,15 @@ class Consumer:
         """Write down what became of a set and, unless it is time to `rest`, take the next one."""
         asked_at = self._clock.monotonic()
         async with self._db.worker() as tx:
-            await leases.advance_cursor(tx, work.lease, to=work.batch.end, lease=self._settings.lease)
+            await leases.advance_cursor(
+                tx, work.lease, to=work.batch.end, lease=self._settings.lease, rest=rest
+            )
             await settle(tx, settlement, group=self._group, now=self._clock.now())
-            if rest:
-                await leases.release_lease(tx, work.lease)
-                following = None
-            else:
-                following = await self._read(tx, work.lease, work.batch.end, asked_at)
+            # A dead letter that is to be tried again is set aside by somebody else, who calls.
+            parked = work.parked or bool(settlement.parked) or self._wake.called
+            following = (
+                None if rest else await self._read(tx, work.lease, work.batch.end, asked_at, parked=parked)
+            )
         self._tell(settlement)
         return following
 

@@ -79,8 +79,13 @@ async def claim_lease(
     )
 
 
-async def advance_cursor(tx: WorkerTx, held: Lease, *, to: Cursor, lease: timedelta) -> None:
-    """Move on and renew; a `LeaseLostError` where it is no longer ours. Its row stays locked until `tx` ends."""
+async def advance_cursor(
+    tx: WorkerTx, held: Lease, *, to: Cursor, lease: timedelta, rest: bool = False
+) -> None:
+    """Move on and renew, or `rest` and leave it to whoever wants it; a `LeaseLostError` where it is no longer ours.
+
+    Its row stays locked until `tx` ends.
+    """
     row = await tx.fetch_one(
         _QUERIES.advance_cursor,
         group=held.group,
@@ -89,6 +94,7 @@ async def advance_cursor(tx: WorkerTx, held: Lease, *, to: Cursor, lease: timede
         position=to.position,
         published_at=to.published_at,
         lease=lease,
+        rest=rest,
     )
     if row is None:
         raise LeaseLostError

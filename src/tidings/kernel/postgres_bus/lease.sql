@@ -46,9 +46,11 @@ FROM found LEFT JOIN claimed ON true;
 
 -- name: advance_cursor
 -- Fenced: a process whose lease was taken changes nothing. Not waiting for the disk is safe: a cursor lost in
--- a crash is an older cursor, and what is delivered again is known to the ledger.
+-- a crash is an older cursor, and what is delivered again is known to the ledger. Whoever rests lets the lease go.
 UPDATE kernel.bus_consumers
-SET position = :position, published_at = :published_at, lease_until = clock_timestamp() + :lease::interval
+SET position = :position, published_at = :published_at,
+    owner = CASE WHEN :rest THEN NULL ELSE owner END,
+    lease_until = CASE WHEN :rest THEN 'epoch' ELSE clock_timestamp() + :lease::interval END
 WHERE group_name = :group AND owner = :owner AND epoch = :epoch
 RETURNING set_config('plan_cache_mode', 'force_custom_plan', true) AS planning,
     set_config('synchronous_commit', 'off', true) AS durability,

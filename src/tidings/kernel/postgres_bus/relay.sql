@@ -24,7 +24,8 @@ WHERE locktype = 'relation' AND relation = '{schema}.outbox'::regclass AND mode 
 -- name: move_events
 -- Moves, and does not mark: the outbox stays small. Order by seq, because a transaction that could see
 -- another one's event took its own number after it. Whatever is below :settled was moved long ago, and its
--- remains need not be waded through.
+-- remains need not be waded through. Readers are told which subjects came, so that the others sleep on; where that would
+-- be more than a notification holds, all are woken.
 WITH moved AS (
     DELETE FROM {schema}.outbox
     WHERE seq IN (SELECT seq FROM {schema}.outbox WHERE seq > :settled ORDER BY seq LIMIT :limit)
@@ -39,5 +40,7 @@ placed AS (
 )
 SELECT count(*) AS count, coalesce(max(seq), 0) AS last_seq,
     coalesce(extract(epoch FROM clock_timestamp() - min(enqueued_at)), 0)::float8 AS lag_seconds,
-    CASE WHEN count(*) > 0 THEN pg_notify('tidings_bus', '') IS NOT NULL END AS announced
+    CASE WHEN count(*) > 0 THEN
+        pg_notify('tidings_bus', CASE WHEN count(DISTINCT subject) <= 50 THEN string_agg(DISTINCT subject, ' ') ELSE '' END) IS NOT NULL
+    END AS announced
 FROM moved;

@@ -7,6 +7,7 @@ transaction mode), everybody looks more often instead.
 
 import asyncio
 import contextlib
+import re
 import secrets
 from dataclasses import dataclass
 from enum import StrEnum
@@ -90,6 +91,7 @@ class Wakeups:
         self._db = db
         self._settings = settings or WakeupSettings()
         self._wakes: dict[tuple[str, str], list[Wake]] = {}
+        self._readers: dict[str, list[tuple[re.Pattern[str], Wake]]] = {}
         self._connection: asyncpg.Connection | None = None
         self._busy = asyncio.Lock()
         self._asked = asyncio.Event()
@@ -103,6 +105,13 @@ class Wakeups:
         """What is set for that payload on that channel, and whenever something may have been missed; one may hear more."""
         wake = wake or Wake()
         self._wakes.setdefault((channel, payload), []).append(wake)
+        self._asked.set()
+        return wake
+
+    def on_subjects(self, channel: str, expression: str) -> Wake:
+        """What is set when one of the subjects named on that channel fits, or none is named; otherwise as `on`."""
+        wake = Wake()
+        self._readers.setdefault(channel, []).append((re.compile(expression), wake))
         self._asked.set()
         return wake
 
@@ -169,7 +178,7 @@ class Wakeups:
             raise DatabaseError("the wake-up connection was closed")
 
     async def _add_channels(self, connection: asyncpg.Connection, heard: set[str]) -> None:
-        for channel in {_CHECK_CHANNEL, *(channel for channel, _ in self._wakes)} - heard:
+        for channel in {_CHECK_CHANNEL, *(channel for channel, _ in self._wakes), *self._readers} - heard:
             with translated():
                 await connection.add_listener(channel, self._heard)
             heard.add(channel)
@@ -198,8 +207,15 @@ class Wakeups:
             return
         for wake in self._wakes.get((channel, payload), ()):
             wake.set()
+        subjects = payload.split()
+        for fits, wake in self._readers.get(channel, ()):
+            if not subjects or any(map(fits.match, subjects)):
+                wake.set()
 
     def _wake_all(self) -> None:
+        for readers in self._readers.values():
+            for _, wake in readers:
+                wake.set()
         for wakes in self._wakes.values():
             for wake in wakes:
                 wake.set()
