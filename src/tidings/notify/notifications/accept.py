@@ -4,6 +4,7 @@ A group of known people takes three statements, whatever its size: who they are,
 places in the queue and their events. An order that can't be met fails alone.
 """
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -28,6 +29,8 @@ from tidings.notify.recipients.upsert import RecipientUpserter
 
 #: The bus keeps events for seven days and dead letters for fourteen; a schedule may wait for a year.
 _LEDGER_KEEPS: Final = LONGEST_SCHEDULE + timedelta(days=30)
+#: Items of a bulk after which others get the processor.
+_STRETCH: Final = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +92,8 @@ class Acceptor:
         pepper = await self._keyring.pepper(tx)
         results: list[Result] = []
         rows: list[NewNotification] = []
-        for item, person in zip(group, people.results, strict=True):
+        for place, (item, person) in enumerate(zip(group, people.results, strict=True)):
+            await let_others_by(place)
             if isinstance(person, RefusalError):
                 results.append(person)
                 continue
@@ -129,6 +133,12 @@ class Acceptor:
             else:
                 told.append(result)
         return [row for row in rows if row.id not in earlier], told
+
+
+async def let_others_by(place: int) -> None:
+    """Called for each item of a bulk: every now and then whoever sends a single one gets the processor."""
+    if place % _STRETCH == _STRETCH - 1:
+        await asyncio.sleep(0)
 
 
 def _row(item: Incoming, recipient_id: RecipientId, key: DataKey, pepper: Pepper) -> NewNotification:

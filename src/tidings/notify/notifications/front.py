@@ -18,7 +18,7 @@ from tidings.kernel.http.explain import explain
 from tidings.kernel.http.once import REPLAYED
 from tidings.kernel.idempotency import HEADER, hash_request, parse_key
 from tidings.kernel.refusals import InvalidError, RefusalError
-from tidings.notify.notifications.accept import Incoming, incoming
+from tidings.notify.notifications.accept import Incoming, incoming, let_others_by
 from tidings.notify.notifications.attachments import Attachments, Stored
 from tidings.notify.notifications.intake import BULK_SCOPE, SINGLE_SCOPE, Intake, Lane, Once, Reply, Ticket
 from tidings.notify.notifications.order import OrderDesk
@@ -83,6 +83,7 @@ class NotificationsFront:
         items: list[Incoming] = []
         try:
             for index, raw in enumerate(decode(body, _RawBulk).notifications):
+                await let_others_by(index)
                 try:
                     items.append(await self._incoming(lane, _read(raw), caller))
                     places.append((index, items[-1]))
