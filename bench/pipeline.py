@@ -126,8 +126,7 @@ class _Run:
             began = time.perf_counter()
             _, answer = await connection.ask(wire)
             name = json.loads(answer)["id"]
-            await until(lambda name=name: name in self._sink.came, seconds=30)  # type: ignore[misc]
-            took.append(self._sink.came[name][0] - began)
+            took.append(await self._sink.arrival(name, seconds=30) - began)
             await asyncio.sleep(0.02)
         connection.close()
         return {

@@ -60,12 +60,25 @@ class Sink:
         self.port = port
         self.came: dict[str, list[float]] = {}
         self._note_ids = note_ids
+        self._awaited: dict[str, asyncio.Future[float]] = {}
 
     def took(self, mail: bytes) -> None:
         """One more."""
         self.count += 1
         if self._note_ids and (found := _MESSAGE_ID.search(mail)):
-            self.came.setdefault(found[1].decode(), []).append(time.perf_counter())
+            name, now = found[1].decode(), time.perf_counter()
+            self.came.setdefault(name, []).append(now)
+            if (awaited := self._awaited.pop(name, None)) is not None and not awaited.done():
+                awaited.set_result(now)
+
+    async def arrival(self, name: str, *, seconds: float) -> float:
+        """When the message of that id came; waits for it without looking again and again, which would cost what is measured."""
+        if name in self.came:
+            return self.came[name][0]
+        awaited: asyncio.Future[float] = asyncio.get_running_loop().create_future()
+        self._awaited[name] = awaited
+        async with asyncio.timeout(seconds):
+            return await awaited
 
     async def __aenter__(self) -> Self:
         loop = asyncio.get_running_loop()

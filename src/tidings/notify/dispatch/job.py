@@ -55,9 +55,11 @@ class DispatchSettings:
     #: Turns at once; one more is kept for what is critical or high.
     turns: int = 3
     #: Notifications of one ordinary claim, and turns at once, while something critical or high was about in the last
-    #: `wary` seconds: the next of that kind should find nobody in the middle of a long set.
-    most_beside_urgent: int = 20
+    #: `wary` seconds: the next of that kind should find nobody in the middle of a long set, and processors that are idle
+    #: now and then. After each such turn there is a pause as long as the turn was, times `idle_beside_urgent`.
+    most_beside_urgent: int = 40
     turns_beside_urgent: int = 1
+    idle_beside_urgent: float = 1.5
     wary: float = 1.0
     #: Seconds between the beginnings of two ordinary claims at least, unless the one before was full: under load sets
     #: grow, after a rest nobody waits. What is critical or high never waits for it.
@@ -106,6 +108,8 @@ class DispatchJob:
         self._urgent = 0
         self._urgent_at = float("-inf")
         self._calm = asyncio.Event()
+        #: Until when ordinary turns pause while something urgent is about.
+        self._idle_until = float("-inf")
         #: When the last ordinary claim that was not full began.
         self._began = float("-inf")
 
@@ -165,14 +169,15 @@ class DispatchJob:
             return self._wakeups.poll_seconds
         if self._may_claim_all(now) or (self._express.called and not self._express_busy):
             return 0.0
-        early = self._began + settings.gather - now
         # A turn that ends wakes us, and so does whatever is critical or high.
-        return early if early > 0 else _MOMENT
+        early = max(self._began + settings.gather, self._idle_until) - now
+        return min(early, _MOMENT) if early > 0 else _MOMENT
 
     def _may_claim_all(self, now: float) -> bool:
         settings = self._settings
-        turns = settings.turns_beside_urgent if self._wary(now) else settings.turns
-        return self._busy < turns and now >= self._began + settings.gather
+        if self._wary(now):
+            return self._busy < settings.turns_beside_urgent and now >= self._idle_until
+        return self._busy < settings.turns and now >= self._began + settings.gather
 
     def _wary(self, now: float) -> bool:
         return now < self._urgent_at + self._settings.wary
@@ -224,6 +229,7 @@ class DispatchJob:
         urgent: bool,
     ) -> None:
         begun: Begun | None = None
+        began = time.monotonic()
         self._urgent += urgent
         try:
             try:
@@ -237,6 +243,9 @@ class DispatchJob:
                     self._express_busy -= 1
                 else:
                     self._busy -= 1
+                if not urgent:
+                    ended = time.monotonic()
+                    self._idle_until = ended + (ended - began) * self._settings.idle_beside_urgent
                 self._wake.set()
             if begun is not None:
                 await self._router.carry_out(begun)
