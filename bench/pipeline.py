@@ -24,7 +24,7 @@ import uvloop
 from bench.house import House, Resident
 from bench.load import Answers, Connection, drive, request, until
 from bench.sink import Sink
-from bench.stored import fill
+from bench.stored import fill, settle
 from bench.workload import KEY, VERSION, body, bulk
 from tidings.operations.embedded.server import bundled_install
 
@@ -138,6 +138,7 @@ class _Run:
         few = await self._cost()
         url = self._house.postgres.url("tidings_runtime")
         await fill(url, self._resident.tenant_id, MANY)
+        await settle(self._house.postgres.url("tidings_owner"))
         many = await self._cost()
         return {"cost_us_at_1e4": few, "cost_us_at_1e6": many, "cost_ratio_1e6_to_1e4": many / few}
 
