@@ -9,7 +9,7 @@ ASSETS := src/tidings/notify/render/assets/fetched-by-lock
 PYTEST := $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help up test test-unit check fix bench migrate schema constraints docs clean
+.PHONY: help up test test-unit check fix bench migrate schema constraints docs pictures clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -67,6 +67,9 @@ migrate: $(VENV)/runtime-installed ## Bring the database of the data dir up to d
 
 docs: $(VENV)/dev-installed ## Write the generated pages of docs/
 	$(BIN)/python -m tests.support.generated_docs
+
+pictures: $(VENV)/dev-installed ## Photograph the platform's mails for docs/, in Chromium
+	$(BIN)/python -m tools.template_pictures
 
 constraints: $(VENV)/dev-installed ## Pin the newest versions of everything
 	$(BIN)/pip install --quiet uv

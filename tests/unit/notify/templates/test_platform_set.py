@@ -7,6 +7,7 @@ from tidings.notify.render.model import Rendered
 from tidings.notify.templates.compile.locale_content import compile_source
 from tidings.notify.templates.model import LinkPolicy
 from tidings.notify.templates.platform.files import PlatformTemplate, read_set
+from tidings.notify.templates.sms import MANY_SEGMENTS, measure
 from tidings.notify.templates.syntax import syntax_faults
 from tidings.notify.templates.variables import Checker
 
@@ -15,13 +16,54 @@ CASES = [(template, locale) for template in read_set() for locale in template.wi
 
 
 def test_the_set_is_whole() -> None:
-    found = {(template.key, template.channel): set(template.wish.locales) for template in read_set()}
+    found = {(template.key, template.channel) for template in read_set()}
 
-    assert found == {
-        ("order_confirmation", "email"): LOCALES,
-        ("otp", "email"): LOCALES,
-        ("otp", "sms"): LOCALES,
+    assert found >= {
+        ("digest", "email"),
+        ("order_confirmation", "email"),
+        ("otp", "email"),
+        ("otp", "sms"),
+        ("otp", "voice"),
+        ("otp", "whatsapp"),
+        ("password_reset", "email"),
+        ("password_reset", "sms"),
+        ("receipt", "email"),
+        ("reservation_confirmation", "email"),
+        ("reservation_confirmation", "sms"),
+        ("reservation_reminder", "email"),
+        ("reservation_reminder", "sms"),
     }
+
+
+@pytest.mark.parametrize(
+    "template", list(read_set()), ids=lambda template: f"{template.key}-{template.channel}"
+)
+def test_every_template_has_every_locale(template: PlatformTemplate) -> None:
+    assert set(template.wish.locales) == LOCALES
+
+
+def test_a_key_takes_the_same_variables_in_every_channel() -> None:
+    """Whoever sends by `auto` does not know which channel it will be."""
+    by_key: dict[str, list[object]] = {}
+    for template in read_set():
+        by_key.setdefault(template.key, []).append(template.wish.variables_schema)
+
+    assert all(schema == schemas[0] for schemas in by_key.values() for schema in schemas)
+
+
+def test_a_spoken_code_is_spelled(rendering: Rendering) -> None:
+    """A voice would read 493817 as a number of many thousands."""
+    voice = next(template for template in read_set() if template.channel == "voice")
+    for locale, comma in (("en", ","), ("ps-AF", "،")):
+        compiled = compile_source(voice.wish.locales[locale], locale=locale, links=LinkPolicy())
+
+        done = rendering.job(compiled_content(compiled, locale), {"code": "490817"})
+        longest = rendering.job(compiled_content(compiled, locale), {"code": "AB12CD34EF56"})
+
+        assert isinstance(done, Rendered)
+        assert isinstance(longest, Rendered)
+        assert (done.text or "").count(f"{comma} ".join("490817")) == 2
+        assert f"{comma} ".join("AB12CD34EF56") in (longest.text or "")
 
 
 @pytest.mark.parametrize(("template", "locale"), CASES, ids=lambda case: getattr(case, "key", case))
@@ -42,6 +84,26 @@ def test_every_text_renders_with_every_sample(
         assert isinstance(done, Rendered), done
         for part in (done.subject, done.html, done.text):
             assert part is None or ("{{" not in part and "[[" not in part)
+
+
+@pytest.mark.parametrize(
+    ("template", "locale"),
+    [case for case in CASES if case[0].channel == "sms"],
+    ids=lambda case: getattr(case, "key", case),
+)
+def test_an_sms_is_short(rendering: Rendering, template: PlatformTemplate, locale: str) -> None:
+    """Each segment costs; in Latin letters nothing but the spaces of a time keeps a text out of GSM-7."""
+    compiled = compile_source(template.wish.locales[locale], locale=locale, links=LinkPolicy())
+
+    for sample in template.wish.samples.values():
+        done = rendering.job(compiled_content(compiled, locale), sample, tenant_name="Saffron House")
+
+        assert isinstance(done, Rendered), done
+        text = (done.text or "").replace("\u202f", " ").replace("\u00a0", " ")
+        size = measure(text)
+        assert size.segments <= MANY_SEGMENTS
+        if locale in ("en", "fr") and sample.get("place", "").isascii():
+            assert size.encoding == "GSM-7"
 
 
 def test_the_first_mail_of_the_readme_is_in_dari(rendering: Rendering) -> None:

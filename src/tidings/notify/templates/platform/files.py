@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,7 +11,8 @@ import msgspec
 from tidings.contracts.tenants import Channel
 from tidings.notify.render.locales import direction_of
 from tidings.notify.templates.create_version import VersionWish
-from tidings.notify.templates.model import BodyFormat, Source
+from tidings.notify.templates.model import BodyFormat, Source, WhatsappReference
+from tidings.notify.templates.platform.elements import SHARED, expanded
 from tidings.notify.templates.semver import Semver
 
 _FOLDER: Final = Path(__file__).parent
@@ -22,6 +23,13 @@ class _LocaleFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     phrases: dict[str, str]
     subject: str | None = None
     preheader: str | None = None
+    #: The template of this text that is registered with WhatsApp.
+    whatsapp: WhatsappReference | None = None
+
+
+class _VariablesFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    variables_schema: dict[str, Any]
+    preview_samples: dict[str, dict[str, Any]]
 
 
 class _TemplateFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -31,9 +39,20 @@ class _TemplateFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     semver: str
     format: BodyFormat
     default_locale: str
-    variables_schema: dict[str, Any]
-    preview_samples: dict[str, dict[str, Any]]
     locales: dict[str, _LocaleFile]
+    #: The name of a file in `shared/variables`, for a template that takes the same in several channels.
+    variables: str | None = None
+    variables_schema: dict[str, Any] = {}
+    preview_samples: dict[str, dict[str, Any]] = {}
+
+    def declared(self) -> _VariablesFile:
+        """Its variables, wherever they are written."""
+        if self.variables is None:
+            return _VariablesFile(
+                variables_schema=self.variables_schema, preview_samples=self.preview_samples
+            )
+        file = SHARED / "variables" / f"{self.variables}.json"
+        return msgspec.json.decode(file.read_bytes(), type=_VariablesFile)
 
 
 class PlatformTemplate:
@@ -41,7 +60,7 @@ class PlatformTemplate:
 
     def __init__(self, file: Path) -> None:
         self._read = msgspec.json.decode(file.read_bytes(), type=_TemplateFile)
-        self._folder = file.parent
+        self.folder: Final = file.parent
         self.key: Final = self._read.key
         self.channel: Final = self._read.channel
         self.semver: Final = Semver.parse(self._read.semver)
@@ -49,20 +68,21 @@ class PlatformTemplate:
     @cached_property
     def wish(self) -> VersionWish:
         """The version as an author would send it."""
-        read = self._read
-        layout = next(self._folder.glob("layout.*")).read_text(encoding="utf-8").strip()
+        read, declared = self._read, self._read.declared()
+        layout = expanded(next(self.folder.glob("layout.*")).read_text(encoding="utf-8").strip())
         return VersionWish(
             semver=self.semver,
             category=read.category,
             default_locale=read.default_locale,
-            variables_schema=read.variables_schema,
-            samples=read.preview_samples,
+            variables_schema=declared.variables_schema,
+            samples=declared.preview_samples,
             locales={
                 tag: Source(
                     format=read.format,
                     body=_filled(layout, tag, text.phrases),
                     subject=text.subject,
                     preheader=text.preheader,
+                    whatsapp=text.whatsapp,
                 )
                 for tag, text in read.locales.items()
             },
@@ -78,5 +98,10 @@ def read_set(folder: Path = _FOLDER) -> Iterator[PlatformTemplate]:
 def _filled(layout: str, tag: str, phrases: dict[str, str]) -> str:
     from_right = direction_of(tag) == "rtl"
     sides = {"start": "right" if from_right else "left", "end": "left" if from_right else "right"}
-    known = {**sides, **phrases}
+    known = {**sides, **_shared_phrases().get(tag, {}), **phrases}
     return _PHRASE.sub(lambda phrase: known[phrase[1]], layout)
+
+
+@cache
+def _shared_phrases() -> dict[str, dict[str, str]]:
+    return msgspec.json.decode((SHARED / "phrases.json").read_bytes(), type=dict[str, dict[str, str]])
