@@ -131,6 +131,23 @@ class AsyncTidings:
             raise NotDoneError(found, timeout)
         return found
 
+    async def call(self, call: Call[T]) -> T:
+        """A call of another part of the API, such as those in `tidings.client.templates`."""
+        return await self._do(call)
+
+    async def download(self, call: Call[bytes]) -> AsyncIterator[bytes]:
+        """The answer in pieces, for what need not fit into memory; not repeated when it breaks off."""
+        try:
+            async with self._http.stream(
+                call.method, call.path, params=dict(call.query), content=call.body, headers=call.headers
+            ) as got:
+                if not got.is_success:
+                    calls.answer(call, got.status_code, await got.aread(), got.headers)
+                async for piece in got.aiter_bytes():
+                    yield piece
+        except httpx.RequestError as error:
+            raise wire.not_reached(error, self._http.base_url) from error
+
     async def _do(self, call: Call[T]) -> T:
         tried = 0
         while True:

@@ -41,11 +41,16 @@ class Call(Generic[T]):
     body: bytes | None = field(default=None, repr=False)
     #: The same for every repeat.
     key: str | None = None
+    #: What the body is.
+    media_type: str = "application/json"
+    #: What the answer is to be, where that is not JSON.
+    accept: str | None = None
 
     @property
     def headers(self) -> dict[str, str]:
         """Those that belong to this call."""
-        found = {"content-type": "application/json"} if self.body is not None else {}
+        found = {"content-type": self.media_type} if self.body is not None else {}
+        found |= {"accept": self.accept} if self.accept is not None else {}
         return {**found, "idempotency-key": self.key} if self.key is not None else found
 
 

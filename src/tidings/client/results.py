@@ -34,6 +34,8 @@ class Problem(Struct, frozen=True, kw_only=True):
     type: str = ""
     request_id: str = ""
     errors: tuple[FieldProblem, ...] = ()
+    #: What an examination found, such as the validator of templates.
+    report: tuple[Mapping[str, Any], ...] = ()
 
 
 class Accepted(Struct, frozen=True, kw_only=True):

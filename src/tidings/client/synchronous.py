@@ -27,6 +27,9 @@ from tidings.client.waiting import looks
 
 T = TypeVar("T")
 
+#: Between the last piece of an upload and its answer.
+_UPLOAD_SECONDS = 600.0
+
 
 class Tidings:
     """`with Tidings("http://127.0.0.1:8080", "tdk_…") as tidings:`; threads may share one."""
@@ -129,6 +132,43 @@ class Tidings:
         if not found.done:
             raise NotDoneError(found, timeout)
         return found
+
+    def call(self, call: Call[T]) -> T:
+        """A call of another part of the API, such as those in `tidings.client.templates`."""
+        return self._do(call)
+
+    def download(self, call: Call[bytes]) -> Iterator[bytes]:
+        """The answer in pieces, for what need not fit into memory; not repeated when it breaks off."""
+        try:
+            with self._http.stream(
+                call.method, call.path, params=dict(call.query), content=call.body, headers=call.headers
+            ) as got:
+                if not got.is_success:
+                    calls.answer(call, got.status_code, got.read(), got.headers)
+                yield from got.iter_bytes()
+        except httpx.RequestError as error:
+            raise wire.not_reached(error, self._http.base_url) from error
+
+    def upload(self, call: Call[T], pieces: Iterator[bytes]) -> T:
+        """A call whose body need not fit into memory; not repeated when it breaks off."""
+        headers = {**call.headers, "content-type": call.media_type}
+        # The answer comes when all of it was taken in.
+        usual = self._http.timeout
+        patience = httpx.Timeout(
+            connect=usual.connect, write=usual.write, pool=usual.pool, read=_UPLOAD_SECONDS
+        )
+        try:
+            got = self._http.request(
+                call.method,
+                call.path,
+                params=dict(call.query),
+                content=pieces,
+                headers=headers,
+                timeout=patience,
+            )
+        except httpx.RequestError as error:
+            raise wire.not_reached(error, self._http.base_url) from error
+        return calls.answer(call, got.status_code, got.content, got.headers)
 
     def _do(self, call: Call[T]) -> T:
         tried = 0

@@ -37,6 +37,7 @@ async def engine() -> AsyncIterator[V8Renderer]:
 async def world(db: Database, engine: V8Renderer) -> AsyncIterator[TemplateWorld]:
     """The application over the shared database."""
     clock = SystemClock()
+    http = http_world(db)
     deps = Deps(
         db=db,
         clock=clock,
@@ -45,8 +46,8 @@ async def world(db: Database, engine: V8Renderer) -> AsyncIterator[TemplateWorld
         idempotency=Idempotency("notification", clock),
         engine=engine,
         templates=Templates(db, clock=clock),
+        facts=http.system.facts,
         own_hosts=["tidings.test"],
     )
-    http = http_world(db)
     yield TemplateWorld(http=http, deps=deps, engine=engine)
     await http.system.renderer.close()

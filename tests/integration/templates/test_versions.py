@@ -116,7 +116,7 @@ async def test_every_fault_of_every_locale_is_named_at_once(world: TemplateWorld
         ({"locales": {"en": {"subject": "s", "body": "{{{name}}}", "format": "html"}}}, "locales.en.body"),
         ({"locales": {"en": {"subject": "s", "body": "{{date name}}"}}}, "locales.en.body"),
         ({"locales": {"en": {"subject": "s", "body": "{{url}}"}}}, "locales.en.body"),
-        ({"locales": {"en": {"subject": "s", "body": "{}", "format": "json"}}}, "locales.en.body"),
+        ({"locales": {"en": {"subject": "s", "body": "{}", "format": "json"}}}, "locales.en.format"),
         (
             {
                 "locales": {

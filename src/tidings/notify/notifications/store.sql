@@ -44,10 +44,11 @@ WITH fresh AS (
     SELECT event_id, :tenant_id, event_subject, id, event_payload, event_envelope FROM fresh
 )
 INSERT INTO notification.counters AS known (tenant_id, day, stripe, name, channel, category, n)
-SELECT :tenant_id, :day, :stripe, 'accepted', fresh.channel, fresh.category, count(*)
+SELECT :tenant_id, :day, :stripe, counted.name, fresh.channel, counted.category, count(*)
 FROM fresh
-GROUP BY fresh.channel, fresh.category
-ORDER BY fresh.channel, fresh.category
+CROSS JOIN LATERAL (VALUES ('accepted', fresh.category), ('template', fresh.template_key)) AS counted (name, category)
+GROUP BY counted.name, fresh.channel, counted.category
+ORDER BY counted.name, fresh.channel, counted.category
 ON CONFLICT (tenant_id, day, stripe, name, channel, category) DO UPDATE SET n = known.n + excluded.n;
 
 -- name: enter_ledger

@@ -19,7 +19,7 @@ from tidings.notify.render.zones import known_zone, zone_table
 if TYPE_CHECKING:
     from tidings.notify.render.isolate import Isolate
 
-_FIELDS = 4
+_FIELDS = 5
 _PATIENCE = 5
 _encode = msgspec.json.Encoder().encode
 
@@ -90,7 +90,7 @@ class V8Renderer:
             raise
         fields = answer.split("\x00")
         return [
-            _result(job.content, *fields[at : at + _FIELDS])
+            _result(job.content, fields[at : at + _FIELDS])
             for job, at in zip(jobs, range(0, len(fields), _FIELDS), strict=True)
         ]
 
@@ -132,6 +132,7 @@ class V8Renderer:
             "subject": content.subject,
             "html": content.html,
             "text": content.text,
+            "whatsapp": content.whatsapp,
         }
         await isolate.send("loadBundle", bundle, seconds=self._limits.seconds)
         self._loaded[content.key] = content.size
@@ -168,7 +169,8 @@ class V8Renderer:
             isolate.close()
 
 
-def _result(content: Content, code: str, subject: str, html: str, text: str) -> Rendered | RenderFailed:
+def _result(content: Content, fields: Sequence[str]) -> Rendered | RenderFailed:
+    code, subject, html, text, whatsapp = fields
     if code:
         return RenderFailed(code=code, detail=subject)
     return Rendered(
@@ -177,4 +179,5 @@ def _result(content: Content, code: str, subject: str, html: str, text: str) -> 
         text=None if content.text is None else text,
         locale=content.locale,
         direction=content.direction,
+        whatsapp=None if content.whatsapp is None else whatsapp,
     )

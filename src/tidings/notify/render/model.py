@@ -21,11 +21,13 @@ class Content:
     subject: str | None
     html: str | None
     text: str | None
+    #: A JSON document: a template registered with WhatsApp, and its parameters.
+    whatsapp: str | None = None
 
     @property
     def size(self) -> int:
         """About how many bytes the compiled code takes, for the memory of compiled code."""
-        return 4 * sum(len(part) for part in (self.subject, self.html, self.text) if part)
+        return 4 * sum(len(part) for part in (self.subject, self.html, self.text, self.whatsapp) if part)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +63,8 @@ class Rendered:
     #: The language of the texts.
     locale: str
     direction: Direction
+    #: A JSON document: a template registered with WhatsApp, and its parameters.
+    whatsapp: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,7 @@
 """The use case "here is a new version": a draft, and its template where there is none yet."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from tidings.contracts.tenants import Channel
@@ -41,6 +41,11 @@ class VersionWish:
     default_locale: str | None = None
     template_fallback_chain: Sequence[str] | None = None
     default_priority: Priority | None = None
+    partials: Mapping[str, str] = field(default_factory=dict)
+    strings: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    layout: str | None = None
+    #: Given for what a machine has drafted.
+    provenance: Mapping[str, Any] | None = None
 
 
 async def create_version(
@@ -59,14 +64,14 @@ async def create_version(
     if template is None:
         template = await _add_template(tx, wish, key=key, channel=channel, actor=actor, clock=clock)
     else:
-        _refuse_changes(template, wish)
+        refuse_changes(template, wish)
     version = Version(
         id=TEMPLATE_VERSION.new(now),
         template_id=template.id,
         tenant_id=template.tenant_id,
         semver=wish.semver,
         status=VersionStatus.DRAFT,
-        source=VersionSource.TENANT if isinstance(tx, TenantTx) else VersionSource.PLATFORM,
+        source=_source(tx, wish),
         created_by=actor,
         approver_user_id=None,
         supersedes_id=None,
@@ -78,6 +83,10 @@ async def create_version(
         archived_at=None,
         version=1,
         updated_at=now,
+        partials=wish.partials,
+        strings=wish.strings,
+        layout=wish.layout,
+        provenance=wish.provenance,
     )
     try:
         await store.add_version(tx, version, now=now)
@@ -94,6 +103,12 @@ async def create_version(
     )
     await audit.append(tx, [entry])
     return template, version
+
+
+def _source(tx: store.Side, wish: VersionWish) -> VersionSource:
+    if wish.provenance is not None:
+        return VersionSource.AI_DRAFTED
+    return VersionSource.TENANT if isinstance(tx, TenantTx) else VersionSource.PLATFORM
 
 
 async def _add_template(
@@ -123,7 +138,7 @@ async def _add_template(
     return template
 
 
-def _refuse_changes(template: Template, wish: VersionWish) -> None:
+def refuse_changes(template: Template, wish: VersionWish) -> None:
     """The template's own facts hold for what is being sent now; a draft must not change them."""
     known = {
         "category": (wish.category, template.category),

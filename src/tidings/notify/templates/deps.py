@@ -8,6 +8,7 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.idempotency import Idempotency
 from tidings.kernel.outbox import Outbox
+from tidings.notify.facts.load import FactsLoader
 from tidings.notify.templates.resolve import Templates
 from tidings.notify.templates.validate import Engine
 
@@ -28,5 +29,7 @@ class Deps:
     engine: Engine
     #: Told at once when this process publishes.
     templates: Templates
+    #: Reads recipients, for previews.
+    facts: FactsLoader
     #: Hosts of our own addresses, for links and assets.
     own_hosts: Sequence[str] = ()

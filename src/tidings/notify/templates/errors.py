@@ -5,10 +5,12 @@ TidingsError
 RefusalError
 ├── NotFoundError
 │   ├── UnknownTemplateError       no template has this key and channel
-│   └── UnknownTemplateVersionError   it has no such version
+│   ├── UnknownTemplateVersionError   it has no such version
+│   └── UnknownLayoutError            no layout has this name
 ├── ConflictError
 │   ├── TemplateVersionTakenError     the version exists already
-│   ├── TemplateNotDraftError         a version that was published can't be published again
+│   ├── TemplateNotDraftError         only a draft can be changed, deleted or published
+│   ├── ApproverIsRequesterError      who asked for an AI draft can't approve it
 │   ├── ApprovalMissingError          an AI draft needs a human approver
 │   └── NothingToRollBackToError      no earlier version was published
 └── InvalidError
@@ -16,14 +18,23 @@ RefusalError
     └── InvalidVariablesError      variables don't fit the version's schema; names them all
 """
 
+from collections.abc import Sequence
+
+from tidings.contracts.templates import Finding
 from tidings.kernel.errors import TidingsError
-from tidings.kernel.refusals import ConflictError, InvalidError, NotFoundError
+from tidings.kernel.refusals import ConflictError, FieldError, InvalidError, NotFoundError
+from tidings.notify.templates.faults import Fault
 
 
 class CompileError(TidingsError):
     """A template's source can't be compiled."""
 
     code = "template_source"
+
+    def __init__(self, message: str = "", *, faults: Sequence[Fault] = ()) -> None:
+        super().__init__(message or "; ".join(map(str, faults)))
+        #: Everything that was found at once.
+        self.faults = tuple(faults) or (Fault.read(message),)
 
 
 class UnknownTemplateError(NotFoundError):
@@ -38,6 +49,12 @@ class UnknownTemplateVersionError(NotFoundError):
     code = "template_version_not_found"
 
 
+class UnknownLayoutError(NotFoundError):
+    """There is no layout of this name."""
+
+    code = "layout_not_found"
+
+
 class TemplateVersionTakenError(ConflictError):
     """The template has a version of this number already; choose a higher one."""
 
@@ -45,7 +62,7 @@ class TemplateVersionTakenError(ConflictError):
 
 
 class TemplateNotDraftError(ConflictError):
-    """Only a draft can be published; to go back to an earlier version, roll back."""
+    """Only a draft can be changed, deleted or published; to go back to an earlier version, roll back."""
 
     code = "template_not_draft"
 
@@ -54,6 +71,12 @@ class ApprovalMissingError(ConflictError):
     """A version drafted by AI needs a human approver who is not its requester."""
 
     code = "approval_missing"
+
+
+class ApproverIsRequesterError(ConflictError):
+    """Who asked for an AI draft, or wrote it down, can't approve it; somebody else has to."""
+
+    code = "approver_is_requester"
 
 
 class NothingToRollBackToError(ConflictError):
@@ -66,6 +89,16 @@ class UnpublishableError(InvalidError):
     """The validator found faults in the version; nothing was published."""
 
     code = "template_unpublishable"
+
+    def __init__(self, findings: Sequence[Finding]) -> None:
+        super().__init__([_field_error(finding) for finding in findings if finding.severity == "error"])
+        #: The whole report, warnings too.
+        self.report = tuple(findings)
+
+
+def _field_error(finding: Finding) -> FieldError:
+    at = "" if finding.line is None else f"line {finding.line}: "
+    return FieldError(finding.field, f"{at}{finding.what}; {finding.how}")
 
 
 class InvalidVariablesError(InvalidError):

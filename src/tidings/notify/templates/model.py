@@ -1,7 +1,7 @@
 """A template, its versions and their texts; which version may follow which state, and which locale is read."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Literal
@@ -41,6 +41,17 @@ class VersionSource(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WhatsappReference:
+    """A template that is registered with WhatsApp."""
+
+    name: str
+    #: As it is registered: `en_US`.
+    language: str
+    #: A Handlebars text for each of its placeholders, in their order.
+    parameters: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
     """What an author wrote for one locale."""
 
@@ -52,6 +63,8 @@ class Source:
     text: str | None = None
     #: By the language where it is left out.
     direction: Direction | None = None
+    #: What is sent instead of the body where WhatsApp asks for a template it has approved.
+    whatsapp: WhatsappReference | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +75,8 @@ class Compiled:
     subject: str | None
     html: str | None
     text: str | None
+    #: The reference with its parameters, as a JSON document.
+    whatsapp: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,6 +139,15 @@ class Version:
     archived_at: datetime | None
     version: int
     updated_at: datetime
+    #: Texts that the others call by `{{> name}}`.
+    partials: Mapping[str, str] = field(default_factory=dict)
+    #: By locale and name: what `{{t "name"}}` prints.
+    strings: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    #: The tenant's layout that bodies are set into.
+    layout: str | None = None
+    #: Where an AI draft comes from.
+    provenance: Mapping[str, Any] | None = None
+    approved_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,6 +175,7 @@ class Published:
             subject=compiled.subject,
             html=compiled.html,
             text=compiled.text,
+            whatsapp=compiled.whatsapp,
         )
 
 
@@ -164,6 +189,11 @@ def choose_locale(
             return known[tag.lower()]
     # A version must have its template's default locale, so this is for versions older than a new default.
     return min(there)
+
+
+def fallbacks(wanted: str, version_chain: Sequence[str], template_chain: Sequence[str]) -> list[str]:
+    """The locales that are tried for one who reads `wanted`, in their order."""
+    return list(dict.fromkeys(_candidates(wanted, version_chain, template_chain)))
 
 
 def _candidates(wanted: str, version_chain: Sequence[str], template_chain: Sequence[str]) -> Iterator[str]:

@@ -3,8 +3,9 @@
 Validating takes its time in V8 and the tools; no transaction is open meanwhile.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
 
 from tidings.contracts.tenants import Channel
 from tidings.kernel.audit.log import AuditLog
@@ -12,7 +13,8 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.refusals import StaleVersionError
-from tidings.notify.templates import store
+from tidings.notify.templates import layouts_store, store
+from tidings.notify.templates.assemble import Surroundings
 from tidings.notify.templates.enforce import put_in_force
 from tidings.notify.templates.errors import (
     ApprovalMissingError,
@@ -21,7 +23,7 @@ from tidings.notify.templates.errors import (
     UnknownTemplateVersionError,
 )
 from tidings.notify.templates.model import LinkPolicy, Template, Version, VersionSource, VersionStatus
-from tidings.notify.templates.validate import Engine, validate
+from tidings.notify.templates.validate import Engine, Report, validate
 from tidings.notify.tenants import store as tenants
 
 #: Begins a transaction of a tenant, or of the platform.
@@ -44,14 +46,13 @@ async def publish(
 ) -> Version:
     """The version in force; publishing what is in force already changes nothing."""
     async with begin() as tx:
-        template, version = await find(tx, key=key, channel=channel, semver=semver)
-        links = await _links(tx, own_hosts)
+        read = await read_version(tx, key=key, channel=channel, semver=semver, own_hosts=own_hosts)
+    version = read.version
     if version.status is VersionStatus.ACTIVE:
         return version
     _refuse_unready(version)
-    ready = await validate(
-        version, channel=channel, default_locale=template.default_locale, links=links, engine=engine
-    )
+    ready = await read.validated(engine)
+    ready.refuse_errors()
     async with begin() as tx:
         held = await store.lock_template(tx, key=key, channel=channel)
         now_there = held and await store.find_version(tx, template_id=held.id, semver=semver)
@@ -71,6 +72,51 @@ async def publish(
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadVersion:
+    """A version with everything that checking and compiling it needs."""
+
+    template: Template
+    version: Version
+    around: Surroundings
+    links: LinkPolicy
+    #: The locales of the key's other channels.
+    siblings: Mapping[str, Sequence[str]]
+
+    async def validated(self, engine: Engine) -> Report:
+        """What the validator says about it."""
+        return await validate(
+            self.version, around=self.around, links=self.links, engine=engine, siblings=self.siblings
+        )
+
+
+async def read_version(
+    tx: store.Side, *, key: str, channel: Channel, semver: str, own_hosts: Sequence[str]
+) -> ReadVersion:
+    """A version of this side, in its surroundings."""
+    template, version = await find(tx, key=key, channel=channel, semver=semver)
+    return await in_surroundings(tx, template, version, own_hosts=own_hosts)
+
+
+async def in_surroundings(
+    tx: store.Side, template: Template, version: Version, *, own_hosts: Sequence[str]
+) -> ReadVersion:
+    """A version with what it stands in; it need not be stored."""
+    return ReadVersion(
+        template=template,
+        version=version,
+        around=Surroundings(
+            key=template.key,
+            channel=template.channel,
+            default_locale=template.default_locale,
+            template_chain=template.fallback_chain,
+            layouts={layout.name: layout.text for layout in await layouts_store.list_layouts(tx)},
+        ),
+        links=await _links(tx, own_hosts),
+        siblings=await store.locales_of_siblings(tx, key=template.key, channel=template.channel),
+    )
+
+
 async def find(tx: store.Side, *, key: str, channel: Channel, semver: str) -> tuple[Template, Version]:
     """A template of this side and one of its versions."""
     template = await store.find_template(tx, key=key, channel=channel)
@@ -86,7 +132,8 @@ def _refuse_unready(version: Version) -> None:
     if version.status is not VersionStatus.DRAFT:
         raise TemplateNotDraftError
     if version.source is VersionSource.AI_DRAFTED and (
-        version.approver_user_id is None or version.approver_user_id == version.created_by
+        version.approver_user_id is None
+        or version.approver_user_id in (version.created_by, (version.provenance or {}).get("requested_by"))
     ):
         raise ApprovalMissingError
 

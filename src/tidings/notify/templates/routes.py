@@ -1,21 +1,30 @@
 """What HTTP calls about templates: a tenant's own, or the platform's for a platform key that names no tenant."""
 
-from contextlib import AbstractAsyncContextManager
-from typing import Any
+from litestar import Response, Router, get, post
 
-from litestar import Request, Response, Router, get, post
-
-from tidings.kernel.http.bodies import body_of, decode, read_body, read_query
+from tidings.kernel.http.bodies import read_body, read_query
 from tidings.kernel.http.callers import TenantNeed, caller_of
 from tidings.kernel.http.etags import etag
 from tidings.kernel.http.once import Done, answer_once
 from tidings.kernel.http.operations import deps_of, given, operation
 from tidings.kernel.http.paging import Page, PageQuery, page_of, read_cursor
-from tidings.notify.templates import store
+from tidings.notify.templates import draft_routes, inspect_routes, report_answers, store
+from tidings.notify.templates.asked import (
+    SIDE,
+    TAG,
+    AnyRequest,
+    begin,
+    optional_body,
+    semver_asked,
+    shown,
+    template_asked,
+)
+from tidings.notify.templates.bundle import routes as bundle_routes
 from tidings.notify.templates.create_version import create_version
 from tidings.notify.templates.deps import Deps
 from tidings.notify.templates.errors import UnknownTemplateError
-from tidings.notify.templates.model import Template, Version
+from tidings.notify.templates.layouts_routes import layout_router
+from tidings.notify.templates.model import Template
 from tidings.notify.templates.publish import find, publish
 from tidings.notify.templates.rollback import roll_back
 from tidings.notify.templates.semver import Semver
@@ -26,22 +35,16 @@ from tidings.notify.templates.wire import (
     TemplateView,
     VersionSummary,
     VersionView,
-    channel_of,
-    key_of,
 )
 
-_TAG = "templates"
 _LISTING = "template_versions"
-_SIDE = "A platform key that names no tenant works on the platform's templates."
-
-AnyRequest = Request[Any, Any, Any]
 
 
 @get(
     "/{key:str}/{channel:str}",
     **operation(
         summary="Show the template that is used: your own, or the platform's where you have none.",
-        tag=_TAG,
+        tag=TAG,
         scope="templates:read",
         tenant=TenantNeed.OPTIONAL,
         answer=TemplateView,
@@ -50,7 +53,7 @@ AnyRequest = Request[Any, Any, Any]
 )
 async def show_template(request: AnyRequest) -> Response[TemplateView]:
     """Show a template."""
-    async with _begin(request) as tx:
+    async with begin(request) as tx:
         template = await _template(request, tx)
         active = None
         if template.active_version_id is not None:
@@ -62,20 +65,20 @@ async def show_template(request: AnyRequest) -> Response[TemplateView]:
     "/{key:str}/{channel:str}/versions",
     **operation(
         summary="List the versions of a template, the newest first.",
-        tag=_TAG,
+        tag=TAG,
         scope="templates:read",
         tenant=TenantNeed.OPTIONAL,
         query=PageQuery,
         answer=Page[VersionSummary],
         problems=["template_not_found"],
-        description=_SIDE,
+        description=SIDE,
     ),
 )
 async def list_versions(request: AnyRequest) -> Page[VersionSummary]:
     """List versions."""
     query = read_query(request, PageQuery)
     after = read_cursor(query.cursor, listing=_LISTING)
-    async with _begin(request) as tx:
+    async with begin(request) as tx:
         template = await _own_template(request, tx)
         lines = await store.list_versions(
             tx, template_id=template.id, after_id=after.id if after else None, limit=query.limit + 1
@@ -89,7 +92,7 @@ async def list_versions(request: AnyRequest) -> Page[VersionSummary]:
     "/{key:str}/{channel:str}/versions",
     **operation(
         summary="Add a version as a draft; the first one makes the template.",
-        tag=_TAG,
+        tag=TAG,
         scope="templates:write",
         tenant=TenantNeed.OPTIONAL,
         body=CreateVersion,
@@ -97,15 +100,15 @@ async def list_versions(request: AnyRequest) -> Page[VersionSummary]:
         status=201,
         headers=["Idempotency-Key"],
         problems=["template_version_taken"],
-        description=_SIDE,
+        description=SIDE,
     ),
 )
 async def add_version(request: AnyRequest) -> Response[bytes]:
     """Add a version."""
     deps = deps_of(request, Deps)
-    key, channel = key_of(request.path_params["key"]), channel_of(request.path_params["channel"])
+    key, channel = template_asked(request)
     wish = (await read_body(request, CreateVersion)).wish()
-    async with _begin(request) as tx:
+    async with begin(request) as tx:
 
         async def work() -> Done:
             _, version = await create_version(
@@ -128,27 +131,27 @@ async def add_version(request: AnyRequest) -> Response[bytes]:
     "/{key:str}/{channel:str}/versions/{semver:str}",
     **operation(
         summary="Show a version with its texts.",
-        tag=_TAG,
+        tag=TAG,
         scope="templates:read",
         tenant=TenantNeed.OPTIONAL,
         answer=VersionView,
         problems=["template_not_found", "template_version_not_found"],
-        description=_SIDE,
+        description=SIDE,
     ),
 )
 async def show_version(request: AnyRequest) -> Response[VersionView]:
     """Show a version."""
-    key, channel = key_of(request.path_params["key"]), channel_of(request.path_params["channel"])
-    async with _begin(request) as tx:
-        _, version = await find(tx, key=key, channel=channel, semver=_semver_of(request))
-    return _shown(version)
+    key, channel = template_asked(request)
+    async with begin(request) as tx:
+        _, version = await find(tx, key=key, channel=channel, semver=semver_asked(request))
+    return shown(version)
 
 
 @post(
     "/{key:str}/{channel:str}/versions/{semver:str}/publish",
     **operation(
         summary="Validate a draft, compile it and put it in force.",
-        tag=_TAG,
+        tag=TAG,
         scope="templates:write",
         tenant=TenantNeed.OPTIONAL,
         body=PublishVersion,
@@ -162,19 +165,19 @@ async def show_version(request: AnyRequest) -> Response[VersionView]:
             "template_unpublishable",
         ],
         description="Every fault of every locale is named at once. Publishing what is in force changes nothing. "
-        + _SIDE,
+        + SIDE,
     ),
 )
 async def publish_version(request: AnyRequest) -> Response[VersionView]:
     """Publish a version."""
     deps = deps_of(request, Deps)
-    key, channel = key_of(request.path_params["key"]), channel_of(request.path_params["channel"])
-    wanted = await _optional(request, PublishVersion)
+    key, channel = template_asked(request)
+    wanted = await optional_body(request, PublishVersion)
     version = await publish(
-        lambda: _begin(request),
+        lambda: begin(request),
         key=key,
         channel=channel,
-        semver=_semver_of(request),
+        semver=semver_asked(request),
         actor=caller_of(request).actor,
         reason=wanted.reason,
         own_hosts=deps.own_hosts,
@@ -184,29 +187,29 @@ async def publish_version(request: AnyRequest) -> Response[VersionView]:
         clock=deps.clock,
     )
     deps.templates.invalidate()
-    return _shown(version)
+    return shown(version)
 
 
 @post(
     "/{key:str}/{channel:str}/rollback",
     **operation(
         summary="Put an earlier version in force again.",
-        tag=_TAG,
+        tag=TAG,
         scope="templates:write",
         tenant=TenantNeed.OPTIONAL,
         body=RollBack,
         body_optional=True,
         answer=VersionView,
         problems=["template_not_found", "template_version_not_found", "nothing_to_roll_back_to"],
-        description="Without `to` it is the version that the present one took the place of. " + _SIDE,
+        description="Without `to` it is the version that the present one took the place of. " + SIDE,
     ),
 )
 async def roll_back_template(request: AnyRequest) -> Response[VersionView]:
     """Roll back."""
     deps = deps_of(request, Deps)
-    key, channel = key_of(request.path_params["key"]), channel_of(request.path_params["channel"])
-    wanted = await _optional(request, RollBack)
-    async with _begin(request) as tx:
+    key, channel = template_asked(request)
+    wanted = await optional_body(request, RollBack)
+    async with begin(request) as tx:
         version = await roll_back(
             tx,
             key=key,
@@ -219,19 +222,11 @@ async def roll_back_template(request: AnyRequest) -> Response[VersionView]:
             clock=deps.clock,
         )
     deps.templates.invalidate()
-    return _shown(version)
-
-
-def _begin(request: AnyRequest) -> AbstractAsyncContextManager[store.Side]:
-    # The role goes with it: the database too lets a caller who may only read do no more.
-    caller, db = caller_of(request), deps_of(request, Deps).db
-    if caller.tenant_id is None:
-        return db.platform(caller_role=caller.role)
-    return db.tenant(caller.tenant_id, caller_role=caller.role)
+    return shown(version)
 
 
 async def _template(request: AnyRequest, tx: store.Side) -> Template:
-    key, channel = key_of(request.path_params["key"]), channel_of(request.path_params["channel"])
+    key, channel = template_asked(request)
     own = await store.find_template(tx, key=key, channel=channel)
     if own is not None and own.active_version_id is not None:
         return own
@@ -244,7 +239,7 @@ async def _template(request: AnyRequest, tx: store.Side) -> Template:
 
 
 async def _own_template(request: AnyRequest, tx: store.Side) -> Template:
-    key, channel = key_of(request.path_params["key"]), channel_of(request.path_params["channel"])
+    key, channel = template_asked(request)
     own = await store.find_template(tx, key=key, channel=channel)
     if own is None:
         raise UnknownTemplateError(f"there is no template {key} for {channel} of your own")
@@ -257,19 +252,23 @@ async def _semver(tx: store.Side, template: Template) -> str | None:
     return await store.find_semver(tx, id=template.active_version_id, of_platform=template.tenant_id is None)
 
 
-def _semver_of(request: AnyRequest) -> str:
-    return str(Semver.parse(str(request.path_params["semver"])))
-
-
-async def _optional(request: AnyRequest, wanted: type[Any]) -> Any:
-    return await read_body(request, wanted) if await body_of(request) else decode(b"{}", wanted)
-
-
-def _shown(version: Version) -> Response[VersionView]:
-    return Response(VersionView.of(version), headers={"ETag": etag(version.version)})
-
-
 def routers(deps: Deps) -> list[Router]:
     """The routes of this package."""
-    handlers = [show_template, list_versions, add_version, show_version, publish_version, roll_back_template]
-    return [Router("/api/v1/templates", route_handlers=handlers, opt=given(deps))]
+    handlers = [
+        *inspect_routes.HANDLERS,
+        show_template,
+        list_versions,
+        add_version,
+        show_version,
+        *draft_routes.HANDLERS,
+        publish_version,
+        roll_back_template,
+        *bundle_routes.HANDLERS,
+    ]
+    templates = Router(
+        "/api/v1/templates",
+        route_handlers=handlers,
+        exception_handlers=report_answers.HANDLERS,
+        opt=given(deps),
+    )
+    return [templates, layout_router(deps)]

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -87,10 +87,10 @@ async def set_active_version(
     tx: Side,
     *,
     id: TemplateId,  # noqa: A002
-    version_id: TemplateVersionId,
+    version_id: TemplateVersionId | None,
     now: datetime,
 ) -> None:
-    """Point the template at the version that is in force from now on."""
+    """Point the template at the version that is in force from now on; None: at nothing."""
     query, scope = _side(tx, QUERIES.set_active_version, QUERIES.set_active_platform_version)
     await tx.execute(query, id=id, version_id=version_id, now=now, **scope)
 
@@ -109,9 +109,116 @@ async def add_version(tx: Side, version: Version, *, now: datetime) -> None:
         fallback_chain=list(version.fallback_chain),
         preview_samples=_json(version.samples),
         locales=_json(version.locales),
+        partials=_json(version.partials),
+        strings=_json(version.strings),
+        layout=version.layout,
+        ai_provenance=None if version.provenance is None else _json(version.provenance),
         now=now,
         **scope,
     )
+
+
+async def change_draft(tx: Side, version: Version, *, now: datetime) -> None:
+    """Set a draft to what this one says; nothing where it is none any more."""
+    query, scope = _side(tx, QUERIES.change_draft, QUERIES.change_platform_draft)
+    await tx.execute(
+        query,
+        id=version.id,
+        source=version.source,
+        variables_schema=_json(version.variables_schema),
+        fallback_chain=list(version.fallback_chain),
+        preview_samples=_json(version.samples),
+        locales=_json(version.locales),
+        partials=_json(version.partials),
+        strings=_json(version.strings),
+        layout=version.layout,
+        ai_provenance=None if version.provenance is None else _json(version.provenance),
+        now=now,
+        **scope,
+    )
+
+
+async def delete_draft(tx: Side, *, id: TemplateVersionId) -> None:  # noqa: A002
+    """Take a draft away."""
+    query, scope = _side(tx, QUERIES.delete_draft, QUERIES.delete_platform_draft)
+    await tx.execute(query, id=id, **scope)
+
+
+async def approve_draft(
+    tx: Side,
+    *,
+    id: TemplateVersionId,  # noqa: A002
+    approver: str,
+    now: datetime,
+) -> None:
+    """Write down who approved a draft."""
+    query, scope = _side(tx, QUERIES.approve_draft, QUERIES.approve_platform_draft)
+    await tx.execute(query, id=id, approver=approver, now=now, **scope)
+
+
+async def archive_version(
+    tx: Side,
+    *,
+    id: TemplateVersionId,  # noqa: A002
+    now: datetime,
+) -> None:
+    """Put one version away."""
+    query, scope = _side(tx, QUERIES.archive_version, QUERIES.archive_platform_version)
+    await tx.execute(query, id=id, now=now, **scope)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TemplateLine:
+    """A template in a list, with what is worth knowing about its versions."""
+
+    template: Template
+    active_semver: str | None
+    #: Of the version in force.
+    locales: tuple[str, ...]
+    latest_semver: str | None
+    latest_status: VersionStatus | None
+
+
+async def list_templates(
+    tx: Side,
+    *,
+    key: str | None,
+    channel: Channel | None,
+    status: VersionStatus | None,
+    after_id: str | None,
+    limit: int,
+) -> list[TemplateLine]:
+    """The newest first, from a cursor on; a tenant sees the platform's too."""
+    query, scope = _side(tx, QUERIES.list_templates, QUERIES.list_platform_templates)
+    rows = await tx.fetch(
+        query, key=key, channel=channel, status=status, after_id=after_id, limit=limit, **scope
+    )
+    return [
+        TemplateLine(
+            template=_template(row),
+            active_semver=row["active_semver"],
+            locales=tuple(row["locale_tags"]),
+            latest_semver=row["latest_semver"],
+            latest_status=None if row["latest_status"] is None else VersionStatus(row["latest_status"]),
+        )
+        for row in rows
+    ]
+
+
+async def usage(tx: Side, *, day: date) -> dict[tuple[str, str], int]:
+    """By key and channel, `auto` being one: how many notifications were accepted in 30 days up to this one."""
+    if not isinstance(tx, TenantTx):
+        return {}
+    first = day - timedelta(days=29)
+    rows = await tx.fetch(QUERIES.usage, tenant_id=tx.tenant_id, first=first, last=day)
+    return {(row["key"], row["channel"]): row["n"] for row in rows}
+
+
+async def locales_of_siblings(tx: Side, *, key: str, channel: Channel) -> dict[str, tuple[str, ...]]:
+    """By channel: the languages of what is in force for the other channels of a key."""
+    query, scope = _side(tx, QUERIES.locales_of_siblings, QUERIES.locales_of_platform_siblings)
+    rows = await tx.fetch(query, key=key, channel=channel, **scope)
+    return {row["channel"]: tuple(row["locale_tags"]) for row in rows}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -245,6 +352,11 @@ def _version(row: Row) -> Version:
         archived_at=row["archived_at"],
         version=row["version"],
         updated_at=row["updated_at"],
+        partials=_read_object(row["partials"]),
+        strings=_read_object(row["strings"]),
+        layout=row["layout"],
+        provenance=None if row["ai_provenance"] is None else _read_object(row["ai_provenance"]),
+        approved_at=row["approved_at"],
     )
 
 

@@ -62,17 +62,21 @@ WHERE id = :id;
 -- A draft.
 INSERT INTO notification.template_versions
     (tenant_id, id, template_id, semver, source, created_by, variables_schema, fallback_chain,
-     preview_samples, locales, created_at, updated_at)
+     preview_samples, locales, partials, strings, layout, ai_provenance, created_at, updated_at)
 VALUES (:tenant_id, :id, :template_id, :semver, :source, :created_by, CAST(CAST(:variables_schema AS text) AS jsonb),
-        :fallback_chain, CAST(CAST(:preview_samples AS text) AS jsonb), CAST(CAST(:locales AS text) AS jsonb), :now, :now);
+        :fallback_chain, CAST(CAST(:preview_samples AS text) AS jsonb), CAST(CAST(:locales AS text) AS jsonb),
+        CAST(CAST(:partials AS text) AS jsonb), CAST(CAST(:strings AS text) AS jsonb), :layout,
+        CAST(CAST(:ai_provenance AS text) AS jsonb), :now, :now);
 
 -- name: add_platform_version
 -- The same for the platform's.
 INSERT INTO notification_platform.template_versions
     (id, template_id, semver, source, created_by, variables_schema, fallback_chain, preview_samples, locales,
-     created_at, updated_at)
+     partials, strings, layout, ai_provenance, created_at, updated_at)
 VALUES (:id, :template_id, :semver, :source, :created_by, CAST(CAST(:variables_schema AS text) AS jsonb), :fallback_chain,
-        CAST(CAST(:preview_samples AS text) AS jsonb), CAST(CAST(:locales AS text) AS jsonb), :now, :now);
+        CAST(CAST(:preview_samples AS text) AS jsonb), CAST(CAST(:locales AS text) AS jsonb),
+        CAST(CAST(:partials AS text) AS jsonb), CAST(CAST(:strings AS text) AS jsonb), :layout,
+        CAST(CAST(:ai_provenance AS text) AS jsonb), :now, :now);
 
 -- name: list_versions
 -- Without their texts, which are large; the newest first.
@@ -99,14 +103,16 @@ LIMIT :limit;
 -- name: find_version
 -- One version with all its texts.
 SELECT id, template_id, tenant_id, semver, status, source, created_by, approver_user_id, supersedes_id,
-       variables_schema, fallback_chain, preview_samples, locales, published_at, archived_at, version, updated_at
+       variables_schema, fallback_chain, preview_samples, locales, partials, strings, layout, ai_provenance,
+       approved_at, published_at, archived_at, version, updated_at
 FROM notification.template_versions
 WHERE tenant_id = :tenant_id AND template_id = :template_id AND semver = :semver;
 
 -- name: find_platform_version
 -- The same for the platform's.
 SELECT id, template_id, NULL AS tenant_id, semver, status, source, created_by, approver_user_id, supersedes_id,
-       variables_schema, fallback_chain, preview_samples, locales, published_at, archived_at, version, updated_at
+       variables_schema, fallback_chain, preview_samples, locales, partials, strings, layout, ai_provenance,
+       approved_at, published_at, archived_at, version, updated_at
 FROM notification_platform.template_versions
 WHERE template_id = :template_id AND semver = :semver;
 
@@ -124,7 +130,8 @@ SELECT t.tenant_id AS template_tenant_id, t.key, t.channel, t.category, t.active
        t.fallback_chain AS template_fallback_chain, t.default_priority, t.version AS template_version,
        t.updated_at AS template_updated_at,
        v.id, v.template_id, v.tenant_id, v.semver, v.status, v.source, v.created_by, v.approver_user_id,
-       v.supersedes_id, v.variables_schema, v.fallback_chain, v.preview_samples, v.locales, v.published_at,
+       v.supersedes_id, v.variables_schema, v.fallback_chain, v.preview_samples, v.locales, v.partials, v.strings, v.layout,
+       v.ai_provenance, v.approved_at, v.published_at,
        v.archived_at, v.version, v.updated_at
 FROM notification.template_versions v
 JOIN notification.templates t ON t.tenant_id = v.tenant_id AND t.id = v.template_id
@@ -133,7 +140,8 @@ UNION ALL
 SELECT NULL, t.key, t.channel, t.category, t.active_version_id, t.default_locale, t.fallback_chain,
        t.default_priority, t.version, t.updated_at,
        v.id, v.template_id, NULL, v.semver, v.status, v.source, v.created_by, v.approver_user_id,
-       v.supersedes_id, v.variables_schema, v.fallback_chain, v.preview_samples, v.locales, v.published_at,
+       v.supersedes_id, v.variables_schema, v.fallback_chain, v.preview_samples, v.locales, v.partials, v.strings, v.layout,
+       v.ai_provenance, v.approved_at, v.published_at,
        v.archived_at, v.version, v.updated_at
 FROM notification_platform.template_versions v
 JOIN notification_platform.templates t ON t.id = v.template_id
@@ -178,6 +186,152 @@ UPDATE notification_platform.template_versions
 SET status = 'active', locales = CAST(CAST(:locales AS text) AS jsonb), supersedes_id = coalesce(supersedes_id, :supersedes_id),
     published_at = coalesce(published_at, :now), archived_at = NULL, version = version + 1, updated_at = :now
 WHERE id = :id;
+
+-- name: change_draft
+-- The whole of a draft; an approval was for what it said before.
+UPDATE notification.template_versions
+SET variables_schema = CAST(CAST(:variables_schema AS text) AS jsonb), fallback_chain = :fallback_chain,
+    preview_samples = CAST(CAST(:preview_samples AS text) AS jsonb), locales = CAST(CAST(:locales AS text) AS jsonb),
+    partials = CAST(CAST(:partials AS text) AS jsonb), strings = CAST(CAST(:strings AS text) AS jsonb), layout = :layout,
+    source = :source, ai_provenance = CAST(CAST(:ai_provenance AS text) AS jsonb),
+    approver_user_id = NULL, approved_at = NULL, version = version + 1, updated_at = :now
+WHERE tenant_id = :tenant_id AND id = :id AND status = 'draft';
+
+-- name: change_platform_draft
+-- The same for the platform's.
+UPDATE notification_platform.template_versions
+SET variables_schema = CAST(CAST(:variables_schema AS text) AS jsonb), fallback_chain = :fallback_chain,
+    preview_samples = CAST(CAST(:preview_samples AS text) AS jsonb), locales = CAST(CAST(:locales AS text) AS jsonb),
+    partials = CAST(CAST(:partials AS text) AS jsonb), strings = CAST(CAST(:strings AS text) AS jsonb), layout = :layout,
+    source = :source, ai_provenance = CAST(CAST(:ai_provenance AS text) AS jsonb),
+    approver_user_id = NULL, approved_at = NULL, version = version + 1, updated_at = :now
+WHERE id = :id AND status = 'draft';
+
+-- name: delete_draft
+-- Nothing refers to a draft.
+DELETE FROM notification.template_versions WHERE tenant_id = :tenant_id AND id = :id AND status = 'draft';
+
+-- name: delete_platform_draft
+-- The same for the platform's.
+DELETE FROM notification_platform.template_versions WHERE id = :id AND status = 'draft';
+
+-- name: approve_draft
+-- Somebody has read it.
+UPDATE notification.template_versions
+SET approver_user_id = :approver, approved_at = :now, version = version + 1, updated_at = :now
+WHERE tenant_id = :tenant_id AND id = :id AND status = 'draft';
+
+-- name: approve_platform_draft
+-- The same for the platform's.
+UPDATE notification_platform.template_versions
+SET approver_user_id = :approver, approved_at = :now, version = version + 1, updated_at = :now
+WHERE id = :id AND status = 'draft';
+
+-- name: archive_version
+-- Out of force, or never to be published.
+UPDATE notification.template_versions
+SET status = 'archived', archived_at = :now, version = version + 1, updated_at = :now
+WHERE tenant_id = :tenant_id AND id = :id AND status <> 'archived';
+
+-- name: archive_platform_version
+-- The same for the platform's.
+UPDATE notification_platform.template_versions
+SET status = 'archived', archived_at = :now, version = version + 1, updated_at = :now
+WHERE id = :id AND status <> 'archived';
+
+-- name: list_templates
+-- A tenant sees its own and the platform's; those it has of both are told apart by their owner. The newest first.
+SELECT t.id, t.tenant_id, t.key, t.channel, t.category, t.active_version_id, t.default_locale, t.fallback_chain,
+       t.default_priority, t.version, t.updated_at, active.semver AS active_semver,
+       coalesce(active.locale_tags, ARRAY[]::text[]) AS locale_tags, latest.semver AS latest_semver,
+       latest.status AS latest_status
+FROM (
+    SELECT id, tenant_id, key, channel, category, active_version_id, default_locale, fallback_chain,
+           default_priority, version, updated_at
+    FROM notification.templates
+    WHERE tenant_id = :tenant_id AND status = 'active'
+    UNION ALL
+    SELECT id, NULL, key, channel, category, active_version_id, default_locale, fallback_chain,
+           default_priority, version, updated_at
+    FROM notification_platform.templates
+    WHERE status = 'active'
+) AS t
+LEFT JOIN LATERAL (
+    SELECT v.semver, ARRAY(SELECT jsonb_object_keys(v.locales) ORDER BY 1) AS locale_tags
+    FROM notification.template_versions v
+    WHERE t.tenant_id IS NOT NULL AND v.tenant_id = :tenant_id AND v.id = t.active_version_id
+    UNION ALL
+    SELECT v.semver, ARRAY(SELECT jsonb_object_keys(v.locales) ORDER BY 1)
+    FROM notification_platform.template_versions v
+    WHERE t.tenant_id IS NULL AND v.id = t.active_version_id
+    LIMIT 1
+) AS active ON true
+LEFT JOIN LATERAL (
+    (SELECT v.id, v.semver, v.status FROM notification.template_versions v
+     WHERE t.tenant_id IS NOT NULL AND v.tenant_id = :tenant_id AND v.template_id = t.id
+     ORDER BY v.id DESC LIMIT 1)
+    UNION ALL
+    (SELECT v.id, v.semver, v.status FROM notification_platform.template_versions v
+     WHERE t.tenant_id IS NULL AND v.template_id = t.id
+     ORDER BY v.id DESC LIMIT 1)
+    LIMIT 1
+) AS latest ON true
+WHERE (CAST(:after_id AS text) IS NULL OR t.id < :after_id)
+  AND (CAST(:key AS text) IS NULL OR t.key = :key)
+  AND (CAST(:channel AS text) IS NULL OR t.channel = :channel)
+  AND (CAST(:status AS text) IS NULL
+       OR CASE WHEN t.active_version_id IS NOT NULL THEN 'active' ELSE coalesce(latest.status, 'draft') END = :status)
+ORDER BY t.id DESC
+LIMIT :limit;
+
+-- name: list_platform_templates
+-- The platform's own.
+SELECT t.id, NULL AS tenant_id, t.key, t.channel, t.category, t.active_version_id, t.default_locale, t.fallback_chain,
+       t.default_priority, t.version, t.updated_at, active.semver AS active_semver,
+       coalesce(active.locale_tags, ARRAY[]::text[]) AS locale_tags, latest.semver AS latest_semver,
+       latest.status AS latest_status
+FROM notification_platform.templates AS t
+LEFT JOIN LATERAL (
+    SELECT v.semver, ARRAY(SELECT jsonb_object_keys(v.locales) ORDER BY 1) AS locale_tags
+    FROM notification_platform.template_versions v
+    WHERE v.id = t.active_version_id
+) AS active ON true
+LEFT JOIN LATERAL (
+    SELECT v.id, v.semver, v.status FROM notification_platform.template_versions v
+    WHERE v.template_id = t.id
+    ORDER BY v.id DESC LIMIT 1
+) AS latest ON true
+WHERE t.status = 'active'
+  AND (CAST(:after_id AS text) IS NULL OR t.id < :after_id)
+  AND (CAST(:key AS text) IS NULL OR t.key = :key)
+  AND (CAST(:channel AS text) IS NULL OR t.channel = :channel)
+  AND (CAST(:status AS text) IS NULL
+       OR CASE WHEN t.active_version_id IS NOT NULL THEN 'active' ELSE coalesce(latest.status, 'draft') END = :status)
+ORDER BY t.id DESC
+LIMIT :limit;
+
+-- name: locales_of_siblings
+-- Which languages the other channels of a key speak.
+SELECT t.channel, ARRAY(SELECT jsonb_object_keys(v.locales) ORDER BY 1) AS locale_tags
+FROM notification.templates t
+JOIN notification.template_versions v ON v.tenant_id = t.tenant_id AND v.id = t.active_version_id
+WHERE t.tenant_id = :tenant_id AND t.key = :key AND t.channel <> :channel AND t.status = 'active'
+ORDER BY t.channel;
+
+-- name: locales_of_platform_siblings
+-- The same for the platform's.
+SELECT t.channel, ARRAY(SELECT jsonb_object_keys(v.locales) ORDER BY 1) AS locale_tags
+FROM notification_platform.templates t
+JOIN notification_platform.template_versions v ON v.id = t.active_version_id
+WHERE t.key = :key AND t.channel <> :channel AND t.status = 'active'
+ORDER BY t.channel;
+
+-- name: usage
+-- By key and channel, from counts that are kept as notifications are accepted; a few rows for each day.
+SELECT category AS key, channel, sum(n)::bigint AS n
+FROM notification.counters
+WHERE tenant_id = :tenant_id AND day BETWEEN :first AND :last AND name = 'template'
+GROUP BY category, channel;
 
 -- name: announce_change
 -- Arrives at the commit; every process looks anew.

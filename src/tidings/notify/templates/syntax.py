@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from tidings.notify.templates.faults import Fault
 from tidings.notify.templates.schema_paths import ANYTHING, Declared
 
 #: Helpers that print something, and whether they can be used without a value: none can.
@@ -21,6 +22,8 @@ _DATA: Final[Mapping[str, frozenset[str]]] = {
     "tenant": frozenset({"name"}),
     "links": frozenset({"unsubscribe", "preferences"}),
 }
+#: Stands around a partial that is given something; no author can write it.
+SCOPE: Final = "tidings_scope"
 Node = Mapping[str, Any]
 
 
@@ -37,9 +40,14 @@ class _Scope:
 
 def syntax_faults(tree: Node, schema: Mapping[str, Any]) -> list[str]:
     """What is wrong with a source, as sentences that name the line; `tree` as Handlebars parsed it."""
+    return [str(fault) for fault in find_faults(tree, schema, set())]
+
+
+def find_faults(tree: Node, schema: Mapping[str, Any], used: set[str]) -> list[Fault]:
+    """What is wrong with a source; the variables that it reads are added to `used`, `*` for all of them."""
     root = Declared(schema, schema)
     partials = set(_inline_names(tree))
-    return list(_Walk(partials, root).program(tree, _Scope((root,))))
+    return list(_Walk(partials, root, used).program(tree, _Scope((root,))))
 
 
 def _inline_names(node: Any) -> Iterator[str]:
@@ -54,15 +62,16 @@ def _inline_names(node: Any) -> Iterator[str]:
 
 
 class _Walk:
-    def __init__(self, partials: set[str], root: Declared) -> None:
+    def __init__(self, partials: set[str], root: Declared, used: set[str]) -> None:
         self._partials = partials
         self._root = root
+        self._used = used
 
-    def program(self, node: Node | None, scope: _Scope) -> Iterator[str]:
+    def program(self, node: Node | None, scope: _Scope) -> Iterator[Fault]:
         for statement in node["body"] if node else ():
             yield from self._statement(statement, scope)
 
-    def _statement(self, node: Node, scope: _Scope) -> Iterator[str]:
+    def _statement(self, node: Node, scope: _Scope) -> Iterator[Fault]:
         match node["type"]:
             case "MustacheStatement":
                 yield from self._mustache(node, scope)
@@ -72,46 +81,44 @@ class _Walk:
                 yield from self._partial(node, scope)
             case "DecoratorBlock":
                 if node["path"].get("original") != "inline":
-                    yield f'{_line(node)}: only {{{{#*inline "name"}}}} can follow {{{{#*'
+                    yield _fault(node, 'only {{#*inline "name"}} can follow {{#*', "take it away")
                 # What a partial is called with is not known here; its names are taken on trust.
                 yield from self.program(node["program"], _Scope((ANYTHING,)))
             case "ContentStatement" | "CommentStatement":
                 return
             case other:
-                yield f"{_line(node)}: {other} is not supported"
+                yield _fault(node, f"{other} is not supported", "write it in another way")
 
-    def _mustache(self, node: Node, scope: _Scope) -> Iterator[str]:
+    def _mustache(self, node: Node, scope: _Scope) -> Iterator[Fault]:
         path = node["path"]
         name = path.get("original", "")
         if node["params"] or node.get("hash"):
             yield from self._call(node, scope)
         elif path["type"] == "PathExpression" and name in PRINTING | BLOCKS:
-            yield (
-                f"{_line(node)}: {name} needs a value; a variable of that name is read by {{{{this.{name}}}}}"
+            yield _fault(
+                node, f"{name} needs a value", f"a variable of that name is read by {{{{this.{name}}}}}"
             )
         else:
             yield from self._value(path, scope)
 
-    def _call(self, node: Node, scope: _Scope) -> Iterator[str]:
+    def _call(self, node: Node, scope: _Scope) -> Iterator[Fault]:
         name = str(node["path"].get("original", ""))
         if name not in PRINTING:
-            known = ", ".join(sorted(PRINTING))
-            yield f"{_line(node)}: there is no helper {name}; there are {known}"
+            yield _fault(node, f"there is no helper {name}", f"there are {', '.join(sorted(PRINTING))}")
         yield from self._arguments(node, scope)
 
-    def _arguments(self, node: Node, scope: _Scope) -> Iterator[str]:
+    def _arguments(self, node: Node, scope: _Scope) -> Iterator[Fault]:
         for parameter in node["params"]:
             yield from self._value(parameter, scope)
         for pair in (node.get("hash") or {}).get("pairs", ()):
             yield from self._value(pair["value"], scope)
 
-    def _value(self, node: Node, scope: _Scope) -> Iterator[str]:
+    def _value(self, node: Node, scope: _Scope) -> Iterator[Fault]:
         if node["type"] == "SubExpression":
             yield from self._call(node, scope)
         elif node["type"] == "PathExpression" and self._find(node, scope) is None:
-            yield (
-                f"{_line(node)}: {node['original']} is not declared; add it to variables_schema or "
-                "correct its name"
+            yield _fault(
+                node, f"{node['original']} is not declared", "add it to variables_schema or correct its name"
             )
 
     def _find(self, node: Node, scope: _Scope) -> Declared | None:
@@ -124,24 +131,35 @@ class _Walk:
         if depth >= len(scope.contexts):
             # Above the top there is nothing; inside a partial there may be.
             return ANYTHING if ANYTHING in scope.contexts else None
-        return scope.contexts[depth].at(parts)
+        context = scope.contexts[depth]
+        if context is self._root:
+            self._used.add(parts[0] if parts else "*")
+        elif context == ANYTHING and parts:
+            # A text that is taken on trust may mean a variable by this name.
+            self._used.add(parts[0])
+        return context.at(parts)
 
     def _find_data(self, parts: list[str]) -> Declared | None:
         if parts[:1] == ["root"]:
+            self._used.add(parts[1] if len(parts) > 1 else "*")
             return self._root.at(parts[1:])
         known = _DATA.get(parts[0]) if parts else None
         if known is None or (parts[1:] and parts[1] not in known) or len(parts) > 2:
             return None
         return ANYTHING
 
-    def _block(self, node: Node, scope: _Scope) -> Iterator[str]:
+    def _block(self, node: Node, scope: _Scope) -> Iterator[Fault]:
         name = str(node["path"].get("original", ""))
+        if name == SCOPE:
+            yield from self._arguments(node, scope)
+            yield from self.program(node["program"], self._called(node, scope))
+            return
         if name not in BLOCKS and (node["params"] or node.get("hash") or name in PRINTING):
-            yield f"{_line(node)}: there is no block helper {name}; there are {', '.join(sorted(BLOCKS))}"
+            yield _fault(node, f"there is no block helper {name}", f"there are {', '.join(sorted(BLOCKS))}")
             return
         if name in BLOCKS:
             if len(node["params"]) != 1:
-                yield f"{_line(node)}: {name} takes one value"
+                yield _fault(node, f"{name} takes one value", f"write {{{{#{name} value}}}}")
                 return
             yield from self._arguments(node, scope)
             subject = node["params"][0]
@@ -160,15 +178,26 @@ class _Walk:
         given = dict(zip(names, (context, ANYTHING), strict=False))
         return scope.inside(context, given)
 
-    def _partial(self, node: Node, scope: _Scope) -> Iterator[str]:
+    def _called(self, node: Node, scope: _Scope) -> _Scope:
+        """Inside a partial that was given something."""
+        named = {str(pair["key"]): ANYTHING for pair in (node.get("hash") or {}).get("pairs", ())}
+        subject = node["params"][0]
+        if subject.get("original") in ("this", "."):
+            return _Scope(scope.contexts, {**scope.names, **named})
+        found = (self._find(subject, scope) if subject["type"] == "PathExpression" else None) or ANYTHING
+        return scope.inside(found, named)
+
+    def _partial(self, node: Node, scope: _Scope) -> Iterator[Fault]:
         name = node["name"].get("original") if node["name"]["type"] == "PathExpression" else None
         if name is None or str(name) not in self._partials:
-            yield (
-                f"{_line(node)}: there is no partial {name or 'by a computed name'}; "
-                'define it in the same text with {{#*inline "name"}}'
+            yield _fault(
+                node,
+                f"there is no partial {name or 'by a computed name'}",
+                'define it in the same text with {{#*inline "name"}}',
             )
         yield from self._arguments(node, scope)
 
 
-def _line(node: Node) -> str:
-    return f"line {node['loc']['start']['line']}"
+def _fault(node: Node, what: str, how: str) -> Fault:
+    start = node["loc"]["start"]
+    return Fault(what, how, line=start["line"], column=start["column"] + 1)

@@ -1,21 +1,34 @@
-"""The validator that stands before publishing: every fault of every locale at once, then the compiled texts."""
+"""The validator that stands before publishing: everything that is wrong with a version at once, then the compiled texts."""
 
 import asyncio
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Protocol
 
-from tidings.contracts.tenants import Channel
+from tidings.contracts.templates import Finding
 from tidings.kernel.refusals import FieldError
 from tidings.notify.render.model import Content, Rendered, Renderer, RenderFailed, RenderJob
+from tidings.notify.templates.assemble import Assembled, Surroundings, assemble, place_of
+from tidings.notify.templates.bundle.layout import FACTS, partial_file, strings_file
 from tidings.notify.templates.errors import CompileError, UnpublishableError
+from tidings.notify.templates.expand.mapped import MappedText, Place
+from tidings.notify.templates.faults import Fault, Severity
 from tidings.notify.templates.model import BodyFormat, Compiled, LinkPolicy, LocaleText, Source, Version
-from tidings.notify.templates.syntax import syntax_faults
+from tidings.notify.templates.sms import MANY_SEGMENTS, MOST_SEGMENTS, measure
+from tidings.notify.templates.syntax import find_faults
 from tidings.notify.templates.variables import Checker, schema_faults
 
 #: Channels whose messages can be HTML.
 _HTML_CHANNELS: Final = frozenset({"email", "inapp"})
+#: Channels whose messages can be JSON.
+_JSON_CHANNELS: Final = frozenset({"push", "inapp", "webhook"})
 _TRIAL_ZONE: Final = "UTC"
+_PARSE_ERROR: Final = re.compile(r"on line ([0-9]+)")
+#: A report that is longer helps nobody.
+_MOST_FINDINGS: Final = 200
+_MOST_OF_ONE: Final = 50
+_LONGEST: Final = 500
 
 
 class Parser(Protocol):
@@ -31,139 +44,300 @@ class Engine(Parser, Renderer, Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Publishable:
-    """A version whose locales are compiled and have been tried."""
+class Report:
+    """What was found, and what was compiled on the way."""
 
+    findings: tuple[Finding, ...]
+    #: Those that could be compiled.
     locales: Mapping[str, LocaleText]
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        """What stands in the way of publishing."""
+        return tuple(finding for finding in self.findings if finding.severity == "error")
+
+    def refuse_errors(self) -> None:
+        """An `UnpublishableError` with the whole report where there are any."""
+        if self.errors:
+            raise UnpublishableError(self.findings)
 
 
 async def validate(
-    version: Version, *, channel: Channel, default_locale: str, links: LinkPolicy, engine: Engine
-) -> Publishable:
-    """The compiled locales; an `UnpublishableError` that names every fault."""
-    faults = list(_version_faults(version, default_locale))
-    compiled: dict[str, LocaleText] = {}
-    for locale, text in version.locales.items():
-        found = list(_channel_faults(locale, text.source, channel))
-        found += await _source_faults(locale, text.source, version.variables_schema, engine)
-        if not found:
-            # The tools take milliseconds and hold no lock of ours: other work goes on meanwhile.
-            result = await asyncio.to_thread(_compiled, locale, text.source, links)
-            if isinstance(result, FieldError):
-                found.append(result)
-            else:
-                compiled[locale] = replace(text, compiled=result)
-        faults += found
-    if not faults:
-        faults += await _trial_faults(version, compiled, links, engine)
-    if faults:
-        raise UnpublishableError(faults)
-    return Publishable(locales=compiled)
+    version: Version,
+    *,
+    around: Surroundings,
+    links: LinkPolicy,
+    engine: Engine,
+    siblings: Mapping[str, Sequence[str]] | None = None,
+) -> Report:
+    """Everything that is wrong with a version; `siblings`: the locales of the key's other channels."""
+    return await _Examination(version, around, links, engine).run(siblings or {})
 
 
-def _version_faults(version: Version, default_locale: str) -> Iterator[FieldError]:
-    broken = schema_faults(version.variables_schema)
-    yield from broken
-    if default_locale.lower() not in {tag.lower() for tag in version.locales}:
-        yield FieldError("locales", f"must have {default_locale}, the template's default locale")
-    if not version.samples:
-        yield FieldError("preview_samples", "must have at least one sample, to try the texts with")
-    if not broken:
-        checker = Checker(version.variables_schema)
-        for name, sample in version.samples.items():
-            yield from checker.faults(sample, field=f"preview_samples.{name}")
+@dataclass(slots=True)
+class _Examination:
+    version: Version
+    around: Surroundings
+    links: LinkPolicy
+    engine: Engine
+    findings: list[Finding] = field(default_factory=list)
+    used: set[str] = field(default_factory=set)
+    partials: set[str] = field(default_factory=set)
+    strings: set[str] = field(default_factory=set)
+
+    async def run(self, siblings: Mapping[str, Sequence[str]]) -> Report:
+        self._facts()
+        compiled: dict[str, LocaleText] = {}
+        sound: dict[str, LocaleText] = {}
+        for locale, text in self.version.locales.items():
+            before = len(self.findings)
+            self._channel(locale, text.source)
+            made = await self._locale(locale)
+            if made is None:
+                continue
+            compiled[locale] = replace(text, compiled=made)
+            if not any(finding.severity == "error" for finding in self.findings[before:]):
+                sound[locale] = compiled[locale]
+        self._strings()
+        self._unused()
+        self._missing_locales(siblings)
+        known = ("variables_schema", "preview_samples")
+        if not any(f.severity == "error" and f.field.startswith(known) for f in self.findings):
+            await self._trial(sound)
+        unique = tuple(dict.fromkeys(self.findings))[:_MOST_FINDINGS]
+        return Report(findings=unique, locales=compiled)
+
+    def _facts(self) -> None:
+        version = self.version
+        broken = schema_faults(version.variables_schema)
+        self._fields(broken)
+        default = self.around.default_locale
+        if default.lower() not in {tag.lower() for tag in version.locales}:
+            self._fact(
+                "locales",
+                f"{default}, the template's default locale, is missing",
+                f"add a text for {default}",
+            )
+        if not version.samples:
+            self._fact("preview_samples", "there is no sample to try the texts with", "add at least one")
+        if not broken:
+            checker = Checker(version.variables_schema)
+            for name, sample in version.samples.items():
+                self._fields(checker.faults(sample, field=f"preview_samples.{name}"))
+
+    def _channel(self, locale: str, source: Source) -> None:
+        channel = self.around.channel
+        wrong = (
+            source.format in (BodyFormat.HTML, BodyFormat.MJML, BodyFormat.MARKDOWN)
+            and channel not in _HTML_CHANNELS
+        ) or (source.format is BodyFormat.JSON and channel not in _JSON_CHANNELS)
+        if wrong:
+            self._at_part(
+                locale, "format", f"a body in {source.format} can't be sent by {channel}", "write it in text"
+            )
+        if channel == "email" and not source.subject:
+            self._at_part(locale, "subject", "a mail has no subject", "add one; it is required for email")
+        if source.whatsapp is not None and channel != "whatsapp":
+            self._at_part(locale, "whatsapp", f"{channel} knows no templates of WhatsApp", "leave it out")
+
+    async def _locale(self, locale: str) -> Compiled | None:
+        made = await asyncio.to_thread(assemble, self.version, locale, self.around)
+        self.partials |= made.partials
+        self.strings |= made.strings
+        for place, fault in made.faults[:_MOST_OF_ONE]:
+            self._note(place, fault, locale)
+        readable = True
+        for text in made.texts.values():
+            readable &= await self._part(locale, text)
+        if made.faults or not readable:
+            return None
+        # The tools take milliseconds and hold no lock of ours: other work goes on meanwhile.
+        result = await asyncio.to_thread(_compiled, locale, made, self.links)
+        if isinstance(result, Compiled):
+            return result
+        for fault in result[:_MOST_OF_ONE]:
+            # Markdown is HTML by then, and has other lines.
+            line = None if made.source.format is BodyFormat.MARKDOWN else fault.line
+            self._note(made.texts["body"].place_of(line, fault.column), fault, locale)
+        return None
+
+    async def _part(self, locale: str, text: MappedText) -> bool:
+        """Note what is wrong with one text; whether it can be read at all."""
+        read = await self.engine.parse(text.text)
+        if "error" not in read:
+            found = find_faults(read["tree"], self.version.variables_schema, self.used)
+            for fault in found[:_MOST_OF_ONE]:
+                self._note(text.place_of(fault.line, fault.column), fault, locale)
+            return True
+        said = str(read["error"]).split("\n", 1)[0].rstrip(":")
+        line = _PARSE_ERROR.search(said)
+        fault = Fault(f"it is not valid Handlebars: {said}", "correct the braces there, or close the block")
+        self._note(text.place_of(int(line[1]) if line else None), fault, locale)
+        return False
+
+    def _strings(self) -> None:
+        """Strings that a locale lacks; those of another one are printed then."""
+        languages = {tag.lower(): names for tag, names in self.version.strings.items()}
+        for locale in self.version.locales:
+            own = languages.get(locale.lower(), {})
+            for name in sorted(self.strings - set(own)):
+                others = [tag for tag, names in self.version.strings.items() if name in names]
+                if others:
+                    place = Place(
+                        f"{self.around.folder}/{strings_file(locale)}", f"strings.{locale}.{name}", locale
+                    )
+                    fault = Fault(
+                        f"the string {name} is missing in {locale}",
+                        f"translate it; {', '.join(others)} has it",
+                        severity="warning",
+                    )
+                    self._note(place, fault, locale)
+
+    def _unused(self) -> None:
+        properties = self.version.variables_schema.get("properties")
+        declared = properties if isinstance(properties, Mapping) else {}
+        if "*" not in self.used:
+            for name in declared:
+                if name not in self.used:
+                    self._fact(
+                        f"variables_schema.properties.{name}",
+                        f"the variable {name} is not used in any text",
+                        "take it away, or use it",
+                        "warning",
+                    )
+        for name in self.version.partials:
+            if name not in self.partials:
+                place = Place(f"{self.around.folder}/{partial_file(name)}", f"partials.{name}")
+                self._note(
+                    place,
+                    Fault(
+                        f"the partial {name} is not used in any text",
+                        "take it away, or call it",
+                        severity="warning",
+                    ),
+                    None,
+                )
+
+    def _missing_locales(self, siblings: Mapping[str, Sequence[str]]) -> None:
+        there = {tag.lower() for tag in self.version.locales}
+        for channel, tags in siblings.items():
+            for tag in tags:
+                if tag.lower() not in there:
+                    self._fact(
+                        "locales",
+                        f"{tag} is missing; the {channel} of this key has it",
+                        f"add a text for {tag}",
+                        "warning",
+                    )
+        for tag in self.version.fallback_chain:
+            if tag.lower() not in there:
+                self._fact(
+                    "fallback_chain", f"{tag} has no text", f"add one for {tag}, or leave it out", "warning"
+                )
+
+    async def _trial(self, sound: Mapping[str, LocaleText]) -> None:
+        """Render every locale with every sample: what fails now would fail for people later."""
+        names: list[tuple[str, str]] = []
+        jobs: list[RenderJob] = []
+        for locale, text in sound.items():
+            for sample, variables in self.version.samples.items():
+                assert text.compiled is not None  # noqa: S101
+                names.append((locale, sample))
+                content = trial_content(self.version, locale, text.compiled)
+                jobs.append(trial_job(content, variables, locale, self.links))
+        results = await self.engine.render(jobs)
+        for (locale, sample), result in zip(names, results, strict=True):
+            for fault in self._trial_faults(sample, result):
+                self._at_part(locale, "body", fault.what, fault.how, fault.severity)
+
+    def _trial_faults(self, sample: str, result: Rendered | RenderFailed) -> Iterator[Fault]:
+        if isinstance(result, RenderFailed):
+            yield Fault(f"it fails with the sample {sample}: {result.detail}", "mend the text or the sample")
+        elif not (result.html or result.text or "").strip():
+            yield Fault(f"it is empty with the sample {sample}", "write something for this case too")
+        elif self.around.channel == "sms":
+            segments = measure(result.text or "").segments
+            if segments > MOST_SEGMENTS:
+                yield Fault(
+                    f"it takes {segments} segments with the sample {sample}, more than the {MOST_SEGMENTS} that vendors take",
+                    "make it shorter",
+                )
+            elif segments > MANY_SEGMENTS:
+                yield Fault(
+                    f"it takes {segments} segments with the sample {sample}, each of which is paid for",
+                    "make it shorter, or see in the preview what plainer characters would save",
+                    severity="warning",
+                )
+
+    def _fields(self, errors: Iterable[FieldError]) -> None:
+        for error in errors:
+            what, _, how = error.remedy.partition("; ")
+            self._fact(error.field, f"{error.field.rsplit('.', 1)[-1]} {what}", how or "correct it")
+
+    def _fact(self, at: str, what: str, how: str, severity: Severity = "error") -> None:
+        place = Place(f"{self.around.folder}/{FACTS}", at)
+        self._note(place, Fault(what, how, severity=severity), None)
+
+    def _at_part(self, locale: str, part: str, what: str, how: str, severity: Severity = "error") -> None:
+        place = place_of(self.version.locales[locale].source, locale, self.around, part)
+        self._note(place, Fault(what, how, severity=severity), locale)
+
+    def _note(self, place: Place, fault: Fault, locale: str | None) -> None:
+        self.findings.append(
+            Finding(
+                severity=fault.severity,
+                file=place.file,
+                locale=place.locale or locale,
+                field=place.field,
+                line=place.line,
+                column=place.column,
+                what=fault.what[:_LONGEST],
+                how=fault.how[:_LONGEST],
+            )
+        )
 
 
-def _channel_faults(locale: str, source: Source, channel: Channel) -> Iterator[FieldError]:
-    if (
-        source.format in (BodyFormat.HTML, BodyFormat.MJML, BodyFormat.MARKDOWN)
-        and channel not in _HTML_CHANNELS
-    ):
-        yield FieldError(f"locales.{locale}.format", f"must be text for {channel}")
-    if channel == "email" and not source.subject:
-        yield FieldError(f"locales.{locale}.subject", "is required for email")
-
-
-async def _source_faults(
-    locale: str, source: Source, schema: Mapping[str, Any], engine: Parser
-) -> list[FieldError]:
-    faults: list[FieldError] = []
-    for part in ("subject", "preheader", "body", "text"):
-        written = getattr(source, part)
-        if written is None:
-            continue
-        read = await engine.parse(written)
-        at = f"locales.{locale}.{part}"
-        if "error" in read:
-            faults.append(FieldError(at, f"is not valid Handlebars: {read['error']}"))
-        else:
-            faults += [FieldError(at, fault) for fault in syntax_faults(read["tree"], schema)]
-    return faults
-
-
-def _compiled(locale: str, source: Source, links: LinkPolicy) -> Compiled | FieldError:
+def _compiled(locale: str, made: Assembled, links: LinkPolicy) -> Compiled | tuple[Fault, ...]:
     # The tools are loaded by whoever publishes first, not by every start.
     from tidings.notify.templates.compile.locale_content import compile_source
 
     try:
-        return compile_source(source, locale=locale, links=links)
+        return compile_source(made.source, locale=locale, links=links)
     except CompileError as error:
-        return FieldError(f"locales.{locale}.body", str(error))
+        return error.faults
 
 
-async def _trial_faults(
-    version: Version, compiled: Mapping[str, LocaleText], links: LinkPolicy, engine: Renderer
-) -> list[FieldError]:
-    """Render every locale with every sample: what fails now would fail for people later."""
-    names: list[tuple[str, str]] = []
-    jobs: list[RenderJob] = []
-    for locale, text in compiled.items():
-        for sample, variables in version.samples.items():
-            assert text.compiled is not None  # noqa: S101
-            names.append((locale, sample))
-            jobs.append(
-                RenderJob(
-                    content=_trial_content(version, locale, text.compiled),
-                    variables=variables,
-                    locale=locale,
-                    time_zone=_TRIAL_ZONE,
-                    allowed_link_domains=tuple(links.allowed),
-                    recipient_name="Sample Person",
-                    tenant_name="Sample Tenant",
-                    unsubscribe_url=_trial_link(links),
-                    preferences_url=_trial_link(links),
-                )
-            )
-    results = await engine.render(jobs)
-    return [
-        fault
-        for (locale, sample), result in zip(names, results, strict=True)
-        if (fault := _trial_fault(locale, sample, result)) is not None
-    ]
+def trial_job(content: Content, variables: Mapping[str, Any], locale: str, links: LinkPolicy) -> RenderJob:
+    """A message to somebody who is not there."""
+    return RenderJob(
+        content=content,
+        variables=variables,
+        locale=locale,
+        time_zone=_TRIAL_ZONE,
+        allowed_link_domains=tuple(links.allowed),
+        recipient_name="Sample Person",
+        tenant_name="Sample Tenant",
+        unsubscribe_url=trial_link(links),
+        preferences_url=trial_link(links),
+    )
 
 
-def _trial_link(links: LinkPolicy) -> str:
+def trial_link(links: LinkPolicy) -> str:
     """A link that is allowed, as one to ourselves always is."""
     names = [*links.own_hosts, *links.allowed, "sample.invalid"]
     return f"https://{names[0].replace('*', 'sample')}/sample"
 
 
-def _trial_content(version: Version, locale: str, compiled: Compiled) -> Content:
+def trial_content(version: Version, locale: str, compiled: Compiled) -> Content:
+    """What is rendered for a try."""
     # A draft can change between two tries, and what is compiled is known by its key: each try has its own.
-    key = f"trial/{version.id}/{version.version}/{locale}/{hash((compiled.subject, compiled.html, compiled.text))}"
+    parts = (compiled.subject, compiled.html, compiled.text, compiled.whatsapp)
     return Content(
-        key=key,
+        key=f"trial/{version.id}/{version.version}/{locale}/{hash(parts)}",
         locale=locale,
         direction=compiled.direction,
         subject=compiled.subject,
         html=compiled.html,
         text=compiled.text,
+        whatsapp=compiled.whatsapp,
     )
-
-
-def _trial_fault(locale: str, sample: str, result: Rendered | RenderFailed) -> FieldError | None:
-    if isinstance(result, RenderFailed):
-        return FieldError(f"locales.{locale}.body", f"fails with the sample {sample}: {result.detail}")
-    if not (result.html or result.text or "").strip():
-        return FieldError(f"locales.{locale}.body", f"is empty with the sample {sample}")
-    return None

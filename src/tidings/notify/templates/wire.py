@@ -3,7 +3,7 @@
 import re
 from typing import Annotated, Any, Literal
 
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType, convert, to_builtins
 
 from tidings.contracts.moments import Moment
 from tidings.contracts.tenants import Channel, Locale
@@ -11,9 +11,17 @@ from tidings.contracts.text import Reason
 from tidings.contracts.words import CHANNELS, Category, Priority
 from tidings.kernel.errors import BadValueError
 from tidings.notify.templates.create_version import VersionWish
-from tidings.notify.templates.model import BodyFormat, Source, Template, Version, VersionSource, VersionStatus
+from tidings.notify.templates.model import (
+    BodyFormat,
+    Source,
+    Template,
+    Version,
+    VersionSource,
+    VersionStatus,
+    WhatsappReference,
+)
 from tidings.notify.templates.semver import Semver
-from tidings.notify.templates.store import VersionLine
+from tidings.notify.templates.store import TemplateLine, VersionLine
 
 _KEY = re.compile(r"[a-z][a-z0-9]*(?:[_.-][a-z0-9]+)*")
 _LONGEST_KEY = 100
@@ -26,6 +34,28 @@ Line = Annotated[
     ),
 ]
 Body = Annotated[str, Meta(min_length=1, max_length=300_000)]
+#: One text of a version, which may be empty.
+Piece = Annotated[str, Meta(max_length=300_000)]
+PartialName = Annotated[
+    str,
+    Meta(
+        max_length=64,
+        pattern=r"^[a-z][a-z0-9_-]*$",
+        description="must be a lower-case name such as footer or order_row",
+    ),
+]
+StringName = Annotated[
+    str,
+    Meta(
+        max_length=100,
+        pattern=r"^[A-Za-z][A-Za-z0-9_.-]*$",
+        description="must be a name such as greeting or footer.address",
+    ),
+]
+StringsByLocale = Annotated[
+    dict[Locale, Annotated[dict[StringName, Annotated[str, Meta(max_length=10_000)]], Meta(max_length=1000)]],
+    Meta(max_length=60),
+]
 Chain = Annotated[tuple[Locale, ...], Meta(max_length=20)]
 
 
@@ -44,6 +74,43 @@ def channel_of(text: str) -> Channel:
     raise BadValueError("channel", f"must be one of {', '.join(CHANNELS)}")
 
 
+class Whatsapp(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A template that is registered with WhatsApp, and what goes into it."""
+
+    name: Annotated[
+        str,
+        Meta(
+            max_length=512,
+            pattern=r"^[a-z0-9_]+$",
+            description="must be the name of the registered template: lower-case letters, digits and _",
+        ),
+    ]
+    #: The registered language, such as `en_US`.
+    language: Annotated[
+        str,
+        Meta(
+            pattern=r"^[a-z]{2,3}(_[A-Za-z]{2,4})?$",
+            description="must be the registered language, such as en or en_US",
+        ),
+    ]
+    #: Handlebars texts for its placeholders, in their order.
+    parameters: Annotated[
+        tuple[Annotated[str, Meta(min_length=1, max_length=1024)], ...], Meta(max_length=50)
+    ] = ()
+
+
+class Provenance(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Where a text comes from that a machine has drafted."""
+
+    model: Annotated[str, Meta(min_length=1, max_length=200)]
+    #: A digest of what was asked for; the words themselves stay with whoever asked.
+    prompt_hash: Annotated[str, Meta(min_length=1, max_length=200)]
+    #: Who asked for it; cannot be the one who approves it.
+    requested_by: Annotated[str, Meta(min_length=1, max_length=200)] | None = None
+    #: Anything else that is worth keeping: parameters, the tool, its version.
+    details: Annotated[dict[str, Annotated[str, Meta(max_length=500)]], Meta(max_length=20)] = {}
+
+
 class LocaleSource(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """The texts of one locale, in Handlebars."""
 
@@ -56,6 +123,8 @@ class LocaleSource(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     text: Body | None = None
     #: By the language where it is left out.
     direction: Literal["ltr", "rtl"] | None = None
+    #: For WhatsApp: what is sent where it wants a registered template.
+    whatsapp: Whatsapp | None = None
 
     def source(self) -> Source:
         """The same for the inside."""
@@ -66,6 +135,13 @@ class LocaleSource(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
             preheader=self.preheader,
             text=self.text,
             direction=self.direction,
+            whatsapp=None
+            if self.whatsapp is None
+            else WhatsappReference(
+                name=self.whatsapp.name,
+                language=self.whatsapp.language,
+                parameters=self.whatsapp.parameters,
+            ),
         )
 
     @classmethod
@@ -78,13 +154,19 @@ class LocaleSource(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
             preheader=source.preheader,
             text=source.text,
             direction=source.direction,
+            whatsapp=None
+            if source.whatsapp is None
+            else Whatsapp(
+                name=source.whatsapp.name,
+                language=source.whatsapp.language,
+                parameters=source.whatsapp.parameters,
+            ),
         )
 
 
-class CreateVersion(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A version to be; a draft until it is published."""
+class VersionContent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """All that a draft says; replaced as a whole."""
 
-    semver: SemverText
     #: JSON Schema 2020-12 of the variables.
     variables_schema: dict[str, Any]
     locales: Annotated[dict[Locale, LocaleSource], Meta(min_length=1, max_length=60)]
@@ -92,6 +174,20 @@ class CreateVersion(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     preview_samples: Annotated[dict[str, dict[str, Any]], Meta(max_length=20)] = {}
     #: Locales to try before those of the template.
     fallback_chain: Chain = ()
+    #: Texts that the others call by `{{> name}}`.
+    partials: Annotated[dict[PartialName, Piece], Meta(max_length=100)] = {}
+    #: By locale and name: what `{{t "name"}}` prints.
+    strings: StringsByLocale = {}
+    #: The layout of yours that the bodies are set into.
+    layout: PartialName | None = None
+    #: Needed where a machine has drafted the texts; somebody else has to approve them.
+    ai_provenance: Provenance | None = None
+
+
+class CreateVersion(VersionContent, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A version to be; a draft until it is published."""
+
+    semver: SemverText
     #: Needed with the first version of a template; leave it out later.
     category: Category | None = None
     #: With the first version; `en` where it is left out.
@@ -113,7 +209,40 @@ class CreateVersion(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
             default_locale=self.default_locale,
             template_fallback_chain=self.template_fallback_chain,
             default_priority=self.default_priority,
+            partials=self.partials,
+            strings=self.strings,
+            layout=self.layout,
+            provenance=None if self.ai_provenance is None else to_builtins(self.ai_provenance),
         )
+
+
+class ChangeVersion(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is to be different in a draft; what is left out stays."""
+
+    variables_schema: dict[str, Any] | UnsetType = UNSET
+    #: Those that are named; null takes one away.
+    locales: Annotated[dict[Locale, LocaleSource | None], Meta(max_length=60)] | UnsetType = UNSET
+    preview_samples: Annotated[dict[str, dict[str, Any]], Meta(max_length=20)] | UnsetType = UNSET
+    fallback_chain: Chain | UnsetType = UNSET
+    partials: Annotated[dict[PartialName, Piece], Meta(max_length=100)] | UnsetType = UNSET
+    strings: StringsByLocale | UnsetType = UNSET
+    layout: PartialName | UnsetType | None = UNSET
+
+    def onto(self, version: Version) -> VersionContent:
+        """The whole of the draft with this change made."""
+        there = VersionView.of(version)
+        locales = dict(there.locales)
+        for tag, text in ({} if isinstance(self.locales, UnsetType) else self.locales).items():
+            if text is None:
+                locales.pop(tag, None)
+            else:
+                locales[tag] = text
+        if not locales:
+            raise BadValueError("locales", "must keep at least one locale")
+        names = ("variables_schema", "preview_samples", "fallback_chain", "partials", "strings", "layout")
+        given = {name: value for name in names if (value := getattr(self, name)) is not UNSET}
+        kept = {name: getattr(there, name) for name in names}
+        return VersionContent(locales=locales, **(kept | given))
 
 
 class PublishVersion(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -165,6 +294,47 @@ class TemplateView(Struct, frozen=True, kw_only=True):
         )
 
 
+class TemplateSummary(Struct, frozen=True, kw_only=True):
+    """A template in a list."""
+
+    id: str
+    key: str
+    channel: Channel
+    #: Whose it is.
+    owner: Literal["tenant", "platform"]
+    category: str
+    default_locale: str
+    #: The version in force and its locales; null while nothing is published.
+    active_version: str | None
+    locales: tuple[str, ...]
+    #: The newest version, whatever its state.
+    latest_version: str | None
+    latest_status: VersionStatus | None
+    #: How many notifications of this key were accepted in 30 days, for this channel or for whichever suits; null
+    #: where they are not counted by template.
+    accepted_30_days: int | None
+    updated_at: Moment
+
+    @classmethod
+    def of(cls, line: TemplateLine, accepted: int | None) -> "TemplateSummary":
+        """The template as a list shows it."""
+        template = line.template
+        return cls(
+            id=template.id,
+            key=template.key,
+            channel=template.channel,
+            owner="platform" if template.tenant_id is None else "tenant",
+            category=template.category,
+            default_locale=template.default_locale,
+            active_version=line.active_semver,
+            locales=line.locales,
+            latest_version=line.latest_semver,
+            latest_status=line.latest_status,
+            accepted_30_days=accepted,
+            updated_at=template.updated_at,
+        )
+
+
 class VersionSummary(Struct, frozen=True, kw_only=True):
     """A version without its texts."""
 
@@ -204,7 +374,14 @@ class VersionView(Struct, frozen=True, kw_only=True):
     locales: dict[str, LocaleSource]
     preview_samples: dict[str, Any]
     fallback_chain: tuple[str, ...]
+    partials: dict[str, str]
+    strings: dict[str, dict[str, str]]
+    layout: str | None
     created_by: str
+    #: Where an AI draft comes from, and who has read it and approved it.
+    ai_provenance: Provenance | None
+    approved_by: str | None
+    approved_at: Moment | None
     supersedes_id: str | None
     published_at: Moment | None
     archived_at: Moment | None
@@ -224,7 +401,13 @@ class VersionView(Struct, frozen=True, kw_only=True):
             locales={tag: LocaleSource.of(text.source) for tag, text in version.locales.items()},
             preview_samples=dict(version.samples),
             fallback_chain=version.fallback_chain,
+            partials=dict(version.partials),
+            strings={tag: dict(texts) for tag, texts in version.strings.items()},
+            layout=version.layout,
             created_by=version.created_by,
+            ai_provenance=None if version.provenance is None else convert(version.provenance, Provenance),
+            approved_by=version.approver_user_id,
+            approved_at=version.approved_at,
             supersedes_id=version.supersedes_id,
             published_at=version.published_at,
             archived_at=version.archived_at,

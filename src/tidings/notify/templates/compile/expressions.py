@@ -33,32 +33,42 @@ class Expression:
 
 def split(source: str) -> Iterator[str | Expression]:
     """The texts and expressions of a source in their order; comments are left out."""
+    for _, piece in located(source):
+        yield piece
+
+
+def located(source: str) -> Iterator[tuple[int, str | Expression]]:
+    """The same, each with the place where it begins, counted from 0."""
     at, line, counted = 0, 1, 0
     while (start := source.find("{{", at)) != -1:
         line += source.count("\n", counted, start)
         counted = start
         if source.startswith("{{{{", start):
             raise CompileError(f"line {line}: raw blocks in four braces are not supported")
-        if source[start - 1 : start] == "\\":
-            raise CompileError(f"line {line}: write &#123;&#123; instead of a backslash before braces")
-        comment = _COMMENT.match(source, start)
+        # One backslash: the braces are meant as they are. Two: a backslash, then an expression.
+        escaped = source.endswith("\\", at, start) and not source.endswith("\\\\", at, start)
+        comment = None if escaped else _COMMENT.match(source, start)
         triple = None if comment else _TRIPLE.match(source, start)
         found = comment or triple or _PLAIN.match(source, start)
         if found is None:
             raise CompileError(f"line {line}: an expression is not closed")
-        if start > at:
-            yield source[at:start]
+        begin = start - 1 if escaped else start
+        if begin > at:
+            yield at, source[at:begin]
         at = found.end()
         if not comment:
-            text = found[0]
-            yield Expression(
-                text=text,
-                kind="block" if _BLOCK.match(text) else "value",
-                line=line,
-                unescaped=bool(triple or _UNESCAPED.match(text)),
+            text = source[begin:at]
+            yield (
+                begin,
+                Expression(
+                    text=text,
+                    kind="block" if _BLOCK.match(text) else "value",
+                    line=line,
+                    unescaped=not escaped and bool(triple or _UNESCAPED.match(text)),
+                ),
             )
     if at < len(source):
-        yield source[at:]
+        yield at, source[at:]
 
 
 def expressions(source: str) -> list[Expression]:

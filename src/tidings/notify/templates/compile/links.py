@@ -7,15 +7,18 @@ from urllib.parse import urlsplit
 
 from tidings.notify.templates.compile.lexer import pieces
 from tidings.notify.templates.compile.sanitise import SCHEMES
+from tidings.notify.templates.faults import Fault
 
 _LINKS: Final = {"href": "href", "action": "href", "src": "src", "background": "src", "background-url": "src"}
 
 
 def link_faults(
     source: str, *, allowed: Sequence[str], own_hosts: Sequence[str], tokens: re.Pattern[str]
-) -> Iterator[str]:
-    """What is wrong with the fixed links of a markup, as sentences."""
+) -> Iterator[Fault]:
+    """What is wrong with the fixed links of a markup, each at its tag."""
+    at = 0
     for piece in pieces(source):
+        start, at = at, at + len(piece.source)
         if piece.kind != "open":
             continue
         for attribute in piece.attributes:
@@ -23,7 +26,13 @@ def link_faults(
             if kind is not None and not tokens.search(attribute.value):
                 fault = _fault(attribute.value.strip(), kind, allowed, own_hosts)
                 if fault:
-                    yield f"{attribute.name} of <{piece.name}> {fault}"
+                    what, _, how = fault.partition("; ")
+                    yield Fault(
+                        f"{attribute.name} of <{piece.name}> {what}",
+                        how,
+                        line=source.count("\n", 0, start) + 1,
+                        column=start - source.rfind("\n", 0, start),
+                    )
 
 
 def _fault(url: str, kind: str, allowed: Sequence[str], own_hosts: Sequence[str]) -> str | None:
@@ -33,19 +42,19 @@ def _fault(url: str, kind: str, allowed: Sequence[str], own_hosts: Sequence[str]
         parts = urlsplit(url.replace("&amp;", "&"))
         host = (parts.hostname or "").lower()
     except ValueError:
-        return "is no link"
+        return "is no link; write a whole address such as https://example.com/"
     if parts.scheme.lower() not in SCHEMES:
-        return f"must begin with one of {', '.join(f'{scheme}:' for scheme in sorted(SCHEMES))}"
+        return f"has no scheme that may stand in a mail; it must begin with one of {', '.join(f'{scheme}:' for scheme in sorted(SCHEMES))}"
     if parts.scheme not in ("http", "https"):
         return None
     if host in own_hosts:
         return None
     if kind == "src" and not allowed:
-        return (
-            "must be an asset of the version (cid:) or at our own address: mails fetch nothing from elsewhere"
-        )
+        return "fetches something from elsewhere; it must be an asset of the version (cid:) or at our own address"
     if allowed and not host_allowed(host, allowed):
-        return f"leads to {host}, which allowed_link_domains does not name"
+        return (
+            f"leads to {host}, which allowed_link_domains does not name; add it there or take the link away"
+        )
     return None
 
 

@@ -1,32 +1,43 @@
 """Compiles one locale of a version, from its sources to what rendering fills in."""
 
 import html
+import json
 import re
+from typing import Final
 
 from tidings.notify.render.locales import direction_of
 from tidings.notify.render.model import Direction
 from tidings.notify.templates.compile import markup as tools
-from tidings.notify.templates.compile.expressions import Expression, expressions, split
+from tidings.notify.templates.compile.expressions import Expression, expressions, located, split
 from tidings.notify.templates.compile.links import link_faults
 from tidings.notify.templates.compile.restore import restore
 from tidings.notify.templates.compile.text import text_of
 from tidings.notify.templates.compile.tokens import Tokenised, tokenise, unused_salt, word_pattern
 from tidings.notify.templates.errors import CompileError
-from tidings.notify.templates.model import BodyFormat, Compiled, LinkPolicy, Source
+from tidings.notify.templates.faults import Fault
+from tidings.notify.templates.model import BodyFormat, Compiled, LinkPolicy, Source, WhatsappReference
 
 #: Stand in the frame for what is no part of the body and is set in afterwards; no source can hold them.
 _TITLE = "\x02"
 _PREHEADER = "\x03"
+#: Stands for a character of an expression; of a kind that no honest source holds.
+_BLOT: Final = "\ue000"
+MASKED: Final = re.compile(_BLOT)
 
 
 def compile_source(source: Source, *, locale: str, links: LinkPolicy) -> Compiled:
     """The compiled form of a source; a `CompileError` says what is in the way."""
     direction = source.direction or ("rtl" if direction_of(locale) == "rtl" else "ltr")
-    if source.format is BodyFormat.TEXT:
-        return Compiled(direction=direction, subject=source.subject, html=None, text=source.body)
-    if source.format is BodyFormat.JSON:
-        raise CompileError("bodies in json can't be published yet; use text")
-    body = _markdown(source.body) if source.format is BodyFormat.MARKDOWN else source.body
+    if source.format in (BodyFormat.TEXT, BodyFormat.JSON):
+        body = json_document(source.body) if source.format is BodyFormat.JSON else source.body
+        return Compiled(
+            direction=direction,
+            subject=source.subject,
+            html=None,
+            text=body,
+            whatsapp=None if source.whatsapp is None else whatsapp_document(source.whatsapp),
+        )
+    body = markdown_html(source.body) if source.format is BodyFormat.MARKDOWN else source.body
     return _compile_markup(source, body, locale, direction, links)
 
 
@@ -36,8 +47,7 @@ def _compile_markup(
     if re.search(r"[\x00-\x08\x0b\x0c\x0e-\x1f]", body):
         raise CompileError("the body holds control characters; take them away")
     mjml = source.format is BodyFormat.MJML
-    tokenised = tokenise(body, mjml=mjml)
-    _refuse_faults(body, tokenised, links)
+    tokenised = _tokenised(body, links, mjml=mjml)
     whole = tokenised.markup
     if mjml:
         # It sets styles into elements itself, and what it leaves in the head is meant to stay there.
@@ -58,21 +68,70 @@ def _compile_markup(
     return Compiled(direction=direction, subject=source.subject, html=whole, text=text)
 
 
-def _refuse_faults(body: str, tokenised: Tokenised, links: LinkPolicy) -> None:
-    for expression in expressions(body):
-        if expression.unescaped:
-            raise CompileError(
-                f"line {expression.line}: {expression.text} would print HTML as it comes; use two braces"
-            )
-    tools.refuse_unwanted(tokenised.markup)
-    faults = link_faults(
-        tokenised.markup, allowed=links.allowed, own_hosts=links.own_hosts, tokens=tokenised.pattern()
+def _tokenised(body: str, links: LinkPolicy, *, mjml: bool) -> Tokenised:
+    """The body with tokens in it; everything that is wrong with it is named at once."""
+    faults = [
+        Fault(f"{found.text} would print HTML as it comes", "use two braces", line=found.line)
+        for found in expressions(body)
+        if found.unescaped
+    ]
+    shape = masked(body)
+    faults += tools.unwanted(shape)
+    faults += link_faults(shape, allowed=links.allowed, own_hosts=links.own_hosts, tokens=MASKED)
+    tokenised = None
+    try:
+        tokenised = tokenise(body, mjml=mjml)
+    except CompileError as error:
+        faults += error.faults
+    if faults or tokenised is None:
+        raise CompileError(faults=faults)
+    return tokenised
+
+
+def masked(body: str) -> str:
+    """The markup with every expression blotted out, each line as long as it was."""
+    out: list[str] = []
+    at = 0
+    for start, piece in located(body):
+        out.append(re.sub(r"[^\n]", " ", body[at:start]))
+        is_expression = isinstance(piece, Expression)
+        written = piece.text if isinstance(piece, Expression) else piece
+        out.append(re.sub(r"[^\n]", _BLOT, written) if is_expression else written)
+        at = start + len(written)
+    return "".join(out)
+
+
+def json_document(source: str) -> str:
+    """A JSON body whose values can't break it, and which is known to be JSON when they are in it."""
+    filled = "".join(
+        f"{{{{#tidings_json}}}}{piece.text}{{{{/tidings_json}}}}"
+        if isinstance(piece, Expression) and piece.kind == "value"
+        else piece.text
+        if isinstance(piece, Expression)
+        else piece
+        for piece in split(source)
     )
-    if found := "; ".join(faults):
-        raise CompileError(found)
+    return f"{{{{#tidings_document}}}}{filled}{{{{/tidings_document}}}}"
 
 
-def _markdown(source: str) -> str:
+def whatsapp_document(reference: WhatsappReference) -> str:
+    """The reference as JSON, its parameters to be filled."""
+    parameters = ",".join(
+        '"'
+        + "".join(
+            piece.text if isinstance(piece, Expression) else json.dumps(piece, ensure_ascii=False)[1:-1]
+            for piece in split(parameter)
+        )
+        + '"'
+        for parameter in reference.parameters
+    )
+    return json_document(
+        f'{{"name":{json.dumps(reference.name)},"language":{json.dumps(reference.language)},'
+        f'"parameters":[{parameters}]}}'
+    )
+
+
+def markdown_html(source: str) -> str:
     """Markdown as HTML, its expressions untouched; what stands between lines stays between elements."""
     from markdown_it import MarkdownIt
 

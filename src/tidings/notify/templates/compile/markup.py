@@ -2,6 +2,7 @@
 
 import html
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,6 +13,7 @@ from tidings.notify.render.model import Direction
 from tidings.notify.templates.compile.lexer import pieces
 from tidings.notify.templates.compile.sanitise import safe_style, sanitise
 from tidings.notify.templates.errors import CompileError
+from tidings.notify.templates.faults import Fault
 
 _INLINER: Final = css_inline.CSSInliner(
     keep_style_tags=False, keep_at_rules=True, keep_link_tags=False, load_remote_stylesheets=False
@@ -61,24 +63,39 @@ class Page:
     body: str
 
 
-def refuse_unwanted(markup: str) -> None:
-    """Name the elements that a mail must not have, and rules that would take too long to set in."""
-    rules = elements = 0
+def unwanted(markup: str) -> Iterator[Fault]:
+    """The elements that a mail must not have, and rules that would take too long to set in."""
+    rules = elements = at = 0
     for piece in pieces(markup):
+        start, at = at, at + len(piece.source)
+
+        def fault(what: str, how: str, start: int = start) -> Fault:
+            line = markup.count("\n", 0, start) + 1
+            return Fault(what, how, line=line, column=start - markup.rfind("\n", 0, start))
+
         elements += piece.kind == "open"
         rules += piece.source.count("{") if piece.kind == "raw" else 0
         if elements > _MOST_ELEMENTS or rules > _MOST_RULES:
-            raise CompileError(f"a mail has at most {_MOST_ELEMENTS} elements and {_MOST_RULES} style rules")
+            yield fault(
+                f"a mail has at most {_MOST_ELEMENTS} elements and {_MOST_RULES} style rules",
+                "make it smaller",
+            )
+            return
         if piece.kind == "raw" and (
             found := _SLOW.search(re.sub(r"\([^()]*\)|\{[^{}]*\}", "{}", piece.source))
         ):
-            raise CompileError(f"<{piece.name}> has a selector with {found[0]}; mail programs don't know it")
+            yield fault(
+                f"<{piece.name}> has a selector with {found[0]}, which mail programs don't know",
+                "choose elements by their class",
+            )
         if piece.kind == "open" and piece.name in _REFUSED:
-            raise CompileError(f"<{piece.name}> {_REFUSED[piece.name]}")
+            what, _, how = _REFUSED[piece.name].partition("; ")
+            yield fault(f"<{piece.name}> {what}", how)
         if piece.kind == "raw" and not safe_style(piece.source):
-            raise CompileError(
+            yield fault(
                 f"<{piece.name}> holds rules that fetch or run something (@import, url(), expression()), "
-                "comments or escapes; take them away"
+                "comments or escapes",
+                "take them away",
             )
 
 

@@ -1,0 +1,63 @@
+"""What commands about templates ask of the server."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tidings.cli.failures import CommandError
+
+if TYPE_CHECKING:
+    from tidings.cli.template_folder import Name
+    from tidings.client import Tidings
+    from tidings.client.templates import ImportReport
+
+
+def fetch(tidings: "Tidings", names: "Sequence[Name]", *, active: bool, platform: bool) -> dict[str, bytes]:
+    """The server's files of these templates, or of all."""
+    from tidings.cli.printing import shown
+    from tidings.client import templates as calls
+    from tidings.notify.templates.bundle.archive import Limits, unpack
+
+    # What a server gives may be more than it takes at once; its names are looked at as strictly.
+    limits = Limits(files=50_000, bytes_in_all=512 * 1024 * 1024)
+    found: dict[str, bytes] = {}
+    all_of_them: list[tuple[str | None, str | None]] = [(None, None)]
+    for wanted in [(name.key, name.channel) for name in names] or all_of_them:
+        packed = tidings.call(
+            calls.export(
+                key=wanted[0],
+                channel=wanted[1],
+                version="active" if active else None,
+                owner="platform" if platform else None,
+            )
+        )
+        unpacked = unpack(packed, limits)
+        if unpacked.findings:
+            first = unpacked.findings[0]
+            raise CommandError(f"the server's zip is not in order: {shown(first.file)} {first.what}")
+        found |= unpacked.files
+    return found
+
+
+def give(tidings: "Tidings", packed: bytes, *, dry_run: bool) -> "ImportReport":
+    """Send a zip; the report, also of one that was refused: then nothing is written."""
+    from tidings.client import ProblemError
+    from tidings.client import templates as calls
+
+    try:
+        return tidings.call(calls.import_(packed, dry_run=dry_run))
+    except ProblemError as problem:
+        if problem.code != "template_bundle_refused":
+            raise
+    return tidings.call(calls.import_(packed, dry_run=True))
+
+
+def newest(tidings: "Tidings", key: str, channel: str, statuses: Sequence[str]) -> str:
+    """The number of the newest version with one of these statuses; a `CommandError` where there is none."""
+    from tidings.client import templates as calls
+
+    for line in tidings.call(calls.versions(key, channel)).items:
+        if line.status in statuses:
+            return line.semver
+    raise CommandError(
+        f"{key}/{channel} has no version here that is {' or '.join(statuses)}; `tidings template push` sends a draft"
+    )

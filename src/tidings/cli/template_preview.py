@@ -1,0 +1,130 @@
+"""`tidings template preview`: a version as somebody would see it."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tidings.cli.calling import Key, Tenant, Url, client
+from tidings.cli.failures import CommandError
+from tidings.cli.options import DataDir, Json
+
+#: Told in this order where the answer has them.
+_LINES = ("subject", "preheader")
+
+
+def preview(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="welcome/email")],
+    *,
+    locale: Annotated[str | None, typer.Option(help="A language such as ps-AF.")] = None,
+    sample: Annotated[
+        str | None, typer.Option(help="One of the version's samples. [default: its first]")
+    ] = None,
+    var: Annotated[
+        list[str] | None, typer.Option("--var", help="NAME=TEXT, or NAME:=JSON; instead of a sample.")
+    ] = None,
+    variables: Annotated[
+        Path | None, typer.Option("--variables", help="A file with a JSON object; - for standard input.")
+    ] = None,
+    recipient: Annotated[str | None, typer.Option(help="As this one would see it, rcp_…")] = None,
+    width: Annotated[str | None, typer.Option(help="desktop or mobile.")] = None,
+    version: Annotated[
+        str | None, typer.Option(help="Which one. [default: the newest draft or what is in force]")
+    ] = None,
+    save: Annotated[
+        Path | None, typer.Option("--save", help="Write the page to this file.", dir_okay=False)
+    ] = None,
+    open_: Annotated[bool, typer.Option("--open", help="Show the page in the browser.")] = False,
+    as_json: Json = False,
+    url: Url = None,
+    key: Key = None,
+    tenant: Tenant = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Render a version that is on the server; prints its text, or shows its page."""
+    from tidings.cli.template_exchange import newest
+    from tidings.cli.template_folder import names_of
+    from tidings.cli.typed_message import variables_of
+    from tidings.client import templates as calls
+
+    (wanted,) = names_of([name])
+    channel = wanted.one_channel()
+    filled = variables_of(var or [], variables) if var or variables else None
+    if filled is not None and sample is not None:
+        raise CommandError("--sample and --var or --variables exclude each other: both say what is filled in")
+    asked = {
+        "locale": locale,
+        "sample": sample,
+        "variables": filled,
+        "recipient_id": recipient,
+        "width": width,
+    }
+    body = {field: value for field, value in asked.items() if value is not None}
+    with client(url, key, tenant, data_dir) as tidings:
+        semver = version or newest(tidings, wanted.key, channel, ("draft", "active"))
+        if save is not None or open_:
+            _keep(tidings.call(calls.preview_page(wanted.key, channel, semver, body)), save, open_=open_)
+            return
+        seen = tidings.call(calls.preview(wanted.key, channel, semver, body))
+    if as_json:
+        print(json.dumps(seen, indent=2, ensure_ascii=False))
+    else:
+        _tell(seen, f"{wanted} {semver}")
+
+
+def _keep(page: str, save: Path | None, *, open_: bool) -> None:
+    if save is None:
+        import tempfile
+
+        with tempfile.NamedTemporaryFile("w", suffix=".html", delete=False, encoding="utf-8") as into:
+            into.write(page)
+        save = Path(into.name)
+    else:
+        try:
+            save.write_text(page, encoding="utf-8")
+        except OSError as error:
+            raise CommandError(f"{save} can't be written: {error.strerror}") from None
+    if open_:
+        import webbrowser
+
+        if not webbrowser.open(save.resolve().as_uri()):
+            raise CommandError(f"no browser could be started; the page is in {save}")
+    else:
+        print(f"the page is in {save}")
+
+
+def _tell(seen: dict[str, Any], what: str) -> None:
+    from rich.text import Text
+
+    from tidings.cli.printing import print_lines, shown
+
+    facts = [str(seen[fact]) for fact in ("locale", "locale_why", "direction") if seen.get(fact)]
+    lines = [Text.assemble((what, "bold"), f"  {shown(' · '.join(facts))}")]
+    lines += [
+        Text.assemble((f"{field}: ", "dim"), shown(str(seen[field]))) for field in _LINES if seen.get(field)
+    ]
+    if isinstance(sms := seen.get("sms"), dict):
+        lines.append(Text.assemble(("sms: ", "dim"), shown(_sms(sms))))
+    if isinstance(reference := seen.get("whatsapp"), dict):
+        told = json.dumps(reference, ensure_ascii=False)
+        lines.append(Text.assemble(("whatsapp: ", "dim"), shown(told)))
+    lines.append(Text(""))
+    lines += [Text(shown(line.replace("\t", "    "))) for line in str(seen.get("text") or "").splitlines()]
+    print_lines(lines)
+
+
+def _sms(sms: dict[str, Any]) -> str:
+    """How the text travels, in a line."""
+    told = (
+        f"{sms.get('encoding')}, segments {sms.get('segments')}, characters left {sms.get('characters_left')}"
+    )
+    changes = [
+        f"{change.get('character')}→{change.get('replacement') or 'nothing'}"
+        for change in sms.get("transliteration") or ()
+    ]
+    if changes:
+        told += f"; plainer letters would make it {sms.get('segments_transliterated')}: {', '.join(changes)}"
+    if sms.get("cost_micros") is not None:
+        told += f"; {sms['cost_micros'] / 1_000_000:g} {sms.get('currency') or ''}"
+    return told

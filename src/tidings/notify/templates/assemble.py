@@ -1,0 +1,172 @@
+"""Puts the texts of one locale together: strings, partials and the layout set in, each line knowing where it came from."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from tidings.contracts.tenants import Channel
+from tidings.notify.templates.bundle.layout import (
+    FACTS,
+    body_file,
+    folder_of,
+    layout_file,
+    partial_file,
+    text_file,
+)
+from tidings.notify.templates.errors import CompileError
+from tidings.notify.templates.expand.expand import Found, Shared, expand
+from tidings.notify.templates.expand.mapped import MappedText, Place
+from tidings.notify.templates.expand.strings import Into, Strings
+from tidings.notify.templates.faults import Fault
+from tidings.notify.templates.model import BodyFormat, Source, Version, fallbacks
+
+_MARKUP: Final = frozenset({BodyFormat.HTML, BodyFormat.MJML, BodyFormat.MARKDOWN})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What a version stands in."""
+
+    key: str
+    channel: Channel
+    default_locale: str
+    #: The template's locales to try before the default.
+    template_chain: tuple[str, ...] = ()
+    #: The tenant's layouts, by name.
+    layouts: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def folder(self) -> str:
+        """Where the template's files lie."""
+        return folder_of(self.key, self.channel)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assembled:
+    """The texts of one locale, whole."""
+
+    source: Source
+    #: By the part: `subject`, `body`, `whatsapp.parameters[0]`.
+    texts: Mapping[str, MappedText]
+    #: What was wrong on the way, each at its place.
+    faults: tuple[tuple[Place, Fault], ...]
+    partials: frozenset[str]
+    strings: frozenset[str]
+
+
+def assemble(version: Version, locale: str, around: Surroundings) -> Assembled:
+    """The texts of a locale with everything in them that they call."""
+    source = version.locales[locale].source
+    found = Found()
+    order = fallbacks(locale, version.fallback_chain, (*around.template_chain, around.default_locale))
+    shared = Shared(
+        partials=_partials(version, around), strings=Strings(version.strings, order), folder=around.folder
+    )
+    texts = {
+        part: expand(text, place, shared, found, into=_into(part, source.format))
+        for part, text, place in _parts(source, locale, around)
+        if part != "body"
+    }
+    texts["body"], format_ = _body(
+        source, locale, around, shared, found, layout=_layout(version, around, found)
+    )
+    whole = {part: text.text for part, text in texts.items()}
+    made = replace(
+        source,
+        format=format_,
+        body=whole["body"],
+        subject=whole.get("subject"),
+        preheader=whole.get("preheader"),
+        text=whole.get("text"),
+    )
+    if source.whatsapp is not None:
+        parameters = tuple(
+            texts[f"whatsapp.parameters[{n}]"].text for n in range(len(source.whatsapp.parameters))
+        )
+        made = replace(made, whatsapp=replace(source.whatsapp, parameters=parameters))
+    return Assembled(
+        source=made,
+        texts=texts,
+        faults=tuple(found.faults),
+        partials=frozenset(found.partials),
+        strings=frozenset(found.strings),
+    )
+
+
+def place_of(source: Source, locale: str, around: Surroundings, part: str) -> Place:
+    """Where a part of a locale is written, as a whole."""
+    return Place(_file(source, locale, around, part), f"locales.{locale}.{part}", locale)
+
+
+def _file(source: Source, locale: str, around: Surroundings, part: str) -> str:
+    if part in ("subject", "preheader", "text"):
+        return f"{around.folder}/{text_file(locale, part)}"
+    return f"{around.folder}/{body_file(locale, source.format) if part == 'body' else FACTS}"
+
+
+def _parts(source: Source, locale: str, around: Surroundings) -> Iterator[tuple[str, str, Place]]:
+    for part in ("subject", "preheader", "body", "text"):
+        text = getattr(source, part)
+        if text is not None:
+            file = _file(source, locale, around, part)
+            yield part, text, Place(file, f"locales.{locale}.{part}", locale, 1, 1)
+    for n, text in enumerate(source.whatsapp.parameters if source.whatsapp else ()):
+        part = f"whatsapp.parameters[{n}]"
+        yield part, text, place_of(source, locale, around, part)
+
+
+def _body(
+    source: Source,
+    locale: str,
+    around: Surroundings,
+    shared: Shared,
+    found: Found,
+    *,
+    layout: tuple[str, Place] | None,
+) -> tuple[MappedText, BodyFormat]:
+    _, text, place = next(part for part in _parts(source, locale, around) if part[0] == "body")
+    into = _into("body", source.format)
+    if layout is None:
+        return expand(text, place, shared, found, into=into), source.format
+    if source.format is not BodyFormat.MARKDOWN:
+        return expand(text, place, shared, found, into=into, layout=layout), source.format
+    # The layout is HTML; what goes into it has to be that first.
+    from tidings.notify.templates.compile.locale_content import markdown_html
+
+    inner = expand(text, place, shared, found, into=into).text
+    try:
+        inner = markdown_html(inner)
+    except CompileError as error:
+        found.faults += [(place, fault) for fault in error.faults]
+    whole = Place(place.file, place.field, place.locale)
+    return expand(inner, whole, shared, found, into=into, layout=layout), BodyFormat.HTML
+
+
+def _layout(version: Version, around: Surroundings, found: Found) -> tuple[str, Place] | None:
+    if version.layout is None:
+        return None
+    text = around.layouts.get(version.layout)
+    if text is not None:
+        return text, Place(layout_file(version.layout), f"layouts.{version.layout}", None, 1, 1)
+    place = Place(f"{around.folder}/{FACTS}", "layout")
+    fault = Fault(f"there is no layout {version.layout}", f"make it: PUT /api/v1/layouts/{version.layout}")
+    found.faults.append((place, fault))
+    return None
+
+
+def _partials(version: Version, around: Surroundings) -> dict[str, tuple[str, Place]]:
+    shared = {
+        name: (text, Place(layout_file(name), f"layouts.{name}", None, 1, 1))
+        for name, text in around.layouts.items()
+    }
+    own = {
+        name: (text, Place(f"{around.folder}/{partial_file(name)}", f"partials.{name}", None, 1, 1))
+        for name, text in version.partials.items()
+    }
+    return shared | own
+
+
+def _into(part: str, format_: BodyFormat) -> Into:
+    if part != "body":
+        return "text"
+    return "markup" if format_ in _MARKUP else "json" if format_ is BodyFormat.JSON else "text"

@@ -1,0 +1,38 @@
+"""What is said about one file of a zip."""
+
+from tidings.contracts.templates import Finding
+
+_LONGEST = 200
+
+
+def error(
+    file: str,
+    what: str,
+    how: str,
+    *,
+    locale: str | None = None,
+    field: str = "",
+    line: int | None = None,
+    column: int | None = None,
+) -> Finding:
+    """Something that has to be mended; `file` is the whole path in the zip, empty for the zip itself."""
+    return Finding(
+        severity="error",
+        file=printable(file),
+        locale=locale and printable(locale),
+        field=printable(field),
+        line=line,
+        column=column,
+        what=what,
+        how=how,
+    )
+
+
+def warning(file: str, what: str, how: str) -> Finding:
+    """Something that may stay as it is."""
+    return Finding(severity="warning", file=printable(file), field="", what=what, how=how)
+
+
+def printable(name: str) -> str:
+    """A name that anybody may have chosen, as a terminal and a log may show it."""
+    return "".join(letter if letter.isprintable() else "?" for letter in name[:_LONGEST])

@@ -1,0 +1,47 @@
+"""Which versions an export holds, and which templates an import holds on to."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tidings.contracts.tenants import Channel
+from tidings.kernel.db import TenantTx
+from tidings.kernel.ids import TemplateVersionId
+from tidings.kernel.sql import Queries
+from tidings.notify.templates.store import Side
+
+QUERIES = Queries.beside(__file__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picked:
+    """A version, not read yet."""
+
+    key: str
+    channel: Channel
+    id: TemplateVersionId
+    semver: str
+
+
+async def pick_versions(
+    tx: Side, *, key: str | None, channel: Channel | None, drafts: bool, of_platform: bool = False
+) -> list[Picked]:
+    """One version of each template; with drafts the newest of draft and in force, else the one in force."""
+    if isinstance(tx, TenantTx) and not of_platform:
+        rows = await tx.fetch(
+            QUERIES.pick_versions, tenant_id=tx.tenant_id, key=key, channel=channel, drafts=drafts
+        )
+    else:
+        rows = await tx.fetch(QUERIES.pick_platform_versions, key=key, channel=channel, drafts=drafts)
+    return [
+        Picked(key=row["key"], channel=row["channel"], id=TemplateVersionId(row["id"]), semver=row["semver"])
+        for row in rows
+    ]
+
+
+async def lock_templates(tx: Side, *, templates: Sequence[tuple[str, Channel]]) -> None:
+    """Hold those that are there until the end of the transaction, in one order for everybody."""
+    names = {"keys": [key for key, _ in templates], "channels": [channel for _, channel in templates]}
+    if isinstance(tx, TenantTx):
+        await tx.fetch(QUERIES.lock_templates, tenant_id=tx.tenant_id, **names)
+    else:
+        await tx.fetch(QUERIES.lock_platform_templates, **names)

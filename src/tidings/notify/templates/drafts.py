@@ -1,0 +1,165 @@
+"""The use cases around a version that is not in force: change it, take it away, approve it, put it away."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from tidings.contracts.tenants import Channel
+from tidings.kernel.audit.log import AuditLog, Entry
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import TenantTx
+from tidings.notify.templates import store
+from tidings.notify.templates.create_version import VersionWish
+from tidings.notify.templates.errors import (
+    ApproverIsRequesterError,
+    TemplateNotDraftError,
+    UnknownTemplateError,
+    UnknownTemplateVersionError,
+)
+from tidings.notify.templates.model import LocaleText, Template, Version, VersionSource, VersionStatus
+
+#: Refuses a version that is not the one the caller has read.
+Expect = Callable[[Version], None]
+
+
+async def change_draft(
+    tx: store.Side,
+    wish: VersionWish,
+    *,
+    key: str,
+    channel: Channel,
+    expect: Expect,
+    actor: str,
+    audit: AuditLog,
+    clock: Clock,
+) -> Version:
+    """The draft as it is now; an approval was for what it said before, and is gone."""
+    template, version = await _held_draft(tx, key=key, channel=channel, semver=str(wish.semver))
+    expect(version)
+    now = clock.now()
+    # A text that a machine wrote stays one, whoever mends it.
+    provenance = wish.provenance if wish.provenance is not None else version.provenance
+    changed = replace(
+        version,
+        source=VersionSource.AI_DRAFTED if provenance is not None else _own(tx),
+        variables_schema=wish.variables_schema,
+        fallback_chain=tuple(wish.fallback_chain),
+        samples=wish.samples,
+        locales={tag: LocaleText(source=source) for tag, source in wish.locales.items()},
+        partials=wish.partials,
+        strings=wish.strings,
+        layout=wish.layout,
+        provenance=provenance,
+        approver_user_id=None,
+        approved_at=None,
+        version=version.version + 1,
+        updated_at=now,
+    )
+    await store.change_draft(tx, changed, now=now)
+    await audit.append(tx, [_entry(template, version, "version.changed", actor)])
+    return changed
+
+
+async def delete_draft(
+    tx: store.Side,
+    *,
+    key: str,
+    channel: Channel,
+    semver: str,
+    expect: Expect,
+    actor: str,
+    audit: AuditLog,
+) -> None:
+    """Take a draft away."""
+    template, version = await _held_draft(tx, key=key, channel=channel, semver=semver)
+    expect(version)
+    await store.delete_draft(tx, id=version.id)
+    await audit.append(tx, [_entry(template, version, "version.deleted", actor)])
+
+
+async def approve_draft(
+    tx: store.Side,
+    *,
+    key: str,
+    channel: Channel,
+    semver: str,
+    expect: Expect,
+    actor: str,
+    reason: str | None,
+    audit: AuditLog,
+    clock: Clock,
+) -> Version:
+    """The draft with its approver, who is neither the one who asked for it nor the one who wrote it down."""
+    template, version = await _held_draft(tx, key=key, channel=channel, semver=semver)
+    expect(version)
+    if actor in (version.created_by, (version.provenance or {}).get("requested_by")):
+        raise ApproverIsRequesterError
+    if version.approver_user_id == actor:
+        return version
+    now = clock.now()
+    await store.approve_draft(tx, id=version.id, approver=actor, now=now)
+    await audit.append(tx, [_entry(template, version, "version.approved", actor, reason)])
+    return replace(
+        version, approver_user_id=actor, approved_at=now, version=version.version + 1, updated_at=now
+    )
+
+
+async def archive_version(
+    tx: store.Side,
+    *,
+    key: str,
+    channel: Channel,
+    semver: str,
+    actor: str,
+    reason: str | None,
+    audit: AuditLog,
+    clock: Clock,
+) -> Version:
+    """The version, put away. Of the one in force: nothing takes its place, until something is published."""
+    template, version = await _held(tx, key=key, channel=channel, semver=semver)
+    if version.status is VersionStatus.ARCHIVED:
+        return version
+    now = clock.now()
+    await store.archive_version(tx, id=version.id, now=now)
+    if template.active_version_id == version.id:
+        await store.set_active_version(tx, id=template.id, version_id=None, now=now)
+        await store.announce_change(tx)
+    await audit.append(tx, [_entry(template, version, "version.archived", actor, reason)])
+    return replace(
+        version,
+        status=VersionStatus.ARCHIVED,
+        archived_at=now,
+        version=version.version + 1,
+        updated_at=now,
+    )
+
+
+async def _held_draft(tx: store.Side, *, key: str, channel: Channel, semver: str) -> tuple[Template, Version]:
+    template, version = await _held(tx, key=key, channel=channel, semver=semver)
+    if version.status is not VersionStatus.DRAFT:
+        raise TemplateNotDraftError
+    return template, version
+
+
+async def _held(tx: store.Side, *, key: str, channel: Channel, semver: str) -> tuple[Template, Version]:
+    template = await store.lock_template(tx, key=key, channel=channel)
+    if template is None:
+        raise UnknownTemplateError(f"there is no template {key} for {channel} of your own")
+    version = await store.find_version(tx, template_id=template.id, semver=semver)
+    if version is None:
+        raise UnknownTemplateVersionError(f"{key} for {channel} has no version {semver}")
+    return template, version
+
+
+def _own(tx: store.Side) -> VersionSource:
+    return VersionSource.TENANT if isinstance(tx, TenantTx) else VersionSource.PLATFORM
+
+
+def _entry(template: Template, version: Version, action: str, actor: str, reason: str | None = None) -> Entry:
+    return Entry(
+        entity_type="template",
+        entity_id=template.id,
+        action=action,
+        actor=actor,
+        after={"version_id": version.id, "semver": str(version.semver), "status": version.status},
+        reason=reason,
+    )

@@ -1,0 +1,32 @@
+"""What is wrong with one text, before it is known which file it stands in."""
+
+import re
+from dataclasses import dataclass
+from typing import Final, Literal
+
+Severity = Literal["error", "warning"]
+
+_LINE: Final = re.compile(r"line ([0-9]+): ")
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong, and how to mend it."""
+
+    what: str
+    how: str
+    #: Both counted from 1; None where it is about the whole.
+    line: int | None = None
+    column: int | None = None
+    severity: Severity = "error"
+
+    def __str__(self) -> str:
+        return f"{'' if self.line is None else f'line {self.line}: '}{self.what}; {self.how}"
+
+    @classmethod
+    def read(cls, message: str) -> "Fault":
+        """A fault out of a sentence: `line 3: what is wrong; how to mend it`."""
+        found = _LINE.match(message)
+        rest = message[found.end() :] if found else message
+        what, _, how = rest.partition("; ")
+        return cls(what=what, how=how or "correct it", line=int(found[1]) if found else None)

@@ -1,0 +1,167 @@
+"""The use case "show me what somebody would get": one locale of a version, rendered, whether it is published or not."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from tidings.contracts.tenants import Channel
+from tidings.kernel.db import TenantTx
+from tidings.kernel.ids import RecipientId
+from tidings.kernel.keys.ciphers import UnreadableError
+from tidings.kernel.keys.data_key import DestroyedKeyError
+from tidings.kernel.refusals import FieldError, InvalidError
+from tidings.notify.facts.load import FactsLoader
+from tidings.notify.recipients.errors import ErasedRecipientError, UnknownRecipientError
+from tidings.notify.recipients.model import NAME_PURPOSE
+from tidings.notify.render.model import Rendered, RenderFailed, RenderJob
+from tidings.notify.templates import store
+from tidings.notify.templates.assemble import assemble
+from tidings.notify.templates.errors import InvalidVariablesError, UnpublishableError
+from tidings.notify.templates.model import Compiled, LocaleText, Version, choose_locale, fallbacks
+from tidings.notify.templates.publish import ReadVersion
+from tidings.notify.templates.validate import Engine, trial_content, trial_link
+from tidings.notify.templates.variables import Checker
+
+#: How wide the frame is that shows it.
+Width = Literal["desktop", "mobile"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreviewWish:
+    """What is to be shown, and to whom."""
+
+    locale: str | None = None
+    sample: str | None = None
+    variables: Mapping[str, Any] | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reader:
+    """Who would read it."""
+
+    locale: str | None = None
+    timezone: str = "UTC"
+    name: str | None = field(default="Sample Person", repr=False)
+    tenant_name: str | None = "Sample Tenant"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
+    """What they would get."""
+
+    channel: Channel
+    rendered: Rendered = field(repr=False)
+    preheader: str | None = field(repr=False)
+    #: The locale that was wanted.
+    wanted: str
+    #: Why this locale and no other, in words.
+    why: str
+    #: The sample whose variables were used; None where they were given.
+    sample: str | None
+
+
+async def read_reader(
+    tx: store.Side, recipient_id: RecipientId, *, channel: Channel, loader: FactsLoader
+) -> Reader:
+    """A recipient as a reader; refused where there is none."""
+    if not isinstance(tx, TenantTx):
+        raise InvalidError([FieldError("recipient_id", "belongs to a tenant; name it with X-Tenant-Id")])
+    facts = await loader.load(tx, await loader.shared(), [recipient_id], channels=[channel], guardians=False)
+    person = facts.people.get(recipient_id)
+    if person is None:
+        raise UnknownRecipientError(f"there is no recipient with the id {recipient_id}")
+    if person.erased:
+        raise ErasedRecipientError
+    name = None
+    if person.key is not None and person.display_name_ciphertext is not None:
+        try:
+            name = person.key.unseal(person.display_name_ciphertext, NAME_PURPOSE).decode()
+        except (DestroyedKeyError, UnreadableError):
+            name = None
+    return Reader(locale=person.locale, timezone=person.timezone, name=name, tenant_name=facts.tenant.name)
+
+
+async def preview(read: ReadVersion, wish: PreviewWish, reader: Reader, *, engine: Engine) -> Preview:
+    """What the reader would get; refused with a report where the texts can't be compiled."""
+    version, template = read.version, read.template
+    wanted = wish.locale or reader.locale or template.default_locale
+    chain = (*template.fallback_chain, template.default_locale)
+    chosen = choose_locale(wanted, version.locales, version.fallback_chain, chain)
+    sample, variables = _variables(version, wish)
+    compiled = await _compiled(read, chosen, engine)
+    content = trial_content(version, chosen, compiled)
+    job = RenderJob(
+        content=content,
+        variables=variables,
+        locale=wanted,
+        time_zone=reader.timezone,
+        allowed_link_domains=tuple(read.links.allowed),
+        recipient_name=reader.name,
+        tenant_name=reader.tenant_name,
+        unsubscribe_url=trial_link(read.links),
+        preferences_url=trial_link(read.links),
+    )
+    jobs = [job]
+    preheader = assemble(version, chosen, read.around).source.preheader
+    if preheader is not None:
+        # It is part of the HTML; by itself it is one more subject.
+        apart = replace(
+            content, key=f"{content.key}/preheader", subject=preheader, html=None, text=None, whatsapp=None
+        )
+        jobs.append(replace(job, content=apart))
+    results = await engine.render(jobs)
+    result = results[0]
+    if isinstance(result, RenderFailed):
+        raise InvalidError([FieldError("variables", f"make the text fail: {result.detail} ({result.code})")])
+    return Preview(
+        channel=template.channel,
+        rendered=result,
+        preheader=next((r.subject for r in results[1:] if isinstance(r, Rendered)), None),
+        wanted=wanted,
+        why=_why(wanted, chosen, version.fallback_chain, chain),
+        sample=sample,
+    )
+
+
+def _variables(version: Version, wish: PreviewWish) -> tuple[str | None, Mapping[str, Any]]:
+    if wish.variables is not None:
+        if faults := Checker(version.variables_schema).faults(wish.variables):
+            raise InvalidVariablesError(faults)
+        return None, wish.variables
+    names = list(version.samples)
+    sample = wish.sample if wish.sample is not None else next(iter(names), None)
+    if sample is None:
+        raise InvalidError([FieldError("variables", "must be given: the version has no samples")])
+    if sample not in version.samples:
+        raise InvalidError([FieldError("sample", f"must be one of {', '.join(names) or 'none'}")])
+    return sample, version.samples[sample]
+
+
+async def _compiled(read: ReadVersion, locale: str, engine: Engine) -> Compiled:
+    there = read.version.locales[locale].compiled
+    if there is not None:
+        return there
+    # Only what is shown has to be in order: others may still be at work on the other locales.
+    alone = replace(
+        read,
+        version=replace(
+            read.version, locales={locale: LocaleText(source=read.version.locales[locale].source)}
+        ),
+    )
+    report = await alone.validated(engine)
+    made = report.locales.get(locale)
+    if made is None or made.compiled is None:
+        raise UnpublishableError([found for found in report.findings if found.locale == locale])
+    return made.compiled
+
+
+def _why(wanted: str, chosen: str, version_chain: Sequence[str], template_chain: Sequence[str]) -> str:
+    if chosen.lower() == wanted.lower():
+        return "it is the one that was wanted"
+    if wanted.lower().startswith(f"{chosen.lower()}-"):
+        return f"there is no text for {wanted}; it is the same language"
+    if chosen.lower() in (tag.lower() for tag in version_chain):
+        return f"there is no text for {wanted}; it is in the version's fallback chain"
+    if chosen.lower() in (tag.lower() for tag in fallbacks("und", (), template_chain)):
+        return f"there is no text for {wanted}; it is in the template's fallback chain"
+    return f"there is no text for {wanted} nor for any fallback"

@@ -1,0 +1,112 @@
+"""Previews: of drafts and of what is published, for samples, variables and people, as JSON and as a page."""
+
+from typing import Any
+
+from tests.integration.templates.conftest import TemplateWorld
+from tests.integration.templates.drafts import draft
+
+PATH = "/api/v1/templates/welcome/email/versions"
+SMS = "/api/v1/templates/welcome/sms/versions"
+
+
+async def test_a_draft_is_shown_in_the_language_that_was_asked_for(world: TemplateWorld) -> None:
+    tenant = await world.http.tenant()
+    async with world.http.as_tenant(tenant.id) as client:
+        await client.post(PATH, json=draft())
+        dari = (await client.post(f"{PATH}/1.0.0/preview", json={"locale": "fa-AF"})).json()
+        pashto = (
+            await client.post(f"{PATH}/1.0.0/preview", json={"locale": "ps-AF", "width": "mobile"})
+        ).json()
+        given = (await client.post(f"{PATH}/1.0.0/preview", json={"variables": {"name": "A<b"}})).json()
+        wrong = await client.post(f"{PATH}/1.0.0/preview", json={"variables": {"nam": "x"}})
+        unknown = await client.post(f"{PATH}/1.0.0/preview", json={"sample": "none"})
+        state = await client.get(f"{PATH}/1.0.0")
+
+    assert (dari["subject"], dari["direction"], dari["sample"]) == ("سلام Laila", "rtl", "usual")
+    assert dari["locale_why"] == "it is the one that was wanted"
+    assert (pashto["locale"], pashto["locale_wanted"], pashto["width"]) == ("en", "ps-AF", 360)
+    assert "template's fallback chain" in pashto["locale_why"]
+    assert ("A&lt;b" in given["html"], "A<b" in given["text"], given["sample"]) == (True, True, None)
+    assert wrong.json()["code"] == "invalid_variables"
+    assert "usual" in unknown.json()["errors"][0]["remedy"]
+    assert state.json()["status"] == "draft"
+
+
+async def test_a_broken_text_is_refused_with_its_report_and_the_others_are_shown(
+    world: TemplateWorld,
+) -> None:
+    tenant = await world.http.tenant()
+    locales: dict[str, Any] = draft()["locales"]
+    locales["fa-AF"]["body"] = "<p>\n{{#if name}}</p>"
+    async with world.http.as_tenant(tenant.id) as client:
+        await client.post(PATH, json=draft(locales=locales))
+        broken = await client.post(f"{PATH}/1.0.0/preview", json={"locale": "fa-AF"})
+        whole = await client.post(f"{PATH}/1.0.0/preview", json={"locale": "en"})
+
+    assert (broken.status_code, broken.json()["code"]) == (400, "template_unpublishable")
+    assert broken.json()["report"][0]["locale"] == "fa-AF"
+    assert whole.status_code == 200
+
+
+async def test_a_browser_gets_a_page_in_which_nothing_runs(world: TemplateWorld) -> None:
+    tenant = await world.http.tenant()
+    async with world.http.as_tenant(tenant.id) as client:
+        await client.post(PATH, json=draft())
+        page = await client.post(
+            f"{PATH}/1.0.0/preview",
+            json={"variables": {"name": '"><script>alert(1)</script>'}},
+            headers={"Accept": "text/html,application/json;q=0.5"},
+        )
+
+    assert page.headers["content-type"] == "text/html; charset=utf-8"
+    assert "default-src 'none'" in page.headers["content-security-policy"]
+    assert "<iframe sandbox" in page.text
+    assert "<script" not in page.text
+    assert "width:640px" in page.text
+
+
+async def test_an_sms_is_measured(world: TemplateWorld) -> None:
+    tenant = await world.http.tenant()
+    body = "“Hello” {{name}} – " + "x" * 60
+    async with world.http.as_tenant(tenant.id) as client:
+        await client.post(SMS, json=draft(locales={"en": {"body": body}}))
+        shown = (await client.post(f"{SMS}/1.0.0/preview")).json()["sms"]
+
+    assert (shown["encoding"], shown["segments"]) == ("UCS-2", 2)
+    assert (shown["encoding_transliterated"], shown["segments_transliterated"]) == ("GSM-7", 1)
+    assert {(r["character"], r["replacement"]) for r in shown["transliteration"]} == {
+        ("“", '"'),
+        ("”", '"'),
+        ("–", "-"),
+    }
+    assert shown["cost_micros"] is None
+
+
+async def test_a_real_reader_lends_name_and_language_to_whom_may_see_them(world: TemplateWorld) -> None:
+    tenant, other = await world.http.tenant(), await world.http.tenant()
+    english = {"format": "html", "subject": "s", "body": "<p>{{@recipient.name}} {{name}}</p>"}
+    async with (
+        world.http.as_tenant(tenant.id) as client,
+        world.http.as_tenant(tenant.id, scopes=("templates:read",)) as narrow,
+        world.http.as_tenant(other.id) as stranger,
+    ):
+        person = await client.post(
+            "/api/v1/recipients",
+            json={
+                "display_name": "لیلا",
+                "locale": "fa-AF",
+                "addresses": [{"channel": "email", "address": "laila@example.com"}],
+            },
+        )
+        wanted = {"recipient_id": person.json()["id"]}
+        await client.post(PATH, json=draft(locales={"en": english, "fa-AF": english}))
+        await stranger.post(PATH, json=draft())
+        shown = await client.post(f"{PATH}/1.0.0/preview", json=wanted)
+        refused = await narrow.post(f"{PATH}/1.0.0/preview", json=wanted)
+        unknown = await stranger.post(f"{PATH}/1.0.0/preview", json=wanted)
+
+    assert person.status_code in (200, 201), person.text
+    assert shown.json()["locale"] == "fa-AF"
+    assert "لیلا" in shown.json()["html"]
+    assert refused.json()["code"] == "missing_scope"
+    assert unknown.status_code == 404
