@@ -67,8 +67,16 @@ def surface(server: TestServer) -> Iterator[Surface]:
     opened.close()
 
 
+#: Pages for people, who are answered in words.
+_PAGES = ("/u/", "/p/", "/c/")
+
+
 def check(answer: httpx.Response) -> None:
     assert 400 <= answer.status_code < 500, (answer.status_code, answer.text)
+    if answer.request.url.path.startswith(_PAGES) and answer.headers["content-type"].startswith("text/html"):
+        assert "<main" in answer.text
+        assert "script" not in answer.headers["content-security-policy"].replace("script-src 'none'", "")
+        return
     assert answer.headers["content-type"] == "application/problem+json"
     problem = answer.json()
     assert problem["code"] not in ("internal", "bad_request")

@@ -231,10 +231,13 @@ class PipelineWorld:
 
 
 @asynccontextmanager
-async def pipeline_world(prepared: Prepared, now: datetime = NOON) -> AsyncIterator[PipelineWorld]:
+async def pipeline_world(
+    prepared: Prepared, now: datetime = NOON, *, public_url: str | None = None
+) -> AsyncIterator[PipelineWorld]:
     """A world over a prepared database, whose clock stands at `now`; one at a time."""
     database, folder, clock = prepared.database, prepared.folder, ManualClock(now)
-    async with Sandbox(clock, seed=1) as sandbox, _system(database, clock, folder) as system:
+    made = _system(database, clock, folder, public_url=public_url)
+    async with Sandbox(clock, seed=1) as sandbox, made as system:
         _write_accounts(folder, sandbox)
         await announce(system)
         yield PipelineWorld(database, system, sandbox, clock, folder)
@@ -273,8 +276,11 @@ async def announce(system: System) -> None:
     system.presence.known.set()
 
 
-def _system(database: TestDatabase, clock: ManualClock | None, folder: Path) -> System:
-    chosen = settings.load({"TIDINGS_DATA_DIR": str(folder)})
+def _system(
+    database: TestDatabase, clock: ManualClock | None, folder: Path, *, public_url: str | None = None
+) -> System:
+    wanted = {"TIDINGS_DATA_DIR": str(folder)}
+    chosen = settings.load(wanted if public_url is None else wanted | {"TIDINGS_PUBLIC_URL": public_url})
     return System(
         chosen, runtime_url=database.runtime_url, owner_url=database.owner_url, clock=clock or SystemClock()
     )

@@ -60,6 +60,14 @@ Domain = Annotated[
         description="must be a lower-case domain such as example.com or *.example.com",
     ),
 ]
+#: `contracts.words.Category`, which needs the channels from here.
+PreferenceCategory = Annotated[
+    str,
+    Meta(
+        pattern=r"^[a-z][a-z0-9_]{1,62}$",
+        description="must be a category such as transactional or marketing",
+    ),
+]
 Count = Annotated[int, Meta(ge=1, le=1_000_000_000)]
 Days = Annotated[int, Meta(ge=1, le=3650)]
 Weight = Annotated[int, Meta(ge=1, le=1000)]
@@ -104,6 +112,10 @@ class NotificationPolicy(Struct, frozen=True, kw_only=True, forbid_unknown_field
     #: Mail may come from there only; empty: wherever a channel's sender says.
     allowed_sender_domains: Annotated[tuple[Domain, ...], Meta(max_length=200)] = ()
     retention: Retention | None = None
+    #: Category by category and channel by channel, whether people hear it who have not said; yes where it is not named.
+    preference_defaults: dict[PreferenceCategory, dict[Channel, bool]] = {}
+    #: Consent counts only once the person has confirmed it from a message to them.
+    double_opt_in: bool = False
 
 
 class _TenantEvent(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -142,6 +142,21 @@ TABLE = [
         before=by.choose(channels={"email": {"categories": {"social": False}}}),
     ),
     stopped(
+        "off by the tenant's default",
+        C,
+        Reason.OFF_BY_DEFAULT,
+        "suppressed",
+        wish=SOCIAL,
+        policy=lambda _: NotificationPolicy(preference_defaults={"social": {"email": False}}),
+    ),
+    sent(
+        "off by the tenant's default, and asked for",
+        C,
+        wish=SOCIAL,
+        policy=lambda _: NotificationPolicy(preference_defaults={"social": {"email": False}}),
+        before=by.choose(channels={"email": {"categories": {"social": True}}}),
+    ),
+    stopped(
         "the channel is declined",
         C,
         Reason.CHANNEL_DECLINED,

@@ -61,10 +61,13 @@ def category_allowed(facts: Facts, request: Request, person: PersonFacts) -> Ver
     if policy is None:
         return Stop(Status.FAILED, Reason.CATEGORY_UNKNOWN)
     denial = category_denied(person.choices, policy)
+    defaults = facts.tenant.policy.preference_defaults
     if denial is None and request.channel != AUTO:
-        denial = channel_denied(person.choices, policy, request.channel)
+        denial = channel_denied(person.choices, policy, request.channel, defaults)
     elif denial is None and facts.tenant.channels:
-        denials = [channel_denied(person.choices, policy, channel) for channel in facts.tenant.channels]
+        denials = [
+            channel_denied(person.choices, policy, channel, defaults) for channel in facts.tenant.channels
+        ]
         denial = denials[0] if all(denials) else None
     return PASS if denial is None else Stop(Status.SUPPRESSED, Reason(denial))
 

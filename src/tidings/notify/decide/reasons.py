@@ -20,6 +20,7 @@ class Reason(StrEnum):
     UNSUBSCRIBED_FROM_ALL = "unsubscribed_from_all"
     CATEGORY_DECLINED = "category_declined"
     CHANNEL_DECLINED = "channel_declined"
+    OFF_BY_DEFAULT = "off_by_default"
     QUIET_HOURS = "quiet_hours"
     QUIET_BUT_CRITICAL = "quiet_but_critical"
     QUIET_BUT_BREAKING = "quiet_but_breaking"
@@ -54,6 +55,7 @@ SENTENCES: dict[Reason, str] = {
     Reason.UNSUBSCRIBED_FROM_ALL: "The recipient wants nothing that can be unsubscribed from.",
     Reason.CATEGORY_DECLINED: "The recipient does not want this category on this channel.",
     Reason.CHANNEL_DECLINED: "The recipient does not want to hear on this channel.",
+    Reason.OFF_BY_DEFAULT: "The tenant sends this category on this channel only to those who have asked for it.",
     Reason.QUIET_HOURS: "It is the recipient's quiet time; it goes on when that ends.",
     Reason.QUIET_BUT_CRITICAL: "It is the recipient's quiet time, but the message is critical.",
     Reason.QUIET_BUT_BREAKING: "It is the recipient's quiet time, but the category may break it.",

@@ -50,7 +50,7 @@ def channel_allowed(facts: Facts, request: StepRequest, person: PersonFacts) -> 
     if policy is None:
         return Stop(Status.FAILED, Reason.CATEGORY_UNKNOWN)
     denial = category_denied(person.choices, policy) or channel_denied(
-        person.choices, policy, request.channel
+        person.choices, policy, request.channel, facts.tenant.policy.preference_defaults
     )
     return PASS if denial is None else Stop(Status.SUPPRESSED, Reason(denial))
 

@@ -19,6 +19,7 @@ from tidings.kernel.keys.data_key import DataKey, DestroyedKeyError
 from tidings.notify.dispatch.model import Pending
 from tidings.notify.facts.model import PersonFacts
 from tidings.notify.notifications.model import VARIABLES_PURPOSE
+from tidings.notify.preference_center.links import MessageLinks
 from tidings.notify.recipients.model import NAME_PURPOSE
 from tidings.notify.render.model import Content, Rendered, Renderer, RenderFailed, RenderJob
 from tidings.notify.templates.resolve import Templates
@@ -47,6 +48,8 @@ class ComposeAsk:
     owner: DataKey | None = field(repr=False)
     #: Who reads it: their name, language and time zone.
     reader: PersonFacts = field(repr=False)
+    #: Where they can say no; None where they can't.
+    links: MessageLinks | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +121,8 @@ class Composer:
                         allowed_link_domains=allowed_link_domains,
                         recipient_name=_name(ask.reader),
                         tenant_name=tenant_name,
+                        unsubscribe_url=ask.links.unsubscribe if ask.links is not None else None,
+                        preferences_url=ask.links.preferences if ask.links is not None else None,
                     ),
                 )
             )

@@ -64,6 +64,7 @@ class StepGate:
         ]
         if moves:
             async with self._db.tenant(tenant_id, by_index=True) as tx:
+                await self._steps.keep_links(tx, made)
                 await store.note_steps(tx, moves, now=self._clock.now())
         prepared = {
             (ask.notification_id, ask.recipient_id): step.prepared

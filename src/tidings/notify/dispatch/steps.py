@@ -1,6 +1,6 @@
 """One step, at the moment of sending: its gates, its channel's limits, its words. The first step and every later one."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,6 +11,7 @@ from tidings.contracts.messages import Address, Attachment, OutboundMessage
 from tidings.contracts.tenants import Channel
 from tidings.kernel.addresses import Pepper
 from tidings.kernel.clock import Clock
+from tidings.kernel.db import TenantTx
 from tidings.kernel.hot_state import Limits
 from tidings.kernel.ids import RecipientId, TenantId
 from tidings.notify.channels.model import ChannelConfig
@@ -23,6 +24,7 @@ from tidings.notify.dispatch.model import Pending
 from tidings.notify.facts.model import Facts
 from tidings.notify.notifications.attachments import Attachments
 from tidings.notify.notifications.model import ATTACHMENTS_PURPOSE
+from tidings.notify.preference_center.links import MessageLinks, UnsubscribeLinks
 
 _RESULTS: Final[dict[str, DeliveryResult]] = {
     Reason.SENDER_UNAUTHORISED: "REFUSED_SENDER_UNAUTHORIZED",
@@ -34,6 +36,7 @@ _RESULTS: Final[dict[str, DeliveryResult]] = {
     Reason.UNSUBSCRIBED_FROM_ALL: "REFUSED_CONSENT",
     Reason.CATEGORY_DECLINED: "REFUSED_CONSENT",
     Reason.CHANNEL_DECLINED: "REFUSED_CONSENT",
+    Reason.OFF_BY_DEFAULT: "REFUSED_CONSENT",
     Reason.SUPPRESSED_BY_TENANT: "REFUSED_CONSENT",
     Reason.SUPPRESSED_BY_PLATFORM: "REFUSED_CONSENT",
     Reason.SUPPRESSED_BY_DOMAIN: "REFUSED_CONSENT",
@@ -60,13 +63,24 @@ class StepMade:
     prepared: PreparedStep
     lines: tuple[Line, ...]
     composed: Composed | None = None
+    #: Those that its words hold; to be stored with what is written of it.
+    links: MessageLinks | None = None
 
 
 class StepMaker:
     """Makes sets of steps ready for one tenant."""
 
-    def __init__(self, *, composer: Composer, limits: Limits, attachments: Attachments, clock: Clock) -> None:
+    def __init__(
+        self,
+        *,
+        composer: Composer,
+        limits: Limits,
+        attachments: Attachments,
+        links: UnsubscribeLinks,
+        clock: Clock,
+    ) -> None:
         self._composer = composer
+        self._links = links
         self._limits = limits
         self._attachments = attachments
         self._clock = clock
@@ -80,9 +94,10 @@ class StepMaker:
         decisions = [decide_step(facts, request, now) for request in requests]
         decisions = await self._limited(tenant_id, facts, requests, decisions)
         passed = [place for place, d in enumerate(decisions) if isinstance(d.verdict, Pass)]
+        links = {place: self._links_of(tenant_id, works[place], facts, pepper) for place in passed}
         composed = await self._composer.compose(
             tenant_id,
-            [_ask(works[place], facts) for place in passed],
+            [_ask(works[place], facts, links[place]) for place in passed],
             pepper=pepper,
             allowed_link_domains=facts.tenant.policy.allowed_link_domains,
             tenant_name=facts.tenant.name,
@@ -96,16 +111,45 @@ class StepMaker:
             elif isinstance(composition, Composed):
                 files = await self._files(tenant_id, work, facts)
                 message = _message(
-                    tenant_id, work, facts, decision=decision, composed=composition, files=files
+                    tenant_id,
+                    work,
+                    facts,
+                    decision=decision,
+                    composed=composition,
+                    files=files,
+                    links=links[place],
                 )
                 made.append(
-                    StepMade(prepared=ReadyStep(message=message), lines=decision.trace, composed=composition)
+                    StepMade(
+                        prepared=ReadyStep(message=message),
+                        lines=decision.trace,
+                        composed=composition,
+                        links=links[place],
+                    )
                 )
             else:
                 skip = SkipStep(reason=composition.reason, result="FAILED")
                 line = Line("render", "stop", composition.reason, None, work.step)
                 made.append(StepMade(prepared=skip, lines=(*decision.trace, line)))
         return made
+
+    async def keep_links(self, tx: TenantTx, made: Iterable[StepMade | None]) -> None:
+        """Have the links of these steps work; first in its transaction, where nobody waits for us yet."""
+        await self._links.store(
+            tx, [step.links for step in made if step is not None and step.links is not None]
+        )
+
+    def _links_of(
+        self, tenant_id: TenantId, work: StepWork, facts: Facts, pepper: Pepper
+    ) -> MessageLinks | None:
+        return self._links.of_message(
+            tenant_id,
+            policy=facts.categories.get(work.pending.category),
+            recipient_id=work.recipient_id,
+            channel=work.channel,
+            pepper=pepper,
+            at=work.pending.created_at,
+        )
 
     async def _limited(
         self,
@@ -150,12 +194,13 @@ def _request(work: StepWork) -> StepRequest:
     )
 
 
-def _ask(work: StepWork, facts: Facts) -> ComposeAsk:
+def _ask(work: StepWork, facts: Facts, links: MessageLinks | None) -> ComposeAsk:
     return ComposeAsk(
         pending=work.pending,
         channel=work.channel,
         owner=facts.people[work.pending.recipient_id].key,
         reader=facts.people[work.recipient_id],
+        links=links,
     )
 
 
@@ -177,6 +222,7 @@ def _message(
     decision: StepDecision,
     composed: Composed,
     files: tuple[Attachment, ...],
+    links: MessageLinks | None,
 ) -> OutboundMessage:
     config = decision.channel
     if config is None:
@@ -196,6 +242,7 @@ def _message(
         html=rendered.html,
         text=rendered.text,
         attachments=files,
+        list_unsubscribe=links.unsubscribe if links is not None else None,
         urgent=work.pending.priority in _URGENT,
         metadata=msgspec.json.decode(work.pending.metadata) if work.pending.metadata else {},
     )

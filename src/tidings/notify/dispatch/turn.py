@@ -177,6 +177,7 @@ class TurnTaker:
         moves = [_move(case) for case in cases]
         events = [self._event(tenant_id, move) for move in moves]
         async with self._db.tenant(tenant_id, by_index=True) as tx:
+            await self._steps.keep_links(tx, [case.made for case in cases])
             moved = await store.move(tx, moves, events, worker=worker, now=now, stripe=self._stripe)
             gone = [(case, m) for case, m in zip(cases, moves, strict=True) if m.pending.id in moved]
             copies = [copy for case, _ in gone for copy in _copies(case, facts)]

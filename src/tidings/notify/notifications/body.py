@@ -6,13 +6,16 @@ time zone of then. Where the digest agrees, it is what was sent. A name that was
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from tidings.contracts.tenants import Channel
 from tidings.contracts.words import AUTO
+from tidings.kernel.addresses import Pepper
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.db import CallerRole, Database
 from tidings.kernel.ids import NotificationId, RecipientId, TenantId
 from tidings.kernel.keys.keyring import Keyring
+from tidings.kernel.refusals import RefusalError
 from tidings.notify.decide.reasons import Reason
 from tidings.notify.decide.trace import decode
 from tidings.notify.dispatch import store as dispatch_store
@@ -23,6 +26,7 @@ from tidings.notify.facts.model import Facts, PersonFacts
 from tidings.notify.notifications.errors import BodyGoneError
 from tidings.notify.notifications.find import find_one
 from tidings.notify.notifications.model import Notification
+from tidings.notify.preference_center.links import UnsubscribeLinks
 from tidings.notify.recipients.errors import ErasedRecipientError
 from tidings.notify.render.model import Rendered
 
@@ -41,12 +45,20 @@ class BodyReader:
     """Shows bodies, and notes who looked."""
 
     def __init__(
-        self, db: Database, *, loader: FactsLoader, keyring: Keyring, composer: Composer, audit: AuditLog
+        self,
+        db: Database,
+        *,
+        loader: FactsLoader,
+        keyring: Keyring,
+        composer: Composer,
+        links: UnsubscribeLinks,
+        audit: AuditLog,
     ) -> None:
         self._db = db
         self._loader = loader
         self._keyring = keyring
         self._composer = composer
+        self._links = links
         self._audit = audit
 
     async def read(
@@ -64,21 +76,60 @@ class BodyReader:
                 entity_type="notification", entity_id=notification_id, action="body_revealed", actor=actor
             )
             await self._audit.append(tx, [entry])
-        owner, reader = facts.people.get(one.recipient_id), _reader(one, facts)
-        if owner is None or reader is None or owner.erased:
-            raise ErasedRecipientError
-        channels = _channels(one, pending)
-        composed = await self._composer.compose(
-            tenant_id,
-            [
-                ComposeAsk(pending=pending, channel=channel, owner=owner.key, reader=reader)
+        shown = (await self.put_into_words(tenant_id, facts, pepper, [(one, pending)]))[0]
+        if isinstance(shown, RefusalError):
+            raise shown
+        return shown
+
+    async def put_into_words(
+        self,
+        tenant_id: TenantId,
+        facts: Facts,
+        pepper: Pepper,
+        several: Sequence[tuple[Notification, Pending]],
+    ) -> list[ShownBody | RefusalError]:
+        """A set at once, one answer each in the same order; whoever shows them notes who looked."""
+        asks: list[ComposeAsk] = []
+        wanted: list[tuple[Notification, list[Channel]] | RefusalError] = []
+        for one, pending in several:
+            owner, reader = facts.people.get(one.recipient_id), _reader(one, facts)
+            if owner is None or reader is None or owner.erased:
+                wanted.append(ErasedRecipientError())
+                continue
+            channels = _channels(one, pending)
+            wanted.append((one, channels))
+            asks += [
+                ComposeAsk(
+                    pending=pending,
+                    channel=channel,
+                    owner=owner.key,
+                    reader=reader,
+                    links=self._links.of_message(
+                        tenant_id,
+                        policy=facts.categories.get(pending.category),
+                        recipient_id=reader.id,
+                        channel=channel,
+                        pepper=pepper,
+                        at=pending.created_at,
+                    ),
+                )
                 for channel in channels
-            ],
-            pepper=pepper,
-            allowed_link_domains=facts.tenant.policy.allowed_link_domains,
-            tenant_name=facts.tenant.name,
+            ]
+        composed = iter(
+            await self._composer.compose(
+                tenant_id,
+                asks,
+                pepper=pepper,
+                allowed_link_domains=facts.tenant.policy.allowed_link_domains,
+                tenant_name=facts.tenant.name,
+            )
         )
-        return _chosen(one, channels, composed)
+        return [
+            place
+            if isinstance(place, RefusalError)
+            else _chosen(place[0], place[1], list(islice(composed, len(place[1]))))
+            for place in wanted
+        ]
 
 
 def _reader(one: Notification, facts: Facts) -> PersonFacts | None:
@@ -101,12 +152,14 @@ def _channels(one: Notification, pending: Pending) -> list[Channel]:
     return list(pending.template_versions or ())
 
 
-def _chosen(one: Notification, channels: Sequence[Channel], composed: Sequence[Composition]) -> ShownBody:
+def _chosen(
+    one: Notification, channels: Sequence[Channel], composed: Sequence[Composition]
+) -> ShownBody | BodyGoneError:
     digest = (one.render_snapshot or {}).get("digest")
     words = [(channel, c) for channel, c in zip(channels, composed, strict=True) if isinstance(c, Composed)]
     if not words:
         reasons = ", ".join(sorted({c.reason for c in composed if not isinstance(c, Composed)}))
-        raise BodyGoneError(
+        return BodyGoneError(
             f"the body of {one.id} can't be put into words any more: {reasons or 'no channel'}"
         )
     # A notification for any channel keeps one digest: the channel whose words agree with it is the one.

@@ -31,6 +31,7 @@ from tidings.notify.notifications.model import VARIABLES_PURPOSE
 from tidings.notify.notifications.order import Order, OrderDesk
 from tidings.notify.notifications.stand_in import StandIn, stand_in
 from tidings.notify.notifications.wire import NotificationInput
+from tidings.notify.preference_center.links import ExampleLinks, UnsubscribeLinks
 from tidings.notify.render.model import Rendered
 
 Would = Literal["send", "defer", "stop"]
@@ -106,6 +107,7 @@ class Simulator:
         keyring: Keyring,
         composer: Composer,
         attachments: Attachments,
+        links: UnsubscribeLinks,
         clock: Clock,
     ) -> None:
         self._db = db
@@ -114,6 +116,7 @@ class Simulator:
         self._keyring = keyring
         self._composer = composer
         self._attachments = attachments
+        self._links = ExampleLinks(links.base_url, clock=clock)
         self._clock = clock
 
     async def simulate(
@@ -152,6 +155,7 @@ class Simulator:
             composer=self._composer,
             limits=_TakesNothing(),
             attachments=self._attachments,
+            links=self._links,
             clock=_FixedClock(at, self._clock),
         )
         works = [

@@ -6,20 +6,21 @@ import msgspec
 from msgspec import structs
 
 from tidings.contracts.events import NOTIFY_SOURCE
-from tidings.contracts.recipients import PreferencesUpdated
+from tidings.contracts.recipients import ConsentRequested, OptOutRecorded, PreferencesUpdated
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
 from tidings.kernel.errors import BadValueError
-from tidings.kernel.events import new_event
-from tidings.kernel.ids import PREFERENCES, RECIPIENT, RecipientId
+from tidings.kernel.events import Event, new_event
+from tidings.kernel.ids import CONSENT_EVENT, PREFERENCES, RECIPIENT, RecipientId, TenantId
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.refusals import FieldError, InvalidError
 from tidings.kernel.tracing import current_traceparent
 from tidings.notify.categories.model import CategoryPolicy
-from tidings.notify.recipients import preferences, store
+from tidings.notify.recipients import ledger, preferences, store
 from tidings.notify.recipients.consent import settle
 from tidings.notify.recipients.errors import ErasedRecipientError, UnknownRecipientError
+from tidings.notify.recipients.ledger_model import ConsentEvent, told_between
 from tidings.notify.recipients.preferences_model import (
     Choices,
     GuardianRouting,
@@ -29,7 +30,10 @@ from tidings.notify.recipients.preferences_model import (
 )
 from tidings.notify.recipients.wish import canonical_locale
 from tidings.notify.tenants.model import zone_exists
+from tidings.notify.tenants.store import find_tenant
 
+#: The source of what the API changes, where a consent names none of its own.
+API_SOURCE = "api"
 _ZONE = "must be an IANA time zone such as Asia/Kabul"
 
 
@@ -49,10 +53,15 @@ class PreferenceChanger:
         *,
         categories: Mapping[str, CategoryPolicy],
         actor: str,
+        source: str = API_SOURCE,
+        evidence: str | None = None,
+        proven: bool = False,
     ) -> Preferences:
         """The preferences after the choices that `make` gives for the present ones.
 
-        The recipient's row is locked first: of two changes from one version, the second sees another.
+        `source` and `evidence` are how somebody said so, for the ledger; a consent that names its own keeps that.
+        `proven`: it is the person themself who chooses, by a link that was sent to them; a consent of theirs needs no
+        further confirmation. The recipient's row is locked first: of two changes from one version, the second sees another.
         """
         recipient = (await store.lock_recipients(tx, ids=[recipient_id])).get(recipient_id)
         if recipient is None:
@@ -61,44 +70,100 @@ class PreferenceChanger:
             raise ErasedRecipientError
         known = await preferences.load_preferences(tx, recipient_ids=[recipient_id])
         before = known.get(recipient_id) or nothing_chosen(recipient_id)
-        wanted = await self._checked(tx, before, make(before), categories)
+        wanted = await self._checked(tx, before, make(before), categories, proven=proven)
         if before.id is not None and _same(wanted, before.choices):
             return before
-        return await self._record(tx, before, wanted, actor)
+        return await self._record(tx, before, wanted, actor=actor, source=source, evidence=evidence)
 
     async def _checked(
-        self, tx: TenantTx, before: Preferences, wanted: Choices, categories: Mapping[str, CategoryPolicy]
+        self,
+        tx: TenantTx,
+        before: Preferences,
+        wanted: Choices,
+        categories: Mapping[str, CategoryPolicy],
+        *,
+        proven: bool,
     ) -> Choices:
         now = self._clock.now()
-        wrong = choices_wrong(wanted, categories)
+        # What stood there before may stay: a category that went, or a guardian, must keep nobody from saying no.
+        stood = set(choices_wrong(before.choices, categories))
+        wrong = [fault for fault in choices_wrong(wanted, categories) if fault not in stood]
+        present = before.choices.marketing_consent
+        confirm = (
+            wanted.marketing_consent.granted and not present.granted and not proven and await _confirms(tx)
+        )
         consent, faults = settle(
-            before.choices.marketing_consent, wanted.marketing_consent, now=now, at="marketing_consent"
+            present, wanted.marketing_consent, now=now, at="marketing_consent", confirm=confirm
         )
         wrong += faults
-        if wanted.guardian_routing is not None:
+        guardian = before.choices.guardian_routing
+        if wanted.guardian_routing is not None and (
+            guardian is None or guardian.guardian_id != wanted.guardian_routing.guardian_id
+        ):
             wrong += await _guardian_wrong(tx, before.recipient_id, wanted.guardian_routing)
         if wrong:
             raise InvalidError(wrong)
         locale = None if wanted.locale is None else canonical_locale(wanted.locale)
         return structs.replace(wanted, marketing_consent=consent, locale=locale)
 
-    async def _record(self, tx: TenantTx, before: Preferences, wanted: Choices, actor: str) -> Preferences:
+    async def _record(
+        self,
+        tx: TenantTx,
+        before: Preferences,
+        wanted: Choices,
+        *,
+        actor: str,
+        source: str,
+        evidence: str | None,
+    ) -> Preferences:
         now = self._clock.now()
         row_id = before.id or PREFERENCES.new(now)
         after = structs.replace(before, id=row_id, choices=wanted, version=before.version + 1, updated_at=now)
         await preferences.save_preferences(tx, [(row_id, after)], now=now)
-        event = new_event(
-            "preferences.updated.v1",
-            PreferencesUpdated(
-                recipient_id=before.recipient_id, preferences_id=row_id, version=after.version
-            ),
-            tenant_id=tx.tenant_id,
-            ordering_key=before.recipient_id,
-            source=NOTIFY_SOURCE,
-            clock=self._clock,
-            traceparent=current_traceparent(),
+        lines = [
+            ConsentEvent(
+                id=CONSENT_EVENT.new(now),
+                recipient_id=before.recipient_id,
+                kind=told.kind,
+                channel=told.channel,
+                category=told.category,
+                occurred_at=told.at or now,
+                recorded_at=now,
+                source=told.source or source,
+                evidence=told.evidence or evidence,
+                actor=actor,
+                preferences_version=after.version,
+            )
+            for told in told_between(before.choices, wanted)
+        ]
+        await ledger.append_events(tx, lines)
+        updated = PreferencesUpdated(
+            recipient_id=before.recipient_id, preferences_id=row_id, version=after.version
         )
-        await self._outbox.append(tx, [event])
+        events = [self._event(tx.tenant_id, "preferences.updated.v1", updated)]
+        events += [
+            self._event(
+                tx.tenant_id,
+                "optout.recorded.v1",
+                OptOutRecorded(
+                    recipient_id=line.recipient_id,
+                    channel=line.channel,
+                    category=line.category,
+                    source=line.source,
+                    preferences_version=after.version,
+                    consent=line.kind == "consent_withdrawn",
+                ),
+            )
+            for line in lines
+            if line.kind in {"opted_out", "consent_withdrawn"}
+        ]
+        pending = wanted.marketing_consent.pending_since
+        if pending is not None and pending != before.choices.marketing_consent.pending_since:
+            requested = ConsentRequested(
+                recipient_id=before.recipient_id, requested_at=pending, preferences_version=after.version
+            )
+            events.append(self._event(tx.tenant_id, "consent.requested.v1", requested))
+        await self._outbox.append(tx, events)
         entry = Entry(
             entity_type="preferences",
             entity_id=before.recipient_id,
@@ -109,6 +174,22 @@ class PreferenceChanger:
         )
         await self._audit.append(tx, [entry])
         return after
+
+    def _event(
+        self,
+        tenant_id: TenantId,
+        subject: str,
+        payload: PreferencesUpdated | OptOutRecorded | ConsentRequested,
+    ) -> Event:
+        return new_event(
+            subject,
+            payload,
+            tenant_id=tenant_id,
+            ordering_key=payload.recipient_id,
+            source=NOTIFY_SOURCE,
+            clock=self._clock,
+            traceparent=current_traceparent(),
+        )
 
 
 def choices_wrong(wanted: Choices, categories: Mapping[str, CategoryPolicy]) -> list[FieldError]:
@@ -137,6 +218,12 @@ def choices_wrong(wanted: Choices, categories: Mapping[str, CategoryPolicy]) -> 
         if category not in categories:
             wrong.append(FieldError(field, f"is not a known category; there are {names}"))
     return wrong
+
+
+async def _confirms(tx: TenantTx) -> bool:
+    """Whether the tenant wants consent to be confirmed by those who gave it."""
+    tenant = await find_tenant(tx, tenant_id=tx.tenant_id)
+    return tenant is not None and tenant.notification_policy.double_opt_in
 
 
 def _same(one: Choices, other: Choices) -> bool:

@@ -39,14 +39,27 @@ class Consent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omi
     source: Source | None = None
     #: A reference, not a copy of personal data.
     evidence: Evidence | None = None
+    #: Since when it waits to be confirmed by the person (double opt-in); until then it is not granted. Not for callers
+    #: to set.
+    pending_since: Moment | None = None
 
 
 #: Nobody has agreed to anything until they say so.
 NOT_GIVEN = Consent(granted=False)
 
 
-def settle(before: Consent, wanted: Consent, *, now: datetime, at: str) -> tuple[Consent, list[FieldError]]:
-    """The consent to store, and what is wrong with it; saying the same again changes nothing."""
+def settle(
+    before: Consent, wanted: Consent, *, now: datetime, at: str, confirm: bool = False
+) -> tuple[Consent, list[FieldError]]:
+    """The consent to store, and what is wrong with it; saying the same again changes nothing.
+
+    `confirm`: consent that is new has to be confirmed by the person, and is not granted until then.
+    """
+    if wanted.pending_since is not None and wanted.pending_since != before.pending_since:
+        return before, [FieldError(f"{at}.pending_since", "is not for you to set; leave it out")]
+    if wanted.pending_since is not None and not wanted.granted:
+        # Given back as it was read: it goes on waiting.
+        return before, []
     wrong: list[FieldError] = []
     if wanted.granted and wanted.source is None:
         wrong.append(FieldError(f"{at}.source", "is required to grant consent: say how it was told"))
@@ -57,5 +70,23 @@ def settle(before: Consent, wanted: Consent, *, now: datetime, at: str) -> tuple
         before.source,
         before.evidence,
     )
+    if wanted.granted and not before.granted and confirm:
+        asked = (wanted.source, wanted.evidence) == (before.source, before.evidence)
+        since = before.pending_since if asked and before.pending_since is not None else _to_millisecond(now)
+        return (
+            Consent(
+                granted=False,
+                at=wanted.at,
+                source=wanted.source,
+                evidence=wanted.evidence,
+                pending_since=since,
+            ),
+            wrong,
+        )
     when = wanted.at or (before.at if same else now)
     return Consent(granted=wanted.granted, at=when, source=wanted.source, evidence=wanted.evidence), wrong
+
+
+def _to_millisecond(moment: datetime) -> datetime:
+    # As answers show it: who reads it and gives it back means the same moment.
+    return moment.replace(microsecond=moment.microsecond // 1000 * 1000)

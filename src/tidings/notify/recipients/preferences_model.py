@@ -86,7 +86,12 @@ def nothing_chosen(recipient_id: RecipientId) -> Preferences:
 
 
 #: Why somebody must not be written to; None where they may be.
-Denial = Literal["consent_missing", "unsubscribed_from_all", "category_declined", "channel_declined"]
+Denial = Literal[
+    "consent_missing", "unsubscribed_from_all", "category_declined", "channel_declined", "off_by_default"
+]
+#: A tenant's own, by category and channel, for those who have not said.
+Defaults = Mapping[str, Mapping[Channel, bool]]
+_NO_DEFAULTS: Defaults = {}
 
 
 def category_denied(choices: Choices, policy: CategoryPolicy) -> Denial | None:
@@ -98,17 +103,21 @@ def category_denied(choices: Choices, policy: CategoryPolicy) -> Denial | None:
     return None
 
 
-def channel_denied(choices: Choices, policy: CategoryPolicy, channel: Channel) -> Denial | None:
+def channel_denied(
+    choices: Choices, policy: CategoryPolicy, channel: Channel, defaults: Defaults = _NO_DEFAULTS
+) -> Denial | None:
     """Whether this channel is out for the category; nobody can say no to what can't be unsubscribed."""
     if not policy.can_unsubscribe:
         return None
     choice = choices.channels.get(channel)
-    if choice is None:
-        return None
-    named = choice.categories.get(policy.category)
-    if named is not None:
-        return None if named else "category_declined"
-    return None if choice.allow else "channel_declined"
+    if choice is not None:
+        named = choice.categories.get(policy.category)
+        if named is not None:
+            return None if named else "category_declined"
+        if not choice.allow:
+            return "channel_declined"
+    of_category = defaults.get(policy.category)
+    return None if of_category is None or of_category.get(channel, True) else "off_by_default"
 
 
 def categories_named(choices: Choices) -> Mapping[str, str]:

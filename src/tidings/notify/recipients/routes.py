@@ -14,7 +14,7 @@ from tidings.kernel.http.operations import deps_of, given, operation, path_id
 from tidings.kernel.http.paging import Page, page_of, read_cursor
 from tidings.kernel.ids import RECIPIENT, RECIPIENT_ADDRESS
 from tidings.kernel.refusals import FieldError, InvalidError, MissingScopeError, RefusalError
-from tidings.notify.recipients import preference_routes, store
+from tidings.notify.recipients import consent_routes, preference_routes, store
 from tidings.notify.recipients.change import RecipientChanger, Whole, load_whole
 from tidings.notify.recipients.deps import Deps
 from tidings.notify.recipients.model import Recipient
@@ -275,5 +275,6 @@ def routers(deps: Deps) -> list[Router]:
         list_addresses,
         remove_address,
         *preference_routes.HANDLERS,
+        *consent_routes.HANDLERS,
     ]
     return [Router("/api/v1/recipients", route_handlers=handlers, opt=given(deps))]

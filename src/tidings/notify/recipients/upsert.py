@@ -89,6 +89,10 @@ class RecipientUpserter:
             strangers = [g for g in strangers if g.known is None]
         now = self._clock.now()
         keys = await self._make(tx, strangers, [g for g in groups if g.known], now)
+        for group in groups:
+            # Erased since they were found: the key went with the commit that says so.
+            if group.known is not None and keys[group.known.recipient.id].destroyed:
+                group.known, group.refusal = None, ErasedRecipientError()
         groups = _joined(groups)
         await self._change(tx, [g for g in groups if g.known], keys, now)
         results: dict[int, Upserted | RefusalError] = {}

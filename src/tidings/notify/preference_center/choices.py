@@ -1,0 +1,144 @@
+"""What a page offers somebody to choose, and what their ticks mean for their preferences; no I/O."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Final
+
+from msgspec import structs
+
+from tidings.contracts.tenants import Channel
+from tidings.contracts.words import CHANNELS
+from tidings.notify.categories.model import CategoryPolicy
+from tidings.notify.preference_center.pages import Offer
+from tidings.notify.preference_center.tokens import OptOutScope
+from tidings.notify.recipients.consent import Consent
+from tidings.notify.recipients.preferences_model import (
+    ChannelChoice,
+    Choices,
+    Defaults,
+    category_denied,
+    channel_denied,
+)
+
+#: How the ledger names the pages.
+PREFERENCE_PAGE: Final = "preference_page"
+CONFIRMATION_PAGE: Final = "confirmation_page"
+#: Machines listen there, not people.
+_NOT_FOR_PEOPLE: Final = frozenset({"webhook"})
+
+Pair = tuple[str, Channel]
+
+
+def offers_for(
+    choices: Choices,
+    categories: Mapping[str, CategoryPolicy],
+    channels: Iterable[Channel],
+    defaults: Defaults,
+) -> list[Offer]:
+    """Every category that can be said no to, on these channels; what needs consent comes last."""
+    shown = [channel for channel in CHANNELS if channel in set(channels) - _NOT_FOR_PEOPLE]
+    open_to_choice = [policy for policy in categories.values() if policy.can_unsubscribe]
+    return [
+        Offer(
+            category=policy.category,
+            needs_consent=policy.needs_consent,
+            channels=tuple(
+                (
+                    channel,
+                    category_denied(choices, policy) is None
+                    and channel_denied(choices, policy, channel, defaults) is None,
+                )
+                for channel in shown
+            ),
+        )
+        for policy in sorted(open_to_choice, key=lambda policy: (policy.needs_consent, policy.category))
+    ]
+
+
+def ticked(
+    before: Choices,
+    offers: Iterable[Offer],
+    hear: frozenset[Pair],
+    *,
+    categories: Mapping[str, CategoryPolicy],
+    defaults: Defaults,
+    evidence: str,
+) -> Choices:
+    """The choices of somebody who was offered these and ticked those."""
+    offered = {(offer.category, channel) for offer in offers for channel, _ in offer.channels}
+    hear &= offered
+    if before.global_unsubscribed_at is not None and not hear:
+        return before
+    asking = [name for name, policy in categories.items() if policy.needs_consent]
+    agreed = any(category in asking for category, _ in hear)
+    wanted = {
+        (category, channel): (category, channel) in hear
+        for category, channel in sorted(offered)
+        # Whoever takes consent back has said enough; what they chose beside it stays for another time.
+        if agreed or category not in asking
+    }
+    after = structs.replace(
+        _said(before, wanted, categories=categories, defaults=defaults), global_unsubscribed_at=None
+    )
+    if not any(category in asking for category, _ in offered) or agreed == before.marketing_consent.granted:
+        return after
+    consent = Consent(granted=agreed, source=PREFERENCE_PAGE, evidence=evidence)
+    return structs.replace(after, marketing_consent=consent)
+
+
+def unsubscribed(
+    before: Choices,
+    scope: OptOutScope,
+    *,
+    categories: Mapping[str, CategoryPolicy],
+    defaults: Defaults,
+    now: datetime,
+) -> Choices:
+    """The choices of somebody who said no to all that a token is about."""
+    if scope.category is None:
+        return all_off(before, now=now)
+    if scope.category not in categories:
+        # Nothing of that kind is sent any more.
+        return before
+    return _said(before, {(scope.category, scope.channel): False}, categories=categories, defaults=defaults)
+
+
+def confirmed(before: Choices, *, evidence: str) -> Choices | None:
+    """The choices of somebody who confirmed their consent; None where there is nothing to confirm any more."""
+    consent = before.marketing_consent
+    if consent.granted:
+        return before
+    if consent.pending_since is None:
+        return None
+    # How it was told first stays in the ledger, with the request.
+    granted = Consent(granted=True, source=CONFIRMATION_PAGE, evidence=evidence)
+    return structs.replace(before, marketing_consent=granted)
+
+
+def all_off(before: Choices, *, now: datetime) -> Choices:
+    """The choices of somebody who said no to everything; saying so again changes nothing."""
+    if before.global_unsubscribed_at is not None:
+        return before
+    return structs.replace(before, global_unsubscribed_at=now)
+
+
+def _said(
+    before: Choices,
+    wanted: Mapping[Pair, bool],
+    *,
+    categories: Mapping[str, CategoryPolicy],
+    defaults: Defaults,
+) -> Choices:
+    """Where they want something else than what holds, it is written down; what holds already stays unsaid."""
+    channels = dict(before.channels)
+    for (category, channel), allowed in wanted.items():
+        policy = categories[category]
+        denial = channel_denied(before, policy, channel, defaults)
+        # A no that is only a default is said once more: defaults change, and this was said.
+        if (denial is None) == allowed and not (denial == "off_by_default" and len(wanted) == 1):
+            continue
+        choice = channels.get(channel, ChannelChoice())
+        channels[channel] = ChannelChoice(
+            allow=choice.allow, categories={**choice.categories, category: allowed}
+        )
+    return structs.replace(before, channels=channels)

@@ -1,0 +1,85 @@
+"""The links that messages carry, made for whole sets: by reckoning at first, stored with one statement at the end."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from tidings.contracts.tenants import Channel
+from tidings.kernel.addresses import Pepper
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import TenantTx
+from tidings.kernel.ids import RecipientId, TenantId
+from tidings.notify.categories.model import CategoryPolicy
+from tidings.notify.preference_center import store
+from tidings.notify.preference_center.tokens import OptOutScope, OptOutToken, make_token
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageLinks:
+    """What one message may point to."""
+
+    #: One click, and whoever reads it hears no more of this category on this channel.
+    unsubscribe: str = field(repr=False)
+    #: The page where all of it can be chosen.
+    preferences: str = field(repr=False)
+    token: OptOutToken = field(repr=False)
+
+
+class UnsubscribeLinks:
+    """Makes links to ourselves."""
+
+    def __init__(self, base_url: str, *, clock: Clock) -> None:
+        #: How the outside reaches us, without a slash at the end.
+        self.base_url = base_url.rstrip("/")
+        self._clock = clock
+
+    def make(self, tenant_id: TenantId, scope: OptOutScope, *, pepper: Pepper, at: datetime) -> MessageLinks:
+        """The links of one message that was made at that time; they lead somewhere once they are stored."""
+        token = make_token(tenant_id, scope, pepper=pepper, at=at)
+        return MessageLinks(
+            unsubscribe=f"{self.base_url}/u/{token.text}",
+            preferences=f"{self.base_url}/p/{token.text}",
+            token=token,
+        )
+
+    def of_message(
+        self,
+        tenant_id: TenantId,
+        *,
+        policy: CategoryPolicy | None,
+        recipient_id: RecipientId,
+        channel: Channel,
+        pepper: Pepper,
+        at: datetime,
+    ) -> MessageLinks | None:
+        """The links of a message of this category; None where nobody can say no to it."""
+        if policy is None or not policy.can_unsubscribe:
+            return None
+        scope = OptOutScope(recipient_id=recipient_id, channel=channel, category=policy.category)
+        return self.make(tenant_id, scope, pepper=pepper, at=at)
+
+    def confirmation(self, token: OptOutToken) -> str:
+        """Where somebody confirms their consent."""
+        return f"{self.base_url}/c/{token.text}"
+
+    async def store(self, tx: TenantTx, links: Sequence[MessageLinks]) -> None:
+        """Have a set of links work from now on: one statement, and none where the set is empty."""
+        tokens = {link.token.token_hash: link.token for link in links}
+        if tokens:
+            await store.insert_tokens(tx, list(tokens.values()), now=self._clock.now())
+
+
+class ExampleLinks(UnsubscribeLinks):
+    """For rehearsals: links that look like links and lead to nobody."""
+
+    def make(self, tenant_id: TenantId, scope: OptOutScope, *, pepper: Pepper, at: datetime) -> MessageLinks:
+        """Links that look like the real ones."""
+        real = super().make(tenant_id, scope, pepper=pepper, at=at)
+        return MessageLinks(
+            unsubscribe=f"{self.base_url}/u/example",
+            preferences=f"{self.base_url}/p/example",
+            token=real.token,
+        )
+
+    async def store(self, tx: TenantTx, links: Sequence[MessageLinks]) -> None:
+        """Nothing is stored."""

@@ -1,0 +1,205 @@
+"""The public pages as HTML: no script, nothing loaded from anywhere, all of it readable on a small telephone."""
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from html import escape
+from pathlib import Path
+from string import Template
+from typing import Final
+
+from tidings.contracts.tenants import Channel
+from tidings.notify.preference_center.strings import Strings
+
+_STYLE: Final = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
+_PAGE: Final = Template(
+    """<!doctype html>
+<html lang="$language" dir="$direction">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>$title</title>
+<style>$style</style>
+</head>
+<body>
+<main>
+$header<div class="card">
+<h1>$heading</h1>
+$body
+</div>
+$footer</main>
+</body>
+</html>
+"""
+)
+#: Isolates a name, so that it reads rightly amid a text of the other direction.
+_ISOLATED: Final = "<bdi>{}</bdi>"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Brand:
+    """Whom the page is of."""
+
+    name: str
+    #: `#rrggbb`; None: ours.
+    colour: str | None = None
+    support_url: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """A category that somebody can say yes or no to, channel by channel."""
+
+    category: str
+    needs_consent: bool
+    #: Each with whether they hear it there now.
+    channels: tuple[tuple[Channel, bool], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """A page and the policy that it is served with."""
+
+    html: str
+    policy: str
+
+
+def ask_page(words: Strings, brand: Brand, *, channel: str, category: str | None, token: str) -> Page:
+    """Asks whether to unsubscribe."""
+    body = (
+        f"<p>{_of(words.ask, brand)}</p>{_about(words, channel, category)}"
+        f'<form method="post" action="/u/{token}"><button>{escape(words.unsubscribe)}</button></form>'
+        f"{_link(words.other_choices, f'/p/{token}')}"
+    )
+    return _page(words, brand, words.unsubscribe, body)
+
+
+def done_page(words: Strings, brand: Brand, *, channel: str, category: str | None, token: str) -> Page:
+    """Says that it is done, and how to undo it."""
+    body = (
+        f'<p role="status">{_of(words.done, brand)}</p>{_about(words, channel, category)}'
+        f"<p>{escape(words.changed_mind)}</p>{_link(words.other_choices, f'/p/{token}')}"
+    )
+    return _page(words, brand, words.done_title, body)
+
+
+def choices_page(
+    words: Strings,
+    brand: Brand,
+    offers: Sequence[Offer],
+    *,
+    version: int,
+    token: str,
+    everything_off: bool = False,
+    note: str | None = None,
+) -> Page:
+    """Everything that can be chosen; `note` is `saved` or `stale`."""
+    told = ""
+    if note == "stale":
+        told = f'<p role="alert">{escape(words.stale)}</p>'
+    elif note == "saved":
+        told = f'<p role="status">{escape(words.saved)}</p>'
+    if everything_off:
+        told += f'<p role="alert">{escape(words.off_note)}</p>'
+    off = (
+        ""
+        if everything_off
+        else f'<button class="quiet" name="do" value="all_off">{escape(words.all_off)}</button>'
+    )
+    body = (
+        f"{told}<p>{_of(words.choices_intro, brand)}</p>"
+        f'<form method="post" action="/p/{token}"><input type="hidden" name="version" value="{version}">'
+        f"{''.join(_fieldset(words, offer) for offer in offers)}"
+        f'<button name="do" value="save">{escape(words.save)}</button>{off}</form>'
+    )
+    return _page(words, brand, words.choices_title, body)
+
+
+def confirm_page(words: Strings, brand: Brand, *, category: str | None, token: str) -> Page:
+    """Asks somebody to confirm that they want to be written to."""
+    body = (
+        f"<p>{_of(words.confirm_ask, brand)}</p>"
+        f'<p class="about"><b>{escape(words.category(category))}</b></p>'
+        f'<form method="post" action="/c/{token}"><button>{escape(words.confirm)}</button></form>'
+    )
+    return _page(words, brand, words.confirm_title, body)
+
+
+def confirmed_page(words: Strings, brand: Brand) -> Page:
+    """Says that they will be written to."""
+    body = f'<p role="status">{_of(words.confirmed, brand)}</p>'
+    return _page(words, brand, words.confirmed_title, body)
+
+
+def plain_page(words: Strings, title: str, text: str) -> Page:
+    """Says why there is nothing here."""
+    return _page(words, None, title, f"<p>{escape(text)}</p>")
+
+
+def _fieldset(words: Strings, offer: Offer) -> str:
+    boxes = "".join(
+        f'<label><input type="checkbox" name="hear" value="{escape(offer.category)}:{channel}"'
+        f"{' checked' if allowed else ''}> {escape(words.channel(channel))}</label>"
+        for channel, allowed in offer.channels
+    )
+    note = f"<p>{escape(words.consent_note)}</p>" if offer.needs_consent else ""
+    return f"<fieldset><legend>{escape(words.category(offer.category))}</legend>{note}{boxes}</fieldset>"
+
+
+def _about(words: Strings, channel: str, category: str | None) -> str:
+    place = "" if category is None else escape(words.channel(channel))
+    return f'<p class="about"><b>{escape(words.category(category))}</b>{place}</p>'
+
+
+def _link(text: str, path: str) -> str:
+    return f'<p class="more"><a href="{path}">{escape(text)}</a></p>'
+
+
+def _of(text: str, brand: Brand) -> str:
+    before, _, after = text.partition("{tenant}")
+    return f"{escape(before)}{_ISOLATED.format(escape(brand.name))}{escape(after)}"
+
+
+def _page(words: Strings, brand: Brand | None, heading: str, body: str) -> Page:
+    style, policy = _styled(brand.colour if brand is not None else None)
+    name = f" · {escape(brand.name)}" if brand is not None else ""
+    header = f"<header>{_ISOLATED.format(escape(brand.name))}</header>\n" if brand is not None else ""
+    footer = ""
+    if brand is not None and brand.support_url is not None:
+        footer = f'<footer><a href="{escape(brand.support_url)}">{escape(words.help)}</a></footer>\n'
+    html = _PAGE.substitute(
+        language=words.language,
+        direction=words.direction,
+        title=f"{escape(heading)}{name}",
+        style=style,
+        header=header,
+        heading=escape(heading),
+        body=body,
+        footer=footer,
+    )
+    return Page(html=html, policy=policy)
+
+
+@lru_cache(maxsize=256)
+def _styled(colour: str | None) -> tuple[str, str]:
+    """The style in the tenant's colour, and a policy that allows this style, our own forms and nothing else."""
+    style = (
+        _STYLE if colour is None else f"{_STYLE}:root{{--accent:{colour};--on-accent:{_ink_on(colour)}}}\n"
+    )
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    policy = (
+        f"default-src 'none'; style-src 'sha256-{digest}'; form-action 'self'; base-uri 'none'; "
+        "frame-ancestors 'none'"
+    )
+    return style, policy
+
+
+def _ink_on(colour: str) -> str:
+    """Black or white, whichever stands out more (WCAG's relative luminance)."""
+    channels = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
+    light = 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    return "#000" if light > 0.179 else "#fff"

@@ -1,0 +1,305 @@
+"""The public pages: `/u/…` to say no, `/p/…` to choose, `/c/…` to confirm. Looking changes nothing; only a POST does, and twice is once."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+from urllib.parse import parse_qsl
+
+from litestar import Request, Response, Router, get, post
+
+from tidings.kernel.http.asgi import header
+from tidings.kernel.http.bodies import body_of
+from tidings.kernel.http.operations import deps_of, given, operation
+from tidings.notify.preference_center import store
+from tidings.notify.preference_center.choices import (
+    CONFIRMATION_PAGE,
+    PREFERENCE_PAGE,
+    all_off,
+    confirmed,
+    ticked,
+    unsubscribed,
+)
+from tidings.notify.preference_center.deps import Deps
+from tidings.notify.preference_center.pages import (
+    Page,
+    ask_page,
+    choices_page,
+    confirm_page,
+    confirmed_page,
+    done_page,
+    plain_page,
+)
+from tidings.notify.preference_center.strings import strings_accepted
+from tidings.notify.preference_center.tokens import Purpose
+from tidings.notify.preference_center.visits import NoVisitError, Visit, open_visit, refuse_too_many
+from tidings.notify.recipients.errors import ErasedRecipientError, UnknownRecipientError
+from tidings.notify.recipients.preferences_model import Choices, Preferences
+
+_TAG = "preference pages"
+_HTML = "text/html"
+_NOTHING_HERE = {"unknown": 404, "expired": 410, "busy": 429}
+_MOST_FIELDS = 500
+_STALE = 412
+
+AnyRequest = Request[Any, Any, Any]
+#: The names and values of a form.
+Fields = frozenset[tuple[str, str]]
+
+
+class _StaleError(Exception):
+    """They chose from a page that shows how it was, not how it is."""
+
+
+@get(
+    "/u/{token:str}",
+    **operation(
+        public=True,
+        tag=_TAG,
+        summary="Ask whether to unsubscribe, as a page; changes nothing.",
+        media_type=_HTML,
+        description="Mail scanners open links before people do: only the POST unsubscribes.",
+    ),
+)
+async def ask(request: AnyRequest) -> Response[str]:
+    """Ask whether to unsubscribe."""
+    try:
+        visit = await _visit(request)
+    except NoVisitError as gone:
+        return _nothing_here(request, gone)
+    scope = visit.token.scope
+    return _html(
+        ask_page(visit.words, visit.brand, channel=scope.channel, category=scope.category, token=visit.text)
+    )
+
+
+@post(
+    "/u/{token:str}",
+    **operation(
+        public=True,
+        tag=_TAG,
+        summary="Unsubscribe with one click (RFC 8058).",
+        media_type=_HTML,
+        description="From the page, or by a mail program with `List-Unsubscribe=One-Click`. Doing it again changes nothing.",
+    ),
+)
+async def unsubscribe(request: AnyRequest) -> Response[str]:
+    """Unsubscribe."""
+    deps = deps_of(request, Deps)
+    by_mail_program = b"One-Click" in (await body_of(request))[:2000]
+    try:
+        visit = await _visit(request)
+        await refuse_too_many(deps, visit)
+        scope = visit.token.scope
+        await _change(
+            deps,
+            visit,
+            lambda before: unsubscribed(
+                before.choices,
+                scope,
+                categories=visit.facts.categories,
+                defaults=visit.facts.tenant.policy.preference_defaults,
+                now=deps.clock.now(),
+            ),
+            source="one_click" if by_mail_program else "unsubscribe_page",
+        )
+    except NoVisitError as gone:
+        return _nothing_here(request, gone)
+    return _html(
+        done_page(visit.words, visit.brand, channel=scope.channel, category=scope.category, token=visit.text)
+    )
+
+
+@get(
+    "/p/{token:str}",
+    **operation(
+        public=True,
+        tag=_TAG,
+        summary="Show somebody their choices, as a page.",
+        media_type=_HTML,
+    ),
+)
+async def show_choices(request: AnyRequest) -> Response[str]:
+    """Show somebody their choices."""
+    try:
+        visit = await _visit(request)
+    except NoVisitError as gone:
+        return _nothing_here(request, gone)
+    return _choices(visit, note="saved" if request.scope.get("query_string") == b"saved" else None)
+
+
+@post(
+    "/p/{token:str}",
+    **operation(
+        public=True,
+        tag=_TAG,
+        summary="Save somebody's choices, from the page.",
+        media_type=_HTML,
+        status=303,
+        description="Leads back to the page. Choices made from a version that is not the present one are not saved (412), and the page shows the present one.",
+    ),
+)
+async def save_choices(request: AnyRequest) -> Response[str]:
+    """Save somebody's choices."""
+    deps = deps_of(request, Deps)
+    fields = _fields(await body_of(request))
+    try:
+        visit = await _visit(request)
+        await refuse_too_many(deps, visit)
+        now = deps.clock.now()
+        await _change(
+            deps, visit, lambda before: _chosen(before, visit, fields, now=now), source=PREFERENCE_PAGE
+        )
+    except NoVisitError as gone:
+        return _nothing_here(request, gone)
+    except _StaleError:
+        return _choices(await _visit(request), note="stale", status=_STALE)
+    return Response("", status_code=303, headers={"Location": f"/p/{visit.text}?saved", **_HEADERS})
+
+
+@get(
+    "/c/{token:str}",
+    **operation(
+        public=True,
+        tag=_TAG,
+        summary="Ask somebody to confirm their consent, as a page; changes nothing.",
+        media_type=_HTML,
+    ),
+)
+async def ask_to_confirm(request: AnyRequest) -> Response[str]:
+    """Ask somebody to confirm their consent."""
+    try:
+        visit = await _visit(request, "confirm")
+    except NoVisitError as gone:
+        return _nothing_here(request, gone)
+    return _html(confirm_page(visit.words, visit.brand, category=_asked_for(visit), token=visit.text))
+
+
+@post(
+    "/c/{token:str}",
+    **operation(
+        public=True,
+        tag=_TAG,
+        summary="Confirm consent (double opt-in).",
+        media_type=_HTML,
+        description="Doing it again changes nothing. A request that was withdrawn meanwhile can't be confirmed any more.",
+    ),
+)
+async def confirm(request: AnyRequest) -> Response[str]:
+    """Confirm consent."""
+    deps = deps_of(request, Deps)
+    try:
+        visit = await _visit(request, "confirm")
+        await refuse_too_many(deps, visit)
+        await _change(deps, visit, lambda before: _confirmed(before, visit), source=CONFIRMATION_PAGE)
+    except NoVisitError as gone:
+        return _nothing_here(request, gone)
+    return _html(confirmed_page(visit.words, visit.brand))
+
+
+def _chosen(before: Preferences, visit: Visit, fields: Fields, *, now: datetime) -> Choices:
+    """What the form says, if it was made from the present version."""
+    if ("version", str(before.version)) not in fields:
+        raise _StaleError
+    if ("do", "all_off") in fields:
+        return all_off(before.choices, now=now)
+    return ticked(
+        before.choices,
+        visit.offers(),
+        frozenset(_pair(value) for name, value in fields if name == "hear"),
+        categories=visit.facts.categories,
+        defaults=visit.facts.tenant.policy.preference_defaults,
+        evidence=visit.evidence,
+    )
+
+
+def _confirmed(before: Preferences, visit: Visit) -> Choices:
+    after = confirmed(before.choices, evidence=visit.evidence)
+    if after is None:
+        raise NoVisitError("expired", visit.words)
+    return after
+
+
+def _asked_for(visit: Visit) -> str | None:
+    """What needs the consent that is asked for."""
+    asking = [name for name, policy in visit.facts.categories.items() if policy.needs_consent]
+    return min(asking, default=None)
+
+
+async def _visit(request: AnyRequest, purpose: Purpose = "opt_out") -> Visit:
+    client = request.scope.get("client")
+    came_from = client[0] if client else "unknown"
+    return await open_visit(
+        deps_of(request, Deps), str(request.path_params["token"]), came_from=came_from, purpose=purpose
+    )
+
+
+async def _change(deps: Deps, visit: Visit, make: Callable[[Preferences], Choices], *, source: str) -> None:
+    recipient_id = visit.token.scope.recipient_id
+    try:
+        async with deps.db.tenant(visit.tenant_id) as tx:
+            await store.mark_used(tx, visit.token.id, now=deps.clock.now())
+            await deps.changer.change(
+                tx,
+                recipient_id,
+                make,
+                categories=visit.facts.categories,
+                actor=f"recipient:{recipient_id}",
+                source=source,
+                evidence=visit.evidence,
+                proven=True,
+            )
+    except (ErasedRecipientError, UnknownRecipientError):
+        raise NoVisitError("expired", visit.words) from None
+
+
+def _fields(body: bytes) -> Fields:
+    try:
+        return frozenset(parse_qsl(body.decode("ascii"), keep_blank_values=True, max_num_fields=_MOST_FIELDS))
+    except ValueError:
+        return frozenset()
+
+
+def _pair(value: str) -> Any:
+    category, _, channel = value.partition(":")
+    return category, channel
+
+
+def _choices(visit: Visit, *, note: str | None, status: int = 200) -> Response[str]:
+    page = choices_page(
+        visit.words,
+        visit.brand,
+        visit.offers(),
+        version=visit.person.preferences_version,
+        token=visit.text,
+        everything_off=visit.person.choices.global_unsubscribed_at is not None,
+        note=note,
+    )
+    return _html(page, status=status)
+
+
+#: The address is a secret of the one who reads: nobody keeps the page, and nobody is told where they came from.
+_HEADERS = {"cache-control": "no-store", "referrer-policy": "no-referrer", "x-robots-tag": "noindex"}
+
+
+def _html(page: Page, *, status: int = 200) -> Response[str]:
+    headers = {**_HEADERS, "content-security-policy": page.policy}
+    return Response(page.html, status_code=status, media_type=_HTML, headers=headers)
+
+
+def _nothing_here(request: AnyRequest, gone: NoVisitError) -> Response[str]:
+    words = gone.words or strings_accepted(header(request.scope, b"accept-language"))
+    title, text = {
+        "unknown": (words.unknown_title, words.unknown),
+        "expired": (words.expired_title, words.expired),
+        "busy": (words.busy_title, words.busy),
+    }[gone.why]
+    answer = _html(plain_page(words, title, text), status=_NOTHING_HERE[gone.why])
+    if gone.why == "busy":
+        answer.headers["retry-after"] = "60"
+    return answer
+
+
+def routers(deps: Deps) -> list[Router]:
+    """All of them."""
+    handlers = [ask, unsubscribe, show_choices, save_choices, ask_to_confirm, confirm]
+    return [Router("/", route_handlers=handlers, opt=given(deps))]

@@ -1,0 +1,105 @@
+"""What an opt-out link carries: which tenant it is of, and a secret that says for whom, where and what about.
+
+A token is made from the tenant's pepper and not by chance. So all messages of a month to somebody about one category
+share one, a message that is put into words again has the same link, and a set that is sent twice stores nothing anew.
+Only the hash is stored: whoever reads the table can't make a link of it.
+"""
+
+import base64
+import hashlib
+import re
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Final, Literal
+
+from ulid_transform import bytes_to_ulid, ulid_to_bytes
+
+from tidings.contracts.tenants import Channel
+from tidings.kernel.addresses import NormalisedAddress, Pepper
+from tidings.kernel.ids import TENANT, OptOutTokenId, RecipientId, TenantId
+
+#: How long the links of a month work after that month; laws ask for weeks, and old mail is read late.
+LASTS: Final = timedelta(days=400)
+#: For so long a consent can be confirmed after it was asked for.
+CONFIRM_WITHIN: Final = timedelta(days=14)
+#: What a token opens: the pages for saying no, or the one that asks for a yes.
+Purpose = Literal["opt_out", "confirm"]
+_TENANT_BYTES: Final = 16
+_SECRET_BYTES: Final = 24
+_FORM: Final = re.compile(r"[A-Za-z0-9_-]{54}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OptOutScope:
+    """What a token lets somebody change their mind about."""
+
+    recipient_id: RecipientId
+    channel: Channel
+    #: None: every category that can be unsubscribed from.
+    category: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OptOutToken:
+    """A token as its link has it, and as it is stored."""
+
+    scope: OptOutScope
+    purpose: Purpose = "opt_out"
+    text: str = field(repr=False)
+    token_hash: str
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredToken:
+    """A token that was found again."""
+
+    id: OptOutTokenId
+    scope: OptOutScope
+    purpose: Purpose
+    expires_at: datetime
+    consumed_at: datetime | None
+
+
+def make_token(tenant_id: TenantId, scope: OptOutScope, *, pepper: Pepper, at: datetime) -> OptOutToken:
+    """The token of this scope in the month of `at`."""
+    month = at.astimezone(UTC)
+    said = f"opt-out:{scope.recipient_id}:{scope.channel}:{scope.category or ''}:{month:%Y-%m}"
+    text = _text(tenant_id, said, pepper)
+    next_month = (month.replace(day=1) + timedelta(days=32)).replace(
+        day=1, hour=0, minute=0, second=0, microsecond=0
+    )
+    return OptOutToken(scope=scope, text=text, token_hash=hash_of(text), expires_at=next_month + LASTS)
+
+
+def make_confirmation(
+    tenant_id: TenantId, scope: OptOutScope, *, pepper: Pepper, at: datetime
+) -> OptOutToken:
+    """The token that confirms a consent that was asked for at that time."""
+    said = f"confirm:{scope.recipient_id}:{scope.channel}:{at.astimezone(UTC).isoformat()}"
+    text = _text(tenant_id, said, pepper)
+    return OptOutToken(
+        scope=scope, purpose="confirm", text=text, token_hash=hash_of(text), expires_at=at + CONFIRM_WITHIN
+    )
+
+
+def _text(tenant_id: TenantId, said: str, pepper: Pepper) -> str:
+    secret = bytes.fromhex(pepper.hash(NormalisedAddress(said)).removeprefix("sha256:"))[:_SECRET_BYTES]
+    raw = ulid_to_bytes(tenant_id.removeprefix(f"{TENANT.prefix}_")) + secret
+    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
+
+
+def hash_of(text: str) -> str:
+    """As it is stored; the secret inside is long enough that nobody finds it by trying."""
+    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+
+
+def tenant_of_token(text: str) -> TenantId | None:
+    """Whose token this says it is; None where it is no token at all."""
+    if not _FORM.fullmatch(text):
+        return None
+    raw = base64.urlsafe_b64decode(text + "==")
+    # The last letter has bits to spare: of its spellings only one is the token.
+    if base64.urlsafe_b64encode(raw).rstrip(b"=").decode() != text:
+        return None
+    return TenantId(f"{TENANT.prefix}_{bytes_to_ulid(raw[:_TENANT_BYTES])}")

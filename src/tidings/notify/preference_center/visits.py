@@ -1,0 +1,130 @@
+"""Somebody comes with a link: whose it is, whether it still works, and what the page has to know about them."""
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Final
+
+from tidings.contracts.tenants import Channel
+from tidings.kernel.addresses import NormalisedAddress
+from tidings.kernel.db import TenantTx
+from tidings.kernel.hot_state import Take
+from tidings.kernel.ids import TenantId
+from tidings.kernel.limit_windows import FixedWindow
+from tidings.notify.facts.model import Facts, PersonFacts, Shared
+from tidings.notify.preference_center import store
+from tidings.notify.preference_center.choices import offers_for
+from tidings.notify.preference_center.deps import Deps
+from tidings.notify.preference_center.pages import Brand, Offer
+from tidings.notify.preference_center.strings import Strings, strings_for
+from tidings.notify.preference_center.tokens import Purpose, StoredToken, hash_of, tenant_of_token
+from tidings.notify.recipients import addresses as address_store
+
+_MINUTE: Final = timedelta(minutes=1)
+#: Changes by one link. Mail providers click for many people from one place, so places are not counted here.
+_PER_LINK: Final = FixedWindow(30, _MINUTE)
+#: Links that are none, from one place: somebody is guessing, or a scanner is lost.
+_PER_GUESSER: Final = FixedWindow(60, _MINUTE)
+#: Channels that reach somebody without an address.
+_ADDRESSLESS: Final[frozenset[Channel]] = frozenset({"inapp"})
+
+
+class NoVisitError(Exception):
+    """There is no page for this link; says why, and in which language."""
+
+    def __init__(self, why: str, words: Strings | None = None) -> None:
+        super().__init__(why)
+        #: `unknown`, `expired` or `busy`.
+        self.why = why
+        self.words = words
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visit:
+    """A link that works, and whom it is for."""
+
+    tenant_id: TenantId
+    text: str = field(repr=False)
+    token: StoredToken
+    facts: Facts
+    #: Where this person can be reached at all.
+    channels: tuple[Channel, ...]
+
+    @property
+    def person(self) -> PersonFacts:
+        """Who came."""
+        return self.facts.people[self.token.scope.recipient_id]
+
+    @property
+    def words(self) -> Strings:
+        """Their language."""
+        return strings_for(self.person.locale)
+
+    @property
+    def brand(self) -> Brand:
+        """The tenant, as it appears on the channel that the link came by."""
+        config = self.facts.tenant.channels.get(self.token.scope.channel)
+        branding = config.branding if config is not None else None
+        name = branding.product_name if branding is not None else None
+        return Brand(
+            name=name or self.facts.tenant.name or "",
+            colour=branding.primary_colour if branding is not None else None,
+            support_url=branding.support_url if branding is not None else None,
+        )
+
+    @property
+    def evidence(self) -> str:
+        """How the ledger refers to the link."""
+        return f"token:{self.token.id}"
+
+    def offers(self) -> list[Offer]:
+        """What can be chosen, as it stands."""
+        return offers_for(
+            self.person.choices,
+            self.facts.categories,
+            self.channels,
+            self.facts.tenant.policy.preference_defaults,
+        )
+
+
+async def open_visit(deps: Deps, text: str, *, came_from: str, purpose: Purpose = "opt_out") -> Visit:
+    """The visit by this link; a `NoVisitError` where there is none."""
+    shared = await deps.loader.shared()
+    tenant_id = tenant_of_token(text)
+    if tenant_id is not None:
+        async with deps.db.tenant(tenant_id) as tx:
+            visit = await _find(deps, tx, shared, text, purpose)
+        if visit is not None:
+            return visit
+    # The place is known by its hash only, under a pepper that never leaves us.
+    place = shared.platform_pepper.hash(NormalisedAddress(f"visitor:{came_from}"))
+    taken = await deps.limits.take(None, [[Take(key=f"opt-out:guess:{place}", limit=_PER_GUESSER)]])
+    raise NoVisitError("unknown" if taken[0].granted else "busy")
+
+
+async def refuse_too_many(deps: Deps, visit: Visit) -> None:
+    """Count a change by this link; a `NoVisitError` where there were too many."""
+    take = Take(key=f"opt-out:link:{visit.token.id}", limit=_PER_LINK)
+    if not (await deps.limits.take(visit.tenant_id, [[take]]))[0].granted:
+        raise NoVisitError("busy", visit.words)
+
+
+async def _find(deps: Deps, tx: TenantTx, shared: Shared, text: str, purpose: Purpose) -> Visit | None:
+    token = await store.find_token(tx, hash_of(text))
+    if token is None or token.purpose != purpose:
+        return None
+    recipient_id = token.scope.recipient_id
+    facts = await deps.loader.load(tx, shared, [recipient_id], guardians=False)
+    person = facts.people.get(recipient_id)
+    if person is None:
+        return None
+    if token.expires_at <= deps.clock.now() or person.erased:
+        raise NoVisitError("expired", strings_for(person.locale))
+    stored = await address_store.load_addresses(tx, recipient_ids=[recipient_id])
+    reached = {address.channel for address in stored} | _ADDRESSLESS
+    return Visit(
+        tenant_id=tx.tenant_id,
+        text=text,
+        token=token,
+        facts=facts,
+        channels=tuple({c for c in facts.tenant.channels if c in reached} | {token.scope.channel}),
+    )

@@ -1,0 +1,66 @@
+"""The only Python here that runs SQL on the consent ledger, which only ever grows."""
+
+from collections.abc import Sequence
+
+from tidings.kernel.db import Row, TenantTx
+from tidings.kernel.ids import ConsentEventId, RecipientId
+from tidings.kernel.sql import Queries
+from tidings.notify.recipients.ledger_model import ConsentEvent
+
+QUERIES = Queries.beside(__file__)
+
+
+async def append_events(tx: TenantTx, events: Sequence[ConsentEvent]) -> int:
+    """Write them all."""
+    if not events:
+        return 0
+    return await tx.execute(
+        QUERIES.append_events,
+        tenant_id=tx.tenant_id,
+        recipient_ids=[event.recipient_id for event in events],
+        ids=[event.id for event in events],
+        kinds=[event.kind for event in events],
+        channels=[event.channel for event in events],
+        categories=[event.category for event in events],
+        occurred_ats=[event.occurred_at for event in events],
+        recorded_ats=[event.recorded_at for event in events],
+        sources=[event.source for event in events],
+        evidences=[event.evidence for event in events],
+        actors=[event.actor for event in events],
+        versions=[event.preferences_version for event in events],
+    )
+
+
+async def list_events(
+    tx: TenantTx, recipient_id: RecipientId, *, after_id: str | None, limit: int
+) -> list[ConsentEvent]:
+    """A recipient's, the newest first."""
+    rows = await tx.fetch(
+        QUERIES.list_events,
+        tenant_id=tx.tenant_id,
+        recipient_id=recipient_id,
+        after_id=after_id,
+        limit=limit,
+    )
+    return [_from_row(row) for row in rows]
+
+
+async def forget_evidence(tx: TenantTx, recipient_id: RecipientId) -> int:
+    """Take away where a recipient's yes and no can be looked up; how many lines had that."""
+    return await tx.execute(QUERIES.forget_evidence, tenant_id=tx.tenant_id, recipient_id=recipient_id)
+
+
+def _from_row(row: Row) -> ConsentEvent:
+    return ConsentEvent(
+        id=ConsentEventId(row["id"]),
+        recipient_id=RecipientId(row["recipient_id"]),
+        kind=row["kind"],
+        channel=row["channel"],
+        category=row["category"],
+        occurred_at=row["occurred_at"],
+        recorded_at=row["recorded_at"],
+        source=row["source"],
+        evidence=row["evidence"],
+        actor=row["actor"],
+        preferences_version=row["preferences_version"],
+    )

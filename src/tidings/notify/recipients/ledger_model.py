@@ -1,0 +1,105 @@
+"""Every yes and every no, as they are kept: what a change of preferences means for the ledger. No I/O."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+from tidings.contracts.tenants import Channel
+from tidings.kernel.ids import ConsentEventId, RecipientId
+from tidings.notify.recipients.consent import Consent
+from tidings.notify.recipients.preferences_model import ChannelChoice, Choices
+
+Kind = Literal["consent_requested", "consent_granted", "consent_withdrawn", "opted_out", "opted_in"]
+_ALLOWED = ChannelChoice()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """One thing that somebody said."""
+
+    kind: Kind
+    #: None: on all channels.
+    channel: Channel | None = None
+    #: None: all that can be said no to; of consent, all that needs it.
+    category: str | None = None
+    #: When they said it; None: now.
+    at: datetime | None = None
+    #: How they said it; None: by whatever way the change came.
+    source: str | None = None
+    evidence: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsentEvent:
+    """A line of the ledger."""
+
+    id: ConsentEventId
+    recipient_id: RecipientId
+    kind: Kind
+    channel: Channel | None
+    category: str | None
+    occurred_at: datetime
+    recorded_at: datetime
+    source: str
+    evidence: str | None = field(repr=False)
+    actor: str
+    preferences_version: int
+
+
+def told_between(before: Choices, after: Choices) -> list[Told]:
+    """What was said by changing the one into the other; empty where neither a yes nor a no changed."""
+    return [
+        *_consent(before.marketing_consent, after.marketing_consent),
+        *_everything(before, after),
+        *_channels(before, after),
+    ]
+
+
+def _consent(before: Consent, after: Consent) -> Iterator[Told]:
+    if after.pending_since is not None:
+        if after.pending_since != before.pending_since:
+            yield Told(kind="consent_requested", at=after.at, source=after.source, evidence=after.evidence)
+        return
+    # Said anew in another way, or with other evidence, is worth a line too.
+    if (before.granted, before.at, before.source, before.evidence) == (
+        after.granted,
+        after.at,
+        after.source,
+        after.evidence,
+    ):
+        return
+    if not after.granted and not before.granted and before.pending_since is None:
+        return
+    yield Told(
+        kind="consent_granted" if after.granted else "consent_withdrawn",
+        at=after.at,
+        source=after.source,
+        evidence=after.evidence,
+    )
+
+
+def _everything(before: Choices, after: Choices) -> Iterator[Told]:
+    was, is_ = before.global_unsubscribed_at, after.global_unsubscribed_at
+    if was is None and is_ is not None:
+        yield Told(kind="opted_out", at=is_)
+    elif was is not None and is_ is None:
+        yield Told(kind="opted_in")
+
+
+def _channels(before: Choices, after: Choices) -> Iterator[Told]:
+    for channel in dict.fromkeys((*before.channels, *after.channels)):
+        was, is_ = before.channels.get(channel, _ALLOWED), after.channels.get(channel, _ALLOWED)
+        if was.allow != is_.allow:
+            yield Told(kind="opted_in" if is_.allow else "opted_out", channel=channel)
+        for category in dict.fromkeys((*was.categories, *is_.categories)):
+            allowed = is_.categories.get(category)
+            if allowed is None:
+                # Not named any more: it follows the channel. A no that was taken back is worth a line.
+                if was.categories[category] is False and is_.allow:
+                    yield Told(kind="opted_in", channel=channel, category=category)
+            elif was.categories.get(category) is not allowed and (
+                not allowed or not was.categories.get(category, was.allow)
+            ):
+                kind: Kind = "opted_in" if allowed else "opted_out"
+                yield Told(kind=kind, channel=channel, category=category)

@@ -1,0 +1,1 @@
+"""The preference pages in a real browser."""

@@ -1,0 +1,43 @@
+"""The application on a real port, and a real Chromium before it."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+from tools.chromium import find_chromium
+
+from tests.support.browser import Browser, browser
+from tests.support.pipeline import NOON, PipelineWorld, pipeline_world, prepare
+from tests.support.postgres import TestServer
+from tidings.kernel.http.serve import HttpServer, address_of, listen
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def world(server: TestServer, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[PipelineWorld]:
+    """A world at noon."""
+    async with server.clone() as database:
+        prepared = await prepare(database, tmp_path_factory.mktemp("pages"), NOON)
+        async with pipeline_world(prepared, public_url="https://tidings.example") as made:
+            yield made
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def site(world: PipelineWorld) -> AsyncIterator[str]:
+    """Where the application listens."""
+    listener = listen("127.0.0.1", 0)
+    running = HttpServer(world.http.app, listener=listener)
+    await running.start()
+    try:
+        yield address_of(listener)
+    finally:
+        await running.stop()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def visitor_at() -> AsyncIterator[Browser]:
+    """Somebody at a Chromium."""
+    program = find_chromium()
+    if program is None:
+        pytest.skip("NO CHROMIUM HERE: nobody looks at the preference pages; install the package chromium")
+    async with browser(program) as somebody:
+        yield somebody

@@ -1,0 +1,1 @@
+"""Preferences, as people choose them: links, pages, the ledger of consent."""

@@ -1,0 +1,80 @@
+"""Somebody who gets a message and follows its link."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+
+from tests.support.people import unused
+from tests.support.pipeline import PipelineWorld, Sender, person
+from tidings.kernel.ids import RecipientId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visitor:
+    """Who came, with which token, and the page as a browser without a login asks for it."""
+
+    sender: Sender
+    to: str
+    recipient_id: RecipientId
+    token: str
+    browser: httpx.AsyncClient
+
+    async def choices(self) -> dict[str, Any]:
+        """Their preferences, as the API shows them."""
+        answer = await self.sender.client.get(f"/api/v1/recipients/{self.recipient_id}/preferences")
+        assert answer.status_code == 200, answer.text
+        return answer.json()  # type: ignore[no-any-return]
+
+    async def consents(self) -> list[dict[str, Any]]:
+        """Their ledger, the oldest first; the clock stands still, so that ids alone don't tell."""
+        answer = await self.sender.client.get(f"/api/v1/recipients/{self.recipient_id}/consents")
+        assert answer.status_code == 200, answer.text
+        items: list[dict[str, Any]] = answer.json()["items"]
+        return sorted(items, key=lambda line: line["preferences_version"])
+
+    async def version(self) -> str:
+        """The version that the page is made from."""
+        page = await self.browser.get(f"/p/{self.token}")
+        found = re.search(r'name="version" value="(\d+)"', page.text)
+        assert found is not None
+        return found[1]
+
+    async def save(self, *hear: str, version: str | None = None, do: str = "save") -> httpx.Response:
+        """Tick these boxes, and save."""
+        form = {"version": version or await self.version(), "do": do, "hear": list(hear)}
+        return await self.browser.post(f"/p/{self.token}", data=form)
+
+
+async def visitor(
+    world: PipelineWorld, sender: Sender, *, category: str = "reminder", **facts: Any
+) -> Visitor:
+    """Somebody who got a mail of this category."""
+    to = f"laila-{unused()}@example.test"
+    phone = facts.pop("phone", None)
+    made = await sender.client.post(
+        "/api/v1/recipients", json=person(*([to, phone] if phone else [to]), **facts)
+    )
+    assert made.status_code == 201, made.text
+    recipient_id = RecipientId(made.json()["id"])
+    if category == "marketing":
+        await sender.choose(recipient_id, marketing_consent={"granted": True, "source": "signup_form"})
+    await sender.send(recipient=recipient_id, category=category)
+    await world.settle()
+    [received] = world.received(to)
+    return Visitor(
+        sender=sender,
+        to=to,
+        recipient_id=recipient_id,
+        token=token_of(received.headers),
+        browser=world.http.client(),
+    )
+
+
+def token_of(headers: dict[str, str]) -> str:
+    """The token in a mail's List-Unsubscribe."""
+    named = {name.lower(): value for name, value in headers.items()}
+    found = re.fullmatch(r"<https://tidings\.example/u/([\w-]{54})>", named["list-unsubscribe"])
+    assert found is not None, named
+    return found[1]

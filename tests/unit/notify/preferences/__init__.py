@@ -1,0 +1,1 @@
+"""Preferences, without a database."""

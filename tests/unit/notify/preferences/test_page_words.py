@@ -1,0 +1,49 @@
+"""Every language of the pages says everything, and names of others can't become markup."""
+
+from dataclasses import fields
+
+import pytest
+
+from tidings.notify.preference_center.pages import Brand, Offer, ask_page, choices_page, done_page
+from tidings.notify.preference_center.strings import EN, LANGUAGES, Strings, strings_accepted, strings_for
+from tidings.notify.render.locales import direction_of
+
+HOSTILE = Brand(
+    name="<script>\"&'", colour="#ffee00", support_url='https://x.example/"><script>alert(1)</script>'
+)
+
+
+@pytest.mark.parametrize("words", LANGUAGES.values(), ids=LANGUAGES)
+def test_a_language_is_whole(words: Strings) -> None:
+    assert words.direction == direction_of(words.language)
+    assert words.channels.keys() == EN.channels.keys()
+    assert words.categories.keys() == EN.categories.keys()
+    for field in fields(words):
+        text, english = getattr(words, field.name), getattr(EN, field.name)
+        if isinstance(text, str):
+            assert text
+            assert text.count("{tenant}") == english.count("{tenant}"), field.name
+            assert words is EN or field.name == "direction" or text != english, field.name
+
+
+@pytest.mark.parametrize("words", LANGUAGES.values(), ids=LANGUAGES)
+def test_names_stay_names(words: Strings) -> None:
+    offers = [Offer(category="x<b>", needs_consent=True, channels=(("email", True),))]
+    pages = [
+        ask_page(words, HOSTILE, channel="email", category="x<b>", token="t"),
+        done_page(words, HOSTILE, channel="email", category=None, token="t"),
+        choices_page(words, HOSTILE, offers, version=1, token="t", everything_off=True, note="stale"),
+    ]
+    for page in pages:
+        assert "<script" not in page.html
+        assert "<b>x<b>" not in page.html.lower()
+        assert "--on-accent:#000" in page.html, "black stands out from yellow"
+
+
+def test_the_nearest_language_is_spoken() -> None:
+    assert [strings_for(tag).language for tag in ("fr-CA", "fa", "ps", "de", "ar-EG")] == [
+        "fr", "fa-AF", "ps-AF", "en", "ar",
+    ]  # fmt: skip
+    assert strings_accepted("de-DE, fr;q=0.8, en;q=0.5").language == "fr"
+    assert strings_accepted(None).language == "en"
+    assert strings_accepted("*" * 10_000).language == "en"
