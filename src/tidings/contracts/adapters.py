@@ -52,6 +52,13 @@ class Adapter(Protocol):
         """
         ...
 
+    async def check(self) -> Outcome | None:
+        """Ask the vendor whether it takes our credentials, and send nothing; None where it can't be asked that.
+
+        `Accepted`: it does. `Refused`: it does not. `TryLater`: it could not be asked just now.
+        """
+        ...
+
     async def close(self) -> None:
         """End all connections; messages that wait are given back as `TryLater`."""
         ...

@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
+from tidings.contracts.messages import OutboundMessage, Outcome
 from tidings.kernel.db import TenantTx
+from tidings.kernel.ids import TenantId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,6 +20,8 @@ class ConfigureAccount:
     handle: str | None = None
     per_second: int | None = None
     per_day: int | None = None
+    #: Everybody opens it anew, also where nothing differs: its secret has other content under the same name.
+    renew: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,4 +52,38 @@ class ChannelConfigs(Protocol):
 
     async def accounts(self, tx: TenantTx, vendors: Sequence[str]) -> dict[str, Account]:
         """The accounts to send through: the tenant's own, or else the platform's; by vendor."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """What a vendor says to credentials that were not used yet."""
+
+    #: `not_asked`: they are well formed, and this vendor has no question that sends nothing.
+    result: Literal["accepted", "refused", "not_reached", "not_asked", "unusable"]
+    code: str | None = None
+    #: In words that hold no secret.
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tried:
+    """What became of one message that was sent to see what happens."""
+
+    #: Who was really called.
+    vendor: str
+    outcome: Outcome
+
+
+class VendorDesk(Protocol):
+    """Asks vendors something outside the ordinary way of messages."""
+
+    async def check(self, tenant_id: TenantId, vendor: str, secret_ref: str) -> Checked:
+        """Whether the vendor takes what the reference leads to, as an account of the tenant's own."""
+        ...
+
+    async def try_out(
+        self, tenant_id: TenantId, vendor: str, message: OutboundMessage, *, is_test: bool
+    ) -> Tried:
+        """Send one message through the account that the tenant sends through."""
         ...

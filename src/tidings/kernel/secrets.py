@@ -1,8 +1,9 @@
 """Secrets that don't print, and the port that finds them by reference.
 
-An operator's reference is `env://TIDINGS_SECRET_…` or `file://…` below one base folder. A tenant's can only be
-`file://…` below `<base>/<tenant id>/`: whatever it claims, it reads nobody else's. The reference itself is never
-quoted in an error, because people paste the secret where the reference belongs.
+An operator's reference is `env://TIDINGS_SECRET_…`, `file://…` below one base folder, or `vault://…`
+(`kernel.secrets_vault`). A tenant's can only be `file://…` below `<base>/<tenant id>/`, or `vault://…` below the
+like: whatever it claims, it reads nobody else's. The reference itself is never quoted in an error, because people
+paste the secret where the reference belongs.
 """
 
 import asyncio
@@ -70,6 +71,12 @@ class SecretNotFoundError(TidingsError):
     code = "secret_not_found"
 
 
+class SecretStoreError(TidingsError):
+    """The secret can't be asked for right now: whoever keeps it does not answer, or does not let us read."""
+
+    code = "secret_store"
+
+
 class SecretResolver(Protocol):
     """Finds the secret behind a reference."""
 
@@ -92,8 +99,8 @@ class EnvSecrets:
     ) -> Secret:
         """The variable's value; only names with the agreed prefix can be asked for."""
         if tenant_id is not None:
-            raise BadValueError(field, "must be a file:// reference: env:// is for the operator")
-        name = _after_scheme(ref, "env", field)
+            raise BadValueError(field, "must be a file:// or vault:// reference: env:// is for the operator")
+        name = after_scheme(ref, "env", field)
         if not name.startswith(self._prefix) or not (name.isascii() and name.isidentifier()):
             raise BadValueError(field, f"must name a variable that begins with {self._prefix}")
         value = self._environment.get(name)
@@ -112,7 +119,7 @@ class FileSecrets:
         self, ref: str, *, tenant_id: TenantId | None = None, field: str = "secret_ref"
     ) -> Secret:
         """The file's text without its last line break."""
-        path = _after_scheme(ref, "file", field)
+        path = after_scheme(ref, "file", field)
         return await asyncio.to_thread(self._read, path, tenant_id, field)
 
     def _read(self, path: str, tenant_id: TenantId | None, field: str) -> Secret:
@@ -173,7 +180,8 @@ class SecretsByScheme:
         return await resolver.resolve(ref, tenant_id=tenant_id, field=field)
 
 
-def _after_scheme(ref: str, scheme: str, field: str) -> str:
+def after_scheme(ref: str, scheme: str, field: str) -> str:
+    """What stands behind `scheme://`, if it is plain enough to be a name."""
     rest = ref.removeprefix(f"{scheme}://")
     if rest == ref or not rest:
         raise BadValueError(field, f"must have the form {scheme}://…")

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Final
 
 import msgspec
 
@@ -14,8 +15,9 @@ from tidings.kernel.db import TenantTx
 from tidings.kernel.errors import BadValueError, NotConfiguredError
 from tidings.kernel.ids import CHANNEL, CHANNEL_CREDENTIAL, ChannelId, TenantId
 from tidings.kernel.refusals import FieldError, InvalidError, StaleVersionError
-from tidings.kernel.secrets import SecretNotFoundError, SecretResolver
+from tidings.kernel.secrets import SecretNotFoundError, SecretResolver, SecretStoreError
 from tidings.notify.channels import store
+from tidings.notify.channels.errors import SecretsUnavailableError
 from tidings.notify.channels.model import (
     Branding,
     ChannelConfig,
@@ -28,6 +30,9 @@ from tidings.notify.channels.model import (
     vendors_wrong,
 )
 from tidings.notify.tenants import store as tenant_store
+
+#: What to do about a reference that leads nowhere.
+NO_SUCH_SECRET: Final = "must name a secret of yours that is there and can be read"  # noqa: S105
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +92,9 @@ class ChannelConfigurer:
             except BadValueError as error:
                 wrong.append(FieldError(error.field, error.remedy))
             except (SecretNotFoundError, NotConfiguredError):
-                wrong.append(FieldError(field, "must name a secret of yours that is there and can be read"))
+                wrong.append(FieldError(field, NO_SUCH_SECRET))
+            except SecretStoreError as error:
+                raise SecretsUnavailableError(str(error)) from None
         if wrong:
             raise InvalidError(wrong)
 
@@ -200,8 +207,8 @@ class ChannelConfigurer:
         if ended:
             await store.end_credentials(tx, [(c.id, status) for c, status in ended], now=now)
         if changed:
-            fresh = [(CHANNEL_CREDENTIAL.new(now), vendor, ref) for vendor, ref in changed.items()]
-            await store.insert_credentials(tx, config.id, fresh, now=now)
+            fresh = [(CHANNEL_CREDENTIAL.new(now), config.id, vendor, ref) for vendor, ref in changed.items()]
+            await store.insert_credentials(tx, fresh, now=now)
         return set(changed) | {c.vendor for c, _ in ended}
 
 

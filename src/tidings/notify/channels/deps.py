@@ -2,11 +2,14 @@
 
 from dataclasses import dataclass
 
-from tidings.contracts.channel_configs import ChannelConfigs
+from tidings.contracts.channel_configs import ChannelConfigs, VendorDesk
 from tidings.kernel.audit.log import AuditLog
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
+from tidings.kernel.dns import Resolver
+from tidings.kernel.outbox import Outbox
 from tidings.kernel.secrets import SecretResolver
+from tidings.notify.channels.try_out import ChannelTester
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,3 +24,9 @@ class Deps:
     router: ChannelConfigs
     #: Where references are looked up, to refuse those that lead nowhere.
     secrets: SecretResolver
+    #: Of the schema `notification`.
+    outbox: Outbox
+    #: The router's way to ask vendors something.
+    desk: VendorDesk
+    tester: ChannelTester
+    resolver: Resolver

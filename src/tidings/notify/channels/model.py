@@ -104,7 +104,10 @@ class Credential:
     vendor: str
     secret_ref: str
     status: CredentialStatus
+    #: When another one took its place.
     rotated_at: datetime | None
+    #: Since when nothing is sent with it: it may be deleted at the vendor.
+    revoked_at: datetime | None = None
 
 
 def sender_authorised(channel: Channel, sender: Sender, allowed_domains: Sequence[str]) -> bool:

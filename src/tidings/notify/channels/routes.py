@@ -3,7 +3,7 @@
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
-from litestar import Request, Response, Router, get, put
+from litestar import Request, Response, Router, get, post, put
 
 from tidings.contracts.tenants import Channel
 from tidings.contracts.words import CHANNELS
@@ -17,9 +17,23 @@ from tidings.kernel.http.operations import deps_of, given, operation
 from tidings.kernel.refusals import StaleVersionError
 from tidings.notify.channels.configure import ChannelConfigurer, ConfiguredChannel
 from tidings.notify.channels.deps import Deps
+from tidings.notify.channels.dns_check.check import check_domain
+from tidings.notify.channels.dns_check.model import worst
 from tidings.notify.channels.errors import UnknownChannelError
 from tidings.notify.channels.model import ChannelConfig
-from tidings.notify.channels.wire import ChannelList, ChannelView, PutChannel
+from tidings.notify.channels.rotate import CredentialRotator, RotationWish
+from tidings.notify.channels.try_out import TestWish
+from tidings.notify.channels.wire import (
+    ChannelList,
+    ChannelView,
+    CheckView,
+    DnsView,
+    PutChannel,
+    RotateCredential,
+    RotationView,
+    TestChannel,
+    TestView,
+)
 
 _TAG = "channels"
 
@@ -53,12 +67,7 @@ async def list_channels(request: AnyRequest) -> ChannelList:
 )
 async def show_channel(request: AnyRequest) -> Response[ChannelView]:
     """Show a channel."""
-    channel = _channel(request)
-    async with _tenant(request) as tx:
-        found = await _configurer(request).show(tx, [channel])
-    if not found:
-        raise UnknownChannelError(f"the channel {channel} is not set up here; PUT it first")
-    return _shown(found[0])
+    return _shown(await _known(request, _channel(request)))
 
 
 @put(
@@ -93,6 +102,126 @@ async def put_channel(request: AnyRequest) -> Response[ChannelView]:
     return _shown(done)
 
 
+@post(
+    "/{channel:str}/credentials/rotate",
+    **operation(
+        summary="Put a new credential in the place of the one in use; no send in between fails.",
+        tag=_TAG,
+        scope="channels:write",
+        body=RotateCredential,
+        answer=RotationView,
+        problems=[
+            "channel_not_found",
+            "no_own_account",
+            "credential_refused",
+            "secrets_unavailable",
+            "vendor_not_reached",
+        ],
+        description=(
+            "The vendor is asked first. What is under way ends with the old credential, what begins later goes with "
+            "the new one; the old one is `superseded`, and `revoked` when it may be deleted at the vendor. "
+            "Every channel that is sent through the same account changes with it."
+        ),
+    ),
+)
+async def rotate_credential(request: AnyRequest) -> RotationView:
+    """Rotate a credential."""
+    wanted = await read_body(request, RotateCredential)
+    channel = _channel(request)
+    wish = RotationWish(
+        channel=channel, vendor=wanted.vendor, secret_ref=wanted.secret_ref, check=wanted.check
+    )
+    deps = deps_of(request, Deps)
+    rotator = CredentialRotator(
+        router=deps.router,
+        desk=deps.desk,
+        secrets=deps.secrets,
+        outbox=deps.outbox,
+        audit=deps.audit,
+        clock=deps.clock,
+    )
+    done = await rotator.rotate(lambda: _tenant(request), wish, actor=caller_of(request).actor)
+    shown = ChannelView.of(await _known(request, channel))
+    return RotationView(vendor=done.vendor, check=CheckView.of(done.checked), channel=shown)
+
+
+@post(
+    "/{channel:str}/test",
+    **operation(
+        summary="Send one message through the channel as it is set up, and say what the vendor said.",
+        tag=_TAG,
+        scope="channels:write",
+        body=TestChannel,
+        answer=TestView,
+        problems=["channel_not_found", "sender_unauthorised", "address_suppressed", "too_many_tests"],
+        description=(
+            "It goes through the real adapter with the real sender, once, and is no notification: there is nothing "
+            "to explain or to cancel. Suppressed addresses are refused. At most 20 in an hour for each channel."
+        ),
+    ),
+)
+async def test_channel(request: AnyRequest) -> TestView:
+    """Send a test."""
+    wanted = await read_body(request, TestChannel)
+    caller = caller_of(request)
+    wish = TestWish(
+        channel=_channel(request),
+        to=wanted.to,
+        vendor=wanted.vendor,
+        is_test=caller.environment == "test",
+    )
+    tester = deps_of(request, Deps).tester
+    return TestView.of(
+        await tester.test(tenant_of(request), lambda: _tenant(request), wish, actor=caller.actor)
+    )
+
+
+@get(
+    "/{channel:str}/dns",
+    **operation(
+        summary="Check SPF, DKIM, DMARC and MX of the sender's domain, with advice in words.",
+        tag=_TAG,
+        scope="channels:read",
+        answer=DnsView,
+        problems=["channel_not_found", "too_many_tests"],
+        description=(
+            "Asked of the name servers at every call, at most 60 times in an hour. "
+            "For e-mail only: other channels have no domain."
+        ),
+    ),
+)
+async def check_dns(request: AnyRequest) -> DnsView:
+    """Check the sender's domain."""
+    channel = _channel(request)
+    if channel != "email":
+        raise BadValueError("channel", "must be email: other channels have no domain to check")
+    config = (await _known(request, channel)).config
+    sender = config.sender
+    domain = (sender.from_address or "").rpartition("@")[2].lower()
+    if not domain:
+        raise BadValueError(
+            "sender.from_address", "is needed: PUT the channel with the address that mail comes from"
+        )
+    deps = deps_of(request, Deps)
+    await deps.tester.admit_dns(tenant_of(request))
+    checks = await check_domain(deps.resolver, domain, dkim_selector=sender.dkim_selector)
+    return DnsView(
+        domain=domain,
+        dkim_selector=sender.dkim_selector,
+        status=worst(checks),
+        checks=checks,
+        checked_at=deps.clock.now(),
+    )
+
+
+async def _known(request: AnyRequest, channel: Channel) -> ConfiguredChannel:
+    async with _tenant(request) as tx:
+        found = await _configurer(request).show(tx, [channel])
+    if not found:
+        raise UnknownChannelError(f"the channel {channel} is not set up here; PUT it first")
+    return found[0]
+
+
 def _channel(request: AnyRequest) -> Channel:
     named = str(request.path_params["channel"])
     for channel in CHANNELS:
@@ -117,5 +246,16 @@ def _configurer(request: AnyRequest) -> ChannelConfigurer:
 def routers(deps: Deps) -> list[Router]:
     """The routes of this package."""
     return [
-        Router("/api/v1/channels", route_handlers=[list_channels, show_channel, put_channel], opt=given(deps))
+        Router(
+            "/api/v1/channels",
+            route_handlers=[
+                list_channels,
+                show_channel,
+                put_channel,
+                rotate_credential,
+                test_channel,
+                check_dns,
+            ],
+            opt=given(deps),
+        )
     ]

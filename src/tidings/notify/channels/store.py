@@ -1,13 +1,14 @@
 """The only Python here that runs SQL on channels and their credentials."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 
 from tidings.contracts.tenants import Channel
-from tidings.kernel.db import Row, TenantTx
+from tidings.kernel.db import Row, TenantTx, WorkerTx
 from tidings.kernel.ids import ChannelCredentialId, ChannelId
 from tidings.kernel.sql import Queries
 from tidings.notify.channels.model import (
@@ -20,6 +21,9 @@ from tidings.notify.channels.model import (
 )
 
 QUERIES = Queries.beside(__file__)
+
+#: Begins a transaction of the tenant: for those who must have none open while they ask somebody else.
+Begin: TypeAlias = Callable[[], AbstractAsyncContextManager[TenantTx]]
 
 
 # Rows were checked when they were written, and may have been written by newer code: read leniently.
@@ -82,6 +86,7 @@ async def find_credentials(tx: TenantTx, *, channel_ids: Sequence[ChannelId]) ->
             secret_ref=row["secret_ref"],
             status=row["status"],
             rotated_at=row["rotated_at"],
+            revoked_at=row["revoked_at"],
         )
         for row in rows
     ]
@@ -101,22 +106,34 @@ async def end_credentials(
 
 
 async def insert_credentials(
-    tx: TenantTx,
-    channel_id: ChannelId,
-    fresh: Sequence[tuple[ChannelCredentialId, str, str]],
-    *,
-    now: datetime,
+    tx: TenantTx, fresh: Sequence[tuple[ChannelCredentialId, ChannelId, str, str]], *, now: datetime
 ) -> int:
-    """New ones: id, vendor, reference."""
+    """New ones: id, channel, vendor, reference."""
     return await tx.execute(
         QUERIES.insert_credentials,
         tenant_id=tx.tenant_id,
-        channel_id=channel_id,
         now=now,
-        ids=[credential_id for credential_id, _, _ in fresh],
-        vendors=[vendor for _, vendor, _ in fresh],
-        secret_refs=[secret_ref for _, _, secret_ref in fresh],
+        ids=[credential_id for credential_id, _, _, _ in fresh],
+        channel_ids=[channel_id for _, channel_id, _, _ in fresh],
+        vendors=[vendor for _, _, vendor, _ in fresh],
+        secret_refs=[secret_ref for _, _, _, secret_ref in fresh],
     )
+
+
+async def lock_channels_of_vendor(tx: TenantTx, *, vendor: str) -> list[ChannelConfig]:
+    """All channels that are sent through this vendor, locked until the end of the transaction."""
+    rows = await tx.fetch(QUERIES.lock_channels_of_vendor, tenant_id=tx.tenant_id, vendor=vendor)
+    return [from_row(row) for row in rows]
+
+
+async def touch_channels(tx: TenantTx, *, ids: Sequence[ChannelId], now: datetime) -> int:
+    """Give them a new version."""
+    return await tx.execute(QUERIES.touch_channels, tenant_id=tx.tenant_id, ids=list(ids), now=now)
+
+
+async def revoke_superseded(tx: WorkerTx, *, before: datetime, now: datetime, limit: int) -> int:
+    """Those that were superseded before that moment count as revoked; how many."""
+    return await tx.execute(QUERIES.revoke_superseded, before=before, now=now, limit=limit)
 
 
 def _columns(tx: TenantTx, config: ChannelConfig) -> dict[str, Any]:

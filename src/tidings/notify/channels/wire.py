@@ -4,10 +4,14 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from tidings.contracts.channel_configs import Checked, Tried
+from tidings.contracts.messages import Accepted, Refused, TryLater
 from tidings.contracts.moments import Moment
 from tidings.contracts.tenants import Channel
 from tidings.contracts.words import Vendor
+from tidings.kernel.ids import time_of
 from tidings.notify.channels.configure import AccountWish, ChannelWish, ConfiguredChannel
+from tidings.notify.channels.dns_check.model import Finding, Status
 from tidings.notify.channels.model import Branding, ChannelStatus, CredentialStatus, RateLimit, Sender
 
 _PerSecond = Annotated[int, Meta(ge=1, le=1_000_000)]
@@ -24,6 +28,28 @@ class AccountInput(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     #: How much the vendor takes.
     per_second: _PerSecond | None = None
     per_day: _PerDay | None = None
+
+
+class RotateCredential(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A new credential for your own account with a vendor."""
+
+    #: A reference such as `vault://smtp/2026-11`. The one in use again: its content is another now.
+    secret_ref: Annotated[str, Meta(min_length=1, max_length=512)]
+    #: One of the channel's two; the first where it is left out.
+    vendor: Vendor | None = None
+    #: Ask the vendor first whether it takes it.
+    check: bool = True
+
+
+class TestChannel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where a test goes."""
+
+    __test__ = False  # no class of tests, whatever its name begins with
+
+    #: A mail address, a telephone number, whatever the channel has.
+    to: Annotated[str, Meta(min_length=1, max_length=2048)]
+    #: One of the channel's two; the first where it is left out.
+    vendor: Vendor | None = None
 
 
 class PutChannel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -75,7 +101,11 @@ class CredentialView(Struct, frozen=True, kw_only=True):
     vendor: str
     secret_ref: str
     status: CredentialStatus
+    created_at: Moment
+    #: When another one took its place.
     rotated_at: Moment | None
+    #: Since when nothing is sent with it: it may be deleted at the vendor.
+    revoked_at: Moment | None
 
 
 class ChannelView(Struct, frozen=True, kw_only=True):
@@ -124,7 +154,9 @@ class ChannelView(Struct, frozen=True, kw_only=True):
                     vendor=c.vendor,
                     secret_ref=c.secret_ref,
                     status=c.status,
+                    created_at=time_of(c.id),
                     rotated_at=c.rotated_at,
+                    revoked_at=c.revoked_at,
                 )
                 for c in shown.credentials
             ],
@@ -138,3 +170,71 @@ class ChannelList(Struct, frozen=True, kw_only=True):
     """All channels that are set up."""
 
     items: list[ChannelView]
+
+
+class CheckView(Struct, frozen=True, kw_only=True):
+    """What the vendor said to a credential before it was used."""
+
+    #: `not_asked`: it is well formed, and this vendor has no question that sends nothing.
+    result: Literal["accepted", "not_asked", "skipped"]
+
+    @classmethod
+    def of(cls, checked: Checked | None) -> "CheckView":
+        """The same, as it is shown."""
+        if checked is None:
+            return cls(result="skipped")
+        return cls(result="accepted" if checked.result == "accepted" else "not_asked")
+
+
+class RotationView(Struct, frozen=True, kw_only=True):
+    """A credential that was put in the place of another."""
+
+    vendor: str
+    check: CheckView
+    #: The channel with its credentials, as it is now.
+    channel: ChannelView
+
+
+class TestView(Struct, frozen=True, kw_only=True):
+    """What the vendor said to a test."""
+
+    __test__ = False
+
+    #: Who was really called; `simulated` for keys of the test environment and reserved addresses.
+    vendor: str
+    result: Literal["accepted", "refused", "try_later", "unlearned"]
+    code: str | None
+    #: In words that hold no address.
+    reason: str | None
+    #: The vendor's own name for the message, if it gave one.
+    provider_message_id: str | None
+
+    @classmethod
+    def of(cls, tried: Tried) -> "TestView":
+        """The same, as it is shown."""
+        outcome = tried.outcome
+        result: Literal["accepted", "refused", "try_later", "unlearned"] = "unlearned"
+        if isinstance(outcome, Accepted):
+            result = "accepted"
+        elif isinstance(outcome, Refused):
+            result = "refused"
+        elif isinstance(outcome, TryLater):
+            result = "try_later"
+        return cls(
+            vendor=tried.vendor,
+            result=result,
+            code=getattr(outcome, "code", None),
+            reason=getattr(outcome, "reason", None),
+            provider_message_id=getattr(outcome, "provider_message_id", None),
+        )
+
+
+class DnsView(Struct, frozen=True, kw_only=True):
+    """What the domain name system says about the sender's domain."""
+
+    domain: str
+    dkim_selector: str | None
+    #: The worst of the checks.
+    status: Status
+    checks: list[Finding]
+    checked_at: Moment

@@ -17,12 +17,13 @@ import msgspec
 from msgspec import Meta, Struct
 
 from tidings.contracts.adapters import Capabilities
-from tidings.contracts.messages import OutboundMessage, Outcome, Refused, TryLater, Unlearned
+from tidings.contracts.messages import Address, OutboundMessage, Outcome, Refused, TryLater, Unlearned
 from tidings.kernel.clock import Clock
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.logs import get_logger
 from tidings.router.adapters.egress import Guard, NotAllowedThereError
-from tidings.router.adapters.http_answers import HttpAnswer, Reading, Verdict
+from tidings.router.adapters.http_answers import HttpAnswer, Reading, Verdict, checked
+from tidings.router.adapters.http_failures import outcome_of_failure
 from tidings.router.adapters.http_template import compile_header, compile_json, compile_url
 
 if TYPE_CHECKING:
@@ -86,6 +87,8 @@ class HttpSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     #: Where a refusal says its code and its reason.
     error_code_path: _Path | None = None
     error_reason_path: _Path | None = None
+    #: Answers a GET with 2xx to those whose credentials are good: for a check that sends nothing.
+    check_url: _Text | None = None
     #: Carries our message id, the same when a message is repeated.
     idempotency_header: _HeaderName = "Idempotency-Key"
     #: The vendor really drops repeats with the same key.
@@ -121,6 +124,9 @@ class HttpAdapter:
             _header_name(name, i): compile_header(value, settings.secrets, f"headers.{name}")
             for i, (name, value) in enumerate(settings.headers.items())
         }
+        self._check_url = (
+            compile_url(settings.check_url, settings.secrets, "check_url") if settings.check_url else None
+        )
         body = settings.body if settings.body is not None else DEFAULT_BODY
         self._body = compile_json(body, settings.secrets, "body")
         self._reading = Reading(
@@ -151,6 +157,23 @@ class HttpAdapter:
         await asyncio.gather(*(self._work(line, outcomes, deadline) for _ in range(workers)))
         return outcomes
 
+    async def check(self) -> Outcome | None:
+        """Ask what `check_url` names; None where the settings name nothing."""
+        if self._check_url is None:
+            return None
+        nobody = OutboundMessage(message_id="", tenant_id="", channel="", sender=Address(value=""), to="")
+        try:
+            headers = {name: fill(nobody) for name, fill in self._headers.items()}
+            answer = await self._call(self._check_url(nobody), headers, None, method="GET")
+        except Exception as error:  # noqa: BLE001  # whatever a vendor makes the library do, it is told
+            outcome = outcome_of_failure(error)
+            return (
+                TryLater(reason=outcome.reason, code="connection")
+                if isinstance(outcome, Unlearned)
+                else outcome
+            )
+        return checked(answer.status)
+
     async def close(self) -> None:
         """End all connections."""
         self._closed = True
@@ -178,7 +201,7 @@ class HttpAdapter:
             answer = await self._call(url, headers, body)
         except Exception as error:  # noqa: BLE001  # whatever a vendor makes the library do, one message pays for it
             _log.info("http.unanswered", message_id=message.message_id, error=type(error).__name__)
-            return _of_error(error)
+            return outcome_of_failure(error)
         return self._reading.outcome(answer, message)
 
     def _request(self, message: OutboundMessage) -> tuple[str, dict[str, str], bytes]:
@@ -187,11 +210,13 @@ class HttpAdapter:
         headers.setdefault(self._settings.idempotency_header, message.message_id)
         return self._url(message), headers, msgspec.json.encode(self._body(message))
 
-    async def _call(self, url: str, headers: Mapping[str, str], body: bytes) -> HttpAnswer:
+    async def _call(
+        self, url: str, headers: Mapping[str, str], body: bytes | None, *, method: str | None = None
+    ) -> HttpAnswer:
         session = self._session or self._open()
         for _ in range(_MOST_HOPS):
             async with session.request(
-                self._settings.method, url, data=body, headers=headers, allow_redirects=False
+                method or self._settings.method, url, data=body, headers=headers, allow_redirects=False
             ) as response:
                 onward = _same_place(url, response.status, response.headers.get("Location"))
                 if onward is None:
@@ -259,29 +284,3 @@ def _same_place(url: str, status: int, location: str | None) -> str | None:
     if not there.netloc and location.startswith("/") and not location.startswith("//"):
         return f"{here.scheme}://{here.netloc}{location}"
     return location if (here.scheme, here.netloc) == (there.scheme, there.netloc) else None
-
-
-def _of_error(error: Exception) -> Outcome:
-    """What is certain after a failure; the exception's own words are not kept, they name hosts and more."""
-    import aiohttp
-
-    match error:
-        case NotAllowedThereError():
-            return TryLater(reason="the vendor's address is not one that we may connect to", code="address")
-        case aiohttp.ClientConnectorCertificateError():
-            return TryLater(reason="the vendor's certificate is not one that we trust", code="tls")
-        case aiohttp.ClientConnectorSSLError():
-            return TryLater(reason="TLS could not be agreed on", code="tls")
-        case aiohttp.ClientConnectorError() | aiohttp.ConnectionTimeoutError():
-            return TryLater(reason="the vendor can't be reached", code="connection")
-        case aiohttp.InvalidURL():
-            return Refused(reason="url is not one that can be asked", code="bad_message")
-        case TimeoutError():
-            return Unlearned(reason="the vendor did not answer in time")
-        case aiohttp.ServerDisconnectedError() | ConnectionError():
-            return Unlearned(reason="the vendor closed the connection without an answer")
-        case aiohttp.ClientPayloadError():
-            return Unlearned(reason="the vendor's answer broke off")
-        case aiohttp.ClientResponseError():
-            return Unlearned(reason="the vendor said something that is no HTTP answer")
-    return Unlearned(reason="the answer was never learned")

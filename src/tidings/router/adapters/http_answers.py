@@ -102,6 +102,15 @@ class Reading:
         return min(max(wait, timedelta(0)), _LONGEST_WAIT)
 
 
+def checked(status: int) -> Outcome:
+    """What the answer to a mere question about our credentials means."""
+    if 200 <= status < 300:
+        return Accepted()
+    if status in {401, 403}:
+        return Refused(reason="the vendor does not accept the credentials", code=str(status))
+    return TryLater(reason=f"the vendor answered {status}", code=str(status))
+
+
 def _decoded(content: bytes) -> Any:
     try:
         return msgspec.json.decode(content)

@@ -75,15 +75,17 @@ def compile_text(
     return fill
 
 
-def compile_url(template: str, secrets: Mapping[str, str]) -> Callable[[OutboundMessage], str]:
+def compile_url(
+    template: str, secrets: Mapping[str, str], field: str = "url"
+) -> Callable[[OutboundMessage], str]:
     """Placeholders stand behind the host, and their values can't leave their place."""
     scheme, _, rest = template.partition("://")
     host = re.split(r"[/?#]", rest, maxsplit=1)[0]
     if scheme not in {"http", "https"} or not host or "{{" in host or "@" in host:
         raise BadValueError(
-            "url", "must be an http or https URL whose host has no placeholder and no password"
+            field, "must be an http or https URL whose host has no placeholder and no password"
         )
-    return compile_text(template, secrets, "url", encode=lambda value: quote(value, safe=""))
+    return compile_text(template, secrets, field, encode=lambda value: quote(value, safe=""))
 
 
 def compile_header(template: str, secrets: Mapping[str, str], field: str) -> Callable[[OutboundMessage], str]:

@@ -5,8 +5,10 @@ what it leads to, under the name without `_ref`. The account's own `secret_ref` 
 keys are added to the settings, or to a plain text, which is the adapter's main credential.
 """
 
+import hashlib
+import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import msgspec
@@ -23,6 +25,8 @@ from tidings.router.adapters.http import HttpAdapter, HttpSettings
 from tidings.router.adapters.smtp import FindSigners, SmtpAdapter, SmtpSettings
 
 _DEEPEST = 8
+#: Of this process alone: a mark says whether two texts are the same, and nothing about either.
+_MARKING = os.urandom(32)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +89,20 @@ ADAPTERS: Final[Mapping[str, AdapterKind]] = {
 }
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadAccount:
+    """An account's settings with their secrets, as they were when they were read."""
+
+    kind: AdapterKind
+    settings: msgspec.Struct = field(repr=False)
+    #: Another one as soon as any setting or secret is another.
+    mark: bytes = field(repr=False)
+
+    def open(self, surroundings: Surroundings) -> Adapter:
+        """Its adapter, ready to send."""
+        return self.kind.make(self.settings, surroundings)
+
+
 async def open_adapter(
     name: str,
     settings: Mapping[str, object],
@@ -94,6 +112,13 @@ async def open_adapter(
     tenant_id: TenantId | None = None,
 ) -> Adapter:
     """The adapter, ready to send; errors name the setting. It connects when there is something to send."""
+    return (await read_account(name, settings, secrets, tenant_id=tenant_id)).open(surroundings)
+
+
+async def read_account(
+    name: str, settings: Mapping[str, object], secrets: SecretResolver, *, tenant_id: TenantId | None = None
+) -> ReadAccount:
+    """The account with all that its references lead to now; errors name the setting."""
     kind = ADAPTERS.get(name)
     if kind is None:
         raise BadValueError("vendor", f"must be one of {', '.join(sorted(ADAPTERS))}")
@@ -102,7 +127,9 @@ async def open_adapter(
         read = msgspec.convert(found, kind.settings)
     except msgspec.ValidationError as error:
         raise InvalidError(explain(found, kind.settings, error)) from None
-    return kind.make(read, surroundings)
+    content = msgspec.json.encode(found, order="deterministic")
+    mark = hashlib.blake2b(content, key=_MARKING, digest_size=16).digest()
+    return ReadAccount(kind=kind, settings=read, mark=mark)
 
 
 async def _resolve(

@@ -13,7 +13,7 @@ from typing import Annotated, Literal, TypeAlias
 from msgspec import Meta, Struct
 
 from tidings.contracts.adapters import Capabilities
-from tidings.contracts.messages import OutboundMessage, Outcome
+from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused, TryLater
 from tidings.kernel.clock import Clock
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.secrets import Secret
@@ -22,7 +22,7 @@ from tidings.router.adapters.egress import Guard
 from tidings.router.adapters.mime import build
 from tidings.router.adapters.mime_headers import MailAddress
 from tidings.router.adapters.smtp_client import SmtpConnection
-from tidings.router.adapters.smtp_open import Server
+from tidings.router.adapters.smtp_open import CannotConnectError, Server
 from tidings.router.adapters.smtp_pool import Ready, SmtpPool
 
 #: Whose keys sign a tenant's mail from a domain; none: it goes out unsigned.
@@ -100,7 +100,7 @@ class SmtpAdapter:
     def __init__(
         self, settings: SmtpSettings, *, clock: Clock, guard: Guard, find_signers: FindSigners | None = None
     ) -> None:
-        server = _server(settings, guard)
+        self._server = server = _server(settings, guard)
         self._clock = clock
         self._own_signers = [
             DkimSigner(domain=key.domain, selector=key.selector, key=Secret(key.key), field=f"dkim[{i}]")
@@ -132,6 +132,18 @@ class SmtpAdapter:
     async def send(self, messages: Sequence[OutboundMessage]) -> Sequence[Outcome]:
         """One outcome each, in the same order."""
         return await self._pool.send(messages)
+
+    async def check(self) -> Outcome | None:
+        """Connect, greet, log in, and leave again."""
+        try:
+            connection = await SmtpConnection.open(self._server)
+        except CannotConnectError as error:
+            # 5xx to a login, or an enhanced code of security: our user name and password (RFC 4954, 6).
+            if error.code.startswith("5"):
+                return Refused(reason=error.reason, code=error.code)
+            return TryLater(reason=error.reason, code=error.code)
+        await connection.close()
+        return Accepted()
 
     async def close(self) -> None:
         """End all connections."""

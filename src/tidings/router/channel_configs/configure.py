@@ -57,7 +57,7 @@ class AdapterConfigs:
         changed = [
             after
             for c in commands
-            if c.vendor in known and (after := _after(known[c.vendor], c)) != known[c.vendor]
+            if c.vendor in known and ((after := _after(known[c.vendor], c)) != known[c.vendor] or c.renew)
         ]
         if fresh:
             await store.insert_accounts(tx, fresh)

@@ -55,6 +55,10 @@ class SimulatedAdapter:
         """One outcome each, in the same order."""
         return [_outcome(message) for message in messages]
 
+    async def check(self) -> Outcome | None:
+        """There is nobody to ask."""
+        return None
+
     async def close(self) -> None:
         """There is nothing to close."""
 

@@ -13,6 +13,9 @@ from tidings.router.vendors.accounts import Accounts
 from tidings.router.vendors.opened import OpenAdapters, UnusableError
 from tidings.router.vendors.simulated import SIMULATED, SimulatedAdapter, is_simulated
 
+#: Codes of vendors that did not take our credentials: HTTP, SMTP, and SMTP's enhanced ones (RFC 4954, 6).
+_NOT_LET_IN = frozenset({"401", "403", "530", "535", "5.7.0", "5.7.8", "5.7.9"})
+
 _log = get_logger("vendors")
 
 
@@ -59,6 +62,8 @@ class Vendors:
         except UnusableError as error:
             unusable = TryLater(reason=str(error), code=error.code)
             outcomes = [unusable] * len(messages)
+        if any(isinstance(o, TryLater) and o.code in _NOT_LET_IN for o in outcomes):
+            self._adapters.doubt(account.id)
         return Sent(vendor=vendor, account_id=account.id, outcomes=outcomes)
 
     async def close(self) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tidings.router.adapters.egress import public_only
+from tidings.router.adapters.egress import public_and, public_only
 
 
 @pytest.mark.parametrize(
@@ -24,3 +24,31 @@ def test_the_world_outside(address: str) -> None:
 )  # fmt: skip
 def test_ourselves_and_our_neighbours(address: str) -> None:
     assert not public_only(address)
+
+
+@pytest.mark.parametrize("address", ["8.8.8.8", "10.20.0.7", "::ffff:10.20.255.255", "fd12::5", "127.0.0.1"])
+def test_networks_that_the_operator_opened(address: str) -> None:
+    assert public_and(["10.20.0.0/16", "fd12::/32", "127.0.0.1/32"])(address)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "10.21.0.1",
+        "127.0.0.2",
+        "fd13::1",
+        "169.254.169.254",
+        "64:ff9b::a14:7",
+        "2002:a14:7::",
+        "::1",
+        "",
+        "x",
+    ],
+)
+def test_their_neighbours_stay_closed(address: str) -> None:
+    """Also an opened address in a wrapping that leads through somebody else's hands."""
+    assert not public_and(["10.20.0.0/16", "fd12::/32", "127.0.0.1/32"])(address)
+
+
+def test_nothing_is_opened_by_itself() -> None:
+    assert public_and([]) is public_only

@@ -1,0 +1,177 @@
+"""Puts a new credential in the place of the one in use, without a send in between failing.
+
+Before: the vendor is asked whether it takes the new one. Then, in one transaction, the new one is active and the one
+before it superseded. Whatever is under way ends with the old one; what begins a second later goes with the new one.
+After a grace the old one is revoked: it may be deleted at the vendor.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from tidings.contracts.channel_configs import ChannelConfigs, Checked, ConfigureAccount, VendorDesk
+from tidings.contracts.channels import CredentialRotated
+from tidings.contracts.events import NOTIFY_SOURCE
+from tidings.contracts.tenants import Channel
+from tidings.kernel.audit.log import AuditLog, Entry
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import Database, TenantTx
+from tidings.kernel.errors import BadValueError, NotConfiguredError
+from tidings.kernel.events import new_event
+from tidings.kernel.ids import CHANNEL_CREDENTIAL, TenantId
+from tidings.kernel.outbox import Outbox
+from tidings.kernel.refusals import FieldError, InvalidError
+from tidings.kernel.secrets import SecretNotFoundError, SecretResolver, SecretStoreError
+from tidings.notify.channels import store
+from tidings.notify.channels.configure import NO_SUCH_SECRET
+from tidings.notify.channels.errors import (
+    CredentialRefusedError,
+    NoOwnAccountError,
+    SecretsUnavailableError,
+    UnknownChannelError,
+    VendorNotReachedError,
+)
+from tidings.notify.channels.model import ChannelConfig
+from tidings.notify.channels.store import Begin
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RotationWish:
+    """A new credential for an account of the tenant's own."""
+
+    channel: Channel
+    #: One of the channel's two; None for the first.
+    vendor: str | None
+    #: The same reference again: its content is another, and everybody reads it now.
+    secret_ref: str
+    #: Whether the vendor is asked first.
+    check: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rotated:
+    """What came of it."""
+
+    vendor: str
+    #: What the vendor said before; None where it was not to be asked.
+    checked: Checked | None
+
+
+class CredentialRotator:
+    """Rotates the credentials of tenants' own accounts."""
+
+    def __init__(
+        self,
+        *,
+        router: ChannelConfigs,
+        desk: VendorDesk,
+        secrets: SecretResolver,
+        outbox: Outbox,
+        audit: AuditLog,
+        clock: Clock,
+    ) -> None:
+        self._router = router
+        self._desk = desk
+        self._secrets = secrets
+        self._outbox = outbox
+        self._audit = audit
+        self._clock = clock
+
+    async def rotate(self, begin: Begin, wish: RotationWish, *, actor: str) -> Rotated:
+        """Ask, then change; no transaction is open while a vendor is asked."""
+        async with begin() as tx:
+            tenant_id = tx.tenant_id
+            vendor = self._vendor(await store.find_channels(tx, channels=[wish.channel]), wish)
+            await self._own_account(tx, vendor)
+        await self._resolve(tenant_id, wish)
+        checked = await self._ask(tenant_id, vendor, wish) if wish.check else None
+        async with begin() as tx:
+            await self._change(tx, wish, vendor, actor)
+        return Rotated(vendor=vendor, checked=checked)
+
+    def _vendor(self, found: list[ChannelConfig], wish: RotationWish) -> str:
+        config = next((c for c in found if c.channel == wish.channel), None)
+        if config is None:
+            raise UnknownChannelError(f"the channel {wish.channel} is not set up here; PUT it first")
+        vendor = wish.vendor or config.vendor
+        if vendor not in config.vendors:
+            raise BadValueError("vendor", f"must be one of the channel's: {', '.join(config.vendors)}")
+        return vendor
+
+    async def _own_account(self, tx: TenantTx, vendor: str) -> None:
+        account = (await self._router.accounts(tx, [vendor])).get(vendor)
+        if account is None or account.platform:
+            raise NoOwnAccountError
+
+    async def _resolve(self, tenant_id: TenantId, wish: RotationWish) -> None:
+        try:
+            await self._secrets.resolve(wish.secret_ref, tenant_id=tenant_id)
+        except (SecretNotFoundError, NotConfiguredError):
+            raise InvalidError([FieldError("secret_ref", NO_SUCH_SECRET)]) from None
+        except SecretStoreError as error:
+            raise SecretsUnavailableError(str(error)) from None
+
+    async def _ask(self, tenant_id: TenantId, vendor: str, wish: RotationWish) -> Checked:
+        checked = await self._desk.check(tenant_id, vendor, wish.secret_ref)
+        said = f"{checked.reason} ({checked.code})" if checked.code else checked.reason
+        if checked.result in {"refused", "unusable"}:
+            raise CredentialRefusedError(
+                f"the new credential is not usable, and the one before it stays in use: {said}"
+            )
+        if checked.result == "not_reached":
+            raise VendorNotReachedError(
+                f"the vendor could not be asked about the new credential: {said}; "
+                'try again, or leave the check out with "check": false'
+            )
+        return checked
+
+    async def _change(self, tx: TenantTx, wish: RotationWish, vendor: str, actor: str) -> None:
+        channels = await store.lock_channels_of_vendor(tx, vendor=vendor)
+        # Somebody may have changed the channel while the vendor was asked.
+        self._vendor(channels, wish)
+        await self._own_account(tx, vendor)
+        ids = [config.id for config in channels]
+        known = await store.find_credentials(tx, channel_ids=ids)
+        active = {c.channel_id: c for c in known if c.status == "active" and c.vendor == vendor}
+        changed = [i for i in ids if i not in active or active[i].secret_ref != wish.secret_ref]
+        now = self._clock.now()
+        if changed:
+            ended = [active[i].id for i in changed if i in active]
+            await store.end_credentials(tx, [(one, "superseded") for one in ended], now=now)
+            fresh = [(CHANNEL_CREDENTIAL.new(now), i, vendor, wish.secret_ref) for i in changed]
+            await store.insert_credentials(tx, fresh, now=now)
+            await store.touch_channels(tx, ids=changed, now=now)
+        command = ConfigureAccount(vendor=vendor, secret_ref=wish.secret_ref, renew=True)
+        await self._router.configure(tx, [command], actor=actor)
+        await self._tell(tx, channels, vendor, same=not changed, actor=actor)
+
+    async def _tell(
+        self, tx: TenantTx, channels: list[ChannelConfig], vendor: str, *, same: bool, actor: str
+    ) -> None:
+        names = tuple(config.channel for config in channels)
+        event = new_event(
+            "channel.credential_rotated.v1",
+            CredentialRotated(vendor=vendor, channels=names),
+            tenant_id=tx.tenant_id,
+            ordering_key=f"vendor:{vendor}",
+            source=NOTIFY_SOURCE,
+            clock=self._clock,
+        )
+        await self._outbox.append(tx, [event])
+        entries = [
+            Entry(
+                entity_type="channel",
+                entity_id=config.id,
+                action="credential_rotated",
+                actor=actor,
+                after={"channel": config.channel, "vendor": vendor, "same_reference": same},
+            )
+            for config in channels
+        ]
+        await self._audit.append(tx, entries)
+
+
+async def revoke_superseded(db: Database, clock: Clock, *, grace: timedelta, limit: int) -> int:
+    """Those that nothing can be under way with any more; how many."""
+    now = clock.now()
+    async with db.worker() as tx:
+        return await store.revoke_superseded(tx, before=now - grace, now=now, limit=limit)

@@ -1,0 +1,143 @@
+"""Sends one message through a channel as it is set up, to see what the vendor says."""
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Final, cast
+
+from tidings.contracts.channel_configs import Tried, VendorDesk
+from tidings.contracts.messages import Address, OutboundMessage
+from tidings.contracts.tenants import Channel
+from tidings.kernel.addresses import NormalisedAddress, normalise
+from tidings.kernel.audit.log import AuditLog, Entry
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import TenantTx
+from tidings.kernel.errors import BadValueError
+from tidings.kernel.hot_state import Limits, Take
+from tidings.kernel.ids import NOTIFICATION, TenantId
+from tidings.kernel.keys.keyring import Keyring
+from tidings.kernel.limit_windows import SlidingWindow
+from tidings.notify.channels import store
+from tidings.notify.channels.errors import (
+    AddressHeldError,
+    SenderUnauthorisedError,
+    TooManyTestsError,
+    UnknownChannelError,
+)
+from tidings.notify.channels.model import ChannelConfig, sender_authorised
+from tidings.notify.channels.store import Begin
+from tidings.notify.facts.load import FactsLoader
+from tidings.notify.facts.model import Shared
+from tidings.notify.suppressions import store as suppression_store
+from tidings.notify.suppressions.model import Question, mail_domain_of
+from tidings.notify.tenants import store as tenant_store
+
+#: Tests of one channel of one tenant.
+LIMIT: Final = SlidingWindow(limit=20, window=timedelta(hours=1))
+#: Checks of a sender's domain: each makes us ask name servers of the tenant's choice.
+DNS_LIMIT: Final = SlidingWindow(limit=60, window=timedelta(hours=1))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestWish:
+    """A test that somebody wants."""
+
+    __test__ = False
+
+    channel: Channel
+    to: str = field(repr=False)
+    #: One of the channel's two; None for the first.
+    vendor: str | None
+    #: Asked for with a key of the test environment: it never reaches a vendor.
+    is_test: bool
+
+
+class ChannelTester:
+    """Sends tests; limited, in the audit before they go out, and never to somebody who is suppressed."""
+
+    def __init__(
+        self,
+        *,
+        desk: VendorDesk,
+        limits: Limits,
+        loader: FactsLoader,
+        keyring: Keyring,
+        audit: AuditLog,
+        clock: Clock,
+    ) -> None:
+        self._desk = desk
+        self._limits = limits
+        self._loader = loader
+        self._keyring = keyring
+        self._audit = audit
+        self._clock = clock
+
+    async def test(self, tenant_id: TenantId, begin: Begin, wish: TestWish, *, actor: str) -> Tried:
+        """What the vendor said; no transaction is open while it is asked."""
+        to = normalise(wish.channel, wish.to, field="to")
+        shared = await self._loader.shared()
+        async with begin() as tx:
+            config = await self._allowed(tx, wish)
+            await self._not_held(tx, shared, wish.channel, to)
+        vendor = wish.vendor or config.vendor
+        if vendor not in config.vendors:
+            raise BadValueError("vendor", f"must be one of the channel's: {', '.join(config.vendors)}")
+        await self._take(tenant_id, Take(key=f"channel_test:{wish.channel}", limit=LIMIT))
+        entry = Entry(
+            entity_type="channel",
+            entity_id=config.id,
+            action="test_sent",
+            actor=actor,
+            after={"channel": wish.channel, "vendor": vendor},
+        )
+        async with begin() as tx:
+            await self._audit.append(tx, [entry])
+        message = self._message(tenant_id, config, to, vendor)
+        return await self._desk.try_out(tenant_id, vendor, message, is_test=wish.is_test)
+
+    async def admit_dns(self, tenant_id: TenantId) -> None:
+        """Count one check of the sender's domain; a `TooManyTestsError` where there were too many."""
+        await self._take(tenant_id, Take(key="channel_dns", limit=DNS_LIMIT))
+
+    async def _take(self, tenant_id: TenantId, wanted: Take) -> None:
+        (taken,) = await self._limits.take(tenant_id, [[wanted]])
+        if not taken.granted:
+            raise TooManyTestsError
+
+    async def _allowed(self, tx: TenantTx, wish: TestWish) -> ChannelConfig:
+        found = await store.find_channels(tx, channels=[wish.channel])
+        if not found:
+            raise UnknownChannelError(f"the channel {wish.channel} is not set up here; PUT it first")
+        tenant = await tenant_store.find_tenant(tx, tenant_id=tx.tenant_id)
+        domains = tenant.notification_policy.allowed_sender_domains if tenant else ()
+        if not sender_authorised(wish.channel, found[0].sender, domains):
+            raise SenderUnauthorisedError
+        return found[0]
+
+    async def _not_held(self, tx: TenantTx, shared: Shared, channel: Channel, to: NormalisedAddress) -> None:
+        pepper = await self._keyring.pepper(tx)
+        question = Question(
+            channel=channel,
+            address_hash=pepper.hash(to),
+            platform_hash=shared.platform_pepper.hash(to),
+            mail_domain=mail_domain_of(channel, to),
+        )
+        if await suppression_store.find_held(tx, [question], now=self._clock.now()):
+            raise AddressHeldError
+
+    def _message(
+        self, tenant_id: TenantId, config: ChannelConfig, to: NormalisedAddress, vendor: str
+    ) -> OutboundMessage:
+        now = self._clock.now()
+        sender = config.sender
+        shown = sender.from_address if config.channel == "email" else sender.sender_id
+        return OutboundMessage(
+            message_id=NOTIFICATION.new(now),
+            tenant_id=tenant_id,
+            channel=config.channel,
+            sender=Address(value=shown or "", name=sender.from_name),
+            to=cast("str", to),
+            reply_to=Address(value=sender.reply_to) if sender.reply_to else None,
+            subject=f"Test of {config.channel}",
+            text=f"This is a test of {config.channel} through {vendor}, sent at {now:%Y-%m-%d %H:%M} UTC.\n"
+            "Somebody who sets it up asked for it. There is nothing to do.",
+        )

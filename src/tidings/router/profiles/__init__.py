@@ -1,0 +1,1 @@
+"""What the router has learned about reaching a recipient."""

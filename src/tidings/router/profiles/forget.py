@@ -1,0 +1,18 @@
+"""Forgets what was learned about reaching somebody, in the transaction that erases them."""
+
+from collections.abc import Sequence
+
+from tidings.kernel.db import TenantTx
+from tidings.kernel.sql import Queries
+
+_QUERIES = Queries.beside(__file__)
+
+
+class ProfileForgetter:
+    """The contract's `Forgetter`."""
+
+    async def forget(self, tx: TenantTx, recipient_ids: Sequence[str]) -> int:
+        """Remove their profiles; how many there were."""
+        return await tx.execute(
+            _QUERIES.forget_profiles, tenant_id=tx.tenant_id, recipient_ids=list(recipient_ids)
+        )

@@ -1,0 +1,61 @@
+"""The router's `VendorDesk`: questions to vendors outside the ordinary way of messages."""
+
+import asyncio
+from datetime import timedelta
+from typing import Literal
+
+from tidings.contracts.channel_configs import Checked, Tried
+from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused
+from tidings.kernel.ids import TenantId
+from tidings.router.channel_configs.store import StoredAccount
+from tidings.router.vendors.opened import OpenAdapters, UnusableError
+from tidings.router.vendors.vendors import Vendors
+
+
+class Desk:
+    """Checks credentials, tries accounts out."""
+
+    def __init__(
+        self, vendors: Vendors, adapters: OpenAdapters, *, patience: timedelta = timedelta(seconds=20)
+    ) -> None:
+        """`patience`: how long a vendor has to say whether it takes credentials."""
+        self._vendors = vendors
+        self._adapters = adapters
+        self._patience = patience.total_seconds()
+
+    async def check(self, tenant_id: TenantId, vendor: str, secret_ref: str) -> Checked:
+        """Whether the vendor takes what the reference leads to, as an account of the tenant's own."""
+        account = StoredAccount(
+            id="unsaved",
+            platform=False,
+            vendor=vendor,
+            handle=None,
+            secret_ref=secret_ref,
+            per_second=None,
+            per_day=None,
+        )
+        try:
+            async with asyncio.timeout(self._patience), self._adapters.apart(account, tenant_id) as adapter:
+                return _told(await adapter.check())
+        except UnusableError as error:
+            return Checked(result="unusable", code=error.code, reason=str(error))
+        except TimeoutError:
+            return Checked(result="not_reached", code="late", reason="the vendor did not answer in time")
+
+    async def try_out(
+        self, tenant_id: TenantId, vendor: str, message: OutboundMessage, *, is_test: bool
+    ) -> Tried:
+        """Send one message through the account that the tenant sends through."""
+        sent = await self._vendors.send(
+            tenant_id, self._vendors.of(vendor, message, is_test=is_test), [message]
+        )
+        return Tried(vendor=sent.vendor, outcome=sent.outcomes[0])
+
+
+def _told(outcome: Outcome | None) -> Checked:
+    if outcome is None:
+        return Checked(result="not_asked")
+    if isinstance(outcome, Accepted):
+        return Checked(result="accepted")
+    result: Literal["refused", "not_reached"] = "refused" if isinstance(outcome, Refused) else "not_reached"
+    return Checked(result=result, code=getattr(outcome, "code", None), reason=outcome.reason)

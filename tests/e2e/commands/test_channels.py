@@ -1,0 +1,47 @@
+"""`tidings channel` at the keyboard of a running Tidings."""
+
+from tests.e2e.commands.conftest import Operator
+
+
+def test_channels_are_listed_changed_and_tested(operator: Operator) -> None:
+    """The demo tenant's, through the sandbox."""
+    listed = operator.gets("channel", "list")
+    changed = operator.gets("channel", "set", "email", "--reply-to", "desk@demo.example")
+    said = operator.reads("channel", "test", "email", "laila@example.test")
+    shown = operator.reads("channel", "show", "email")
+
+    assert [channel["channel"] for channel in listed] == ["email", "sms"]
+    assert changed["version"] == listed[0]["version"] + 1
+    assert changed["sender"] == {**listed[0]["sender"], "reply_to": "desk@demo.example"}
+    assert said.startswith("smtp has taken it")
+    assert "the platform's account" in shown
+
+
+def test_what_is_not_possible_is_said_in_one_line(operator: Operator) -> None:
+    assert "platform's account" in operator.is_refused("channel", "rotate", "email", "file://new.json")
+    assert "not set up" in operator.is_refused("channel", "show", "voice")
+    assert "--vendor" in operator.is_refused("channel", "set", "voice")
+    assert "secret of yours" in operator.is_refused(
+        "channel", "set", "email", "--account", "smtp=file://nowhere"
+    )
+
+
+def test_ones_own_account_is_set_and_rotated(operator: Operator) -> None:
+    """The vendor is on loopback, which is nobody's to reach unless the operator opens it: the check says so."""
+    tenant_id = operator.running.demo["tenant_id"]
+    folder = operator.running.data_dir / "secrets" / tenant_id
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in ("one.json", "two.json"):
+        (folder / name).write_text('{"host": "127.0.0.1", "port": 9, "security": "none"}')
+        (folder / name).chmod(0o644)
+    folder.chmod(0o755)
+    operator.reads("channel", "set", "email", "--account", "smtp=file://one.json")
+
+    refused = operator.is_refused("channel", "rotate", "email", "file://two.json")
+    rotated = operator.gets("channel", "rotate", "email", "file://two.json", "--no-check")
+
+    assert "not one that we may connect to" in refused
+    assert {c["secret_ref"]: c["status"] for c in rotated["channel"]["credentials"]} == {
+        "file://one.json": "superseded",
+        "file://two.json": "active",
+    }
