@@ -22,6 +22,8 @@ _PERSONAL = frozenset({
     "msisdns", "subject", "preheader", "body", "bodies", "html", "text", "variables", "attachments",
     "secret", "secrets", "token", "tokens", "password", "passwords", "passphrase", "credential",
     "credentials", "otp", "pin", "authorization", "cookie", "ciphertext", "plaintext",
+    # An audit can't be changed, so what an erasure has to take away must never get into it.
+    "tags", "attributes", "evidence",
 })  # fmt: skip
 _PAIRS = frozenset(
     pair.partition(" ")[::2]

@@ -1,0 +1,116 @@
+"""`tidings recipient`: what people have a right to: to be forgotten, and to see everything."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tidings.cli.calling import Key, Tenant, Url, client
+from tidings.cli.failures import CommandError
+from tidings.cli.options import DataDir, Json
+
+app = typer.Typer(
+    help="Erase somebody, or export everything that is held about them.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+Recipient = Annotated[str, typer.Argument(metavar="RECIPIENT", help="Their id, rcp_…")]
+
+
+@app.command("erase")
+def erase(
+    recipient: Recipient,
+    *,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    reason: Annotated[
+        str | None, typer.Option("--reason", help="For the audit: a ticket's number, nothing personal.")
+    ] = None,
+    receipt: Annotated[
+        Path | None, typer.Option("--receipt", help="Write the signed receipt to this file.")
+    ] = None,
+    as_json: Json = False,
+    url: Url = None,
+    key: Key = None,
+    tenant: Tenant = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Erase a recipient for good, and print what was destroyed. Doing it again gives the same receipt."""
+    from tidings.client import recipients
+
+    if receipt is not None and receipt.exists():
+        raise CommandError(f"{receipt} is there already; name another file for the receipt")
+    if not yes and not typer.confirm(f"Erase {recipient}? There is no way back.", err=True):
+        raise CommandError("nothing was erased")
+    with client(url, key, tenant, data_dir) as tidings:
+        found = tidings.call(recipients.erase(recipient, reason=reason))
+    text = json.dumps(found, indent=2, ensure_ascii=False)
+    if receipt is not None:
+        receipt.write_text(f"{text}\n", encoding="utf-8")
+    if as_json:
+        print(text)
+        return
+    for line in _told(found["statement"]):
+        print(line)
+    if receipt is not None:
+        print(f"receipt: {receipt}; `tidings erasure verify {receipt}` proves it")
+
+
+@app.command("export")
+def export(
+    recipient: Recipient,
+    *,
+    out: Annotated[Path | None, typer.Option("--out", help="The zip. [default: RECIPIENT.zip]")] = None,
+    url: Url = None,
+    key: Key = None,
+    tenant: Tenant = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Write everything that is held about a recipient into a zip that only you can read."""
+    from tidings.client import recipients
+
+    target = out or Path(f"{recipient}.zip")
+    if target.exists():
+        raise CommandError(f"{target} is there already; name another file with --out")
+    # Whole or not at all: half an archive must not lie there under its name.
+    draft = target.with_name(f".{target.name}.part")
+    try:
+        draft.unlink(missing_ok=True)
+        draft.touch(mode=0o600)
+        with client(url, key, tenant, data_dir) as tidings, draft.open("wb") as file:
+            for piece in tidings.download(recipients.export(recipient)):
+                file.write(piece)
+        _check(draft)
+        draft.replace(target)
+    except OSError as error:
+        raise CommandError(f"{target} can't be written: {error.strerror}") from None
+    finally:
+        draft.unlink(missing_ok=True)
+    print(f"{target}: {target.stat().st_size} bytes; README.txt in it says what is what")
+
+
+def _check(archive: Path) -> None:
+    import zipfile
+
+    if not zipfile.is_zipfile(archive):
+        raise CommandError("the server's answer broke off; try again")
+
+
+def _told(statement: dict[str, Any]) -> list[str]:
+    destroyed, kept = statement["destroyed"], statement["kept"]
+    lines = [
+        f"{statement['recipient_id']} was erased at {statement['erased_at']} (receipt {statement['id']})",
+        f"destroyed: {destroyed['data_keys']} keys, {destroyed['addresses']} addresses; "
+        f"{destroyed['notifications_unreadable']} notifications can't be read any more",
+        f"stopped: {statement['stopped']} that waited; {statement['under_way']} were handed over and go no further",
+        f"kept: {kept['suppressions']} suppressions, as hashes",
+    ]
+    lines += [
+        f"in flight: {one['notification_id']} was being given to {one['vendor'] or 'a vendor'} and may yet arrive"
+        for one in statement["in_flight"]
+    ]
+    if statement["vendors"]:
+        lines.append(f"vendors that were given messages before: {', '.join(statement['vendors'])}")
+    lines.append(f"after {statement['backups_until']} no backup holds the key")
+    return lines

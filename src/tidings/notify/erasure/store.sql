@@ -1,0 +1,117 @@
+-- name: forget_recipient
+-- Under the lock of the row. Language and time zone say something about a person too: the tenant's take their place.
+UPDATE notification.recipients AS mine
+SET identity_type = NULL, identity_id = NULL, display_name_ciphertext = NULL,
+    primary_locale = tenant.default_locale, primary_timezone = tenant.default_timezone,
+    tags = '{}', attributes = '{}'::jsonb, erased_at = :now, updated_at = :now, version = mine.version + 1
+FROM notification.tenants_local AS tenant
+WHERE mine.tenant_id = :tenant_id AND mine.id = :recipient_id AND tenant.tenant_id = mine.tenant_id;
+
+-- name: forget_addresses
+-- Whole rows: what has to outlive them is a suppression, which has a row of its own.
+DELETE FROM notification.recipient_addresses
+WHERE tenant_id = :tenant_id AND recipient_id = :recipient_id
+RETURNING channel, address_hash;
+
+-- name: forget_preferences
+-- The row stays, because notifications name its version; nothing that was chosen does.
+UPDATE notification.notification_preferences
+SET locale = '', timezone = '', channels = '{}'::jsonb, quiet_hours = NULL, digest_schedule = '{}'::jsonb,
+    marketing_consent = '{"granted": false}'::jsonb, guardian_routing = NULL, global_unsubscribed_at = NULL,
+    updated_at = :now, version = version + 1
+WHERE tenant_id = :tenant_id AND recipient_id = :recipient_id;
+
+-- name: forget_in_suppressions
+-- By hash and not by channel: a number that is suppressed for sms may be the one they had for whatsapp. The hash stays and
+-- goes on holding the address back; the copy under the tenant's own key, which is not destroyed, goes.
+UPDATE notification.suppressions AS mine
+SET address_ciphertext = NULL, notes = NULL
+FROM (SELECT DISTINCT hash FROM unnest(:hashes::text[]) AS given (hash)) AS theirs
+WHERE mine.tenant_id = :tenant_id AND mine.address_hash = theirs.hash
+RETURNING mine.id, mine.released_at;
+
+-- name: survey_notifications
+-- One walk over all that this person was ever sent, by ix_notifications_recipient; see `look_back_at_recipient`.
+SELECT count(*) AS total,
+       count(*) FILTER (WHERE metadata IS NOT NULL) AS with_metadata,
+       coalesce(array_agg(id ORDER BY id) FILTER (WHERE status IN ('queued', 'scheduled')), '{}') AS waiting,
+       coalesce(array_agg(id ORDER BY id) FILTER (WHERE status = 'dispatched'), '{}') AS under_way
+FROM notification.notifications
+WHERE tenant_id = :tenant_id AND recipient_id >= :recipient_id AND recipient_id <= :recipient_id;
+
+-- name: forget_metadata
+-- The caller's own words beside a notification; not for personal data, and nobody can know.
+UPDATE notification.notifications
+SET metadata = NULL
+WHERE tenant_id = :tenant_id AND recipient_id >= :recipient_id AND recipient_id <= :recipient_id
+  AND metadata IS NOT NULL;
+
+-- name: find_vendors
+-- Who was given something for this person: each of their notifications by its key, and its log by index.
+SELECT DISTINCT told.vendor
+FROM notification.notifications AS n
+CROSS JOIN LATERAL (
+    SELECT a.vendor FROM notification.delivery_attempts AS a
+    WHERE a.tenant_id = :tenant_id AND a.notification_id = n.id
+    OFFSET 0
+) AS told
+WHERE n.tenant_id = :tenant_id AND n.recipient_id >= :recipient_id AND n.recipient_id <= :recipient_id
+ORDER BY told.vendor;
+
+-- name: stop_waiting
+-- As when one is cancelled: the queue's row goes first and the notification's after it, in the order in which a worker's turn
+-- takes them. Whoever hands one over just now wins: it is not among those returned, and nothing was written for it.
+WITH given AS (
+    SELECT *
+    FROM unnest(
+        :ids::text[], :created_ats::timestamptz[], :event_ids::text[], :event_subjects::text[], :event_payloads::text[],
+        :event_envelopes::text[]
+    ) AS g (id, created_at, event_id, event_subject, event_payload, event_envelope)
+), left_queue AS (
+    DELETE FROM notification.dispatch_queue AS q USING given
+    WHERE q.tenant_id = :tenant_id AND q.notification_id = given.id
+    RETURNING q.notification_id
+), waiting AS MATERIALIZED (
+    SELECT given.*
+    FROM given
+    CROSS JOIN LATERAL (
+        SELECT n.id AS there FROM notification.notifications AS n
+        WHERE n.tenant_id = :tenant_id AND n.created_at = given.created_at AND n.id = given.id
+          AND n.status IN ('queued', 'scheduled')
+          AND (SELECT count(*) FROM left_queue) >= 0
+        FOR UPDATE
+    ) AS held
+), stopped AS (
+    UPDATE notification.notifications AS n
+    SET status = 'suppressed', suppressed_at = :now, suppression_reason = :reason, updated_at = :now,
+        decision_trace = concat_ws(';', nullif(n.decision_trace, ''), CAST(:trace AS text)), version = n.version + 1
+    FROM waiting
+    WHERE n.tenant_id = :tenant_id AND n.created_at = waiting.created_at AND n.id = waiting.id
+    RETURNING n.id, n.channel, n.category, waiting.event_id, waiting.event_subject, waiting.event_payload,
+              waiting.event_envelope
+), left_schedule AS (
+    UPDATE notification.notification_scheduled AS s SET obsolete = true, processed_at = :now, updated_at = :now
+    FROM stopped
+    WHERE s.tenant_id = :tenant_id AND s.notification_id = stopped.id AND s.processed_at IS NULL AND NOT s.obsolete
+), announced AS (
+    INSERT INTO notification.outbox (id, tenant_id, subject, ordering_key, payload, envelope)
+    SELECT event_id, :tenant_id, event_subject, id, event_payload, event_envelope FROM stopped
+), counted AS (
+    INSERT INTO notification.counters AS known (tenant_id, day, stripe, name, channel, category, n)
+    SELECT :tenant_id, :day, :stripe, 'suppressed', channel, category, count(*)
+    FROM stopped
+    GROUP BY channel, category
+    ORDER BY channel, category
+    ON CONFLICT (tenant_id, day, stripe, name, channel, category) DO UPDATE SET n = known.n + excluded.n
+)
+SELECT id FROM stopped;
+
+-- name: insert_receipt
+-- One for each recipient; the row is never changed.
+INSERT INTO notification.erasures (tenant_id, id, recipient_id, erased_at, statement, key_id, signature)
+VALUES (:tenant_id, :id, :recipient_id, :erased_at, :statement, :key_id, :signature);
+
+-- name: find_receipt
+-- By its unique key.
+SELECT id, recipient_id, erased_at, statement, key_id, signature
+FROM notification.erasures WHERE tenant_id = :tenant_id AND recipient_id = :recipient_id;

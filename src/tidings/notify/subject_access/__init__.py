@@ -1,0 +1,1 @@
+"""Subject access: everything that is held about a person, as one archive for them to keep."""

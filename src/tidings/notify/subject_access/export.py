@@ -1,0 +1,133 @@
+"""The use case "what do you know about me": all files of the archive, each written while it is read."""
+
+from collections.abc import AsyncIterable, AsyncIterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import msgspec
+
+from tidings.kernel.audit.log import AuditLog, Entry
+from tidings.kernel.blobs.keys import escape_file_name
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import Database
+from tidings.kernel.keys.keyring import Keyring
+from tidings.notify.recipients import ledger, preferences
+from tidings.notify.recipients.change import Whole, load_whole
+from tidings.notify.recipients.errors import ErasedRecipientError
+from tidings.notify.recipients.preferences_model import Preferences, nothing_chosen
+from tidings.notify.recipients.wire import RecipientView
+from tidings.notify.subject_access import store
+from tidings.notify.subject_access.readme import README
+from tidings.notify.subject_access.sent import Asked, SentReader
+from tidings.notify.subject_access.zipping import PackedFile, zipped
+
+_PAGE: Final = 200
+#: The streams of the audit that tell of a person.
+_AUDITED: Final = ("recipient", "preferences")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What is held about somebody and is never much: read at once, before anything is answered."""
+
+    asked: Asked
+    whole: Whole = field(repr=False)
+    preferences: Preferences
+    suppressions: list[dict[str, Any]]
+
+
+class SubjectExporter:
+    """Makes archives."""
+
+    def __init__(
+        self, db: Database, *, keyring: Keyring, sent: SentReader, audit: AuditLog, clock: Clock
+    ) -> None:
+        self._db = db
+        self._keyring = keyring
+        self._sent = sent
+        self._audit = audit
+        self._clock = clock
+
+    async def open(self, asked: Asked, *, actor: str) -> Known:
+        """Who it is about, and a line in the audit; an `ErasedRecipientError` where nothing can be read any more."""
+        async with self._db.tenant(asked.tenant_id, caller_role=asked.role) as tx:
+            whole = await load_whole(tx, asked.recipient_id, self._keyring)
+            if whole.recipient.erased_at is not None:
+                raise ErasedRecipientError
+            chosen = await preferences.load_preferences(tx, recipient_ids=[asked.recipient_id])
+            held = await store.find_suppressions(tx, [address.address_hash for address in whole.addresses])
+            entry = Entry(
+                entity_type="recipient", entity_id=asked.recipient_id, action="exported", actor=actor
+            )
+            await self._audit.append(tx, [entry])
+        return Known(
+            asked=asked,
+            whole=whole,
+            preferences=chosen.get(asked.recipient_id) or nothing_chosen(asked.recipient_id),
+            suppressions=held,
+        )
+
+    def archive(self, known: Known) -> AsyncIterator[bytes]:
+        """The zip, in pieces."""
+        return zipped(self._files(known), now=self._clock.now())
+
+    async def _files(self, known: Known) -> AsyncIterator[PackedFile]:
+        asked = known.asked
+        yield PackedFile(name="README.txt", pieces=_whole(README.encode()))
+        yield _json("profile.json", RecipientView.of(known.whole, reveal=True))
+        yield _json("preferences.json", known.preferences)
+        yield _json("suppressions.json", known.suppressions)
+        yield PackedFile(name="consents.jsonl", pieces=_lines(self._consents(asked)))
+        yield PackedFile(name="notifications.jsonl", pieces=_lines(self._sent.notifications(asked)))
+        async for file in self._sent.files(asked):
+            name = escape_file_name(file.attachment.filename)
+            yield PackedFile(
+                name=f"attachments/{file.notification_id}/{file.place}-{name}",
+                pieces=_whole(file.attachment.content),
+            )
+        yield PackedFile(name="audit.jsonl", pieces=_lines(self._audited(asked)))
+
+    async def _consents(self, asked: Asked) -> AsyncIterator[Any]:
+        after: str | None = None
+        while True:
+            async with self._db.tenant(asked.tenant_id, caller_role=asked.role) as tx:
+                found = await ledger.list_events(tx, asked.recipient_id, after_id=after, limit=_PAGE)
+            for event in found:
+                yield event
+            if len(found) < _PAGE:
+                return
+            after = found[-1].id
+
+    async def _audited(self, asked: Asked) -> AsyncIterator[Any]:
+        for stream in _AUDITED:
+            before = None
+            while True:
+                async with self._db.tenant(asked.tenant_id, caller_role=asked.role) as tx:
+                    found = await self._audit.read_recent(
+                        tx, entity_type=stream, entity_id=asked.recipient_id, before=before, limit=_PAGE
+                    )
+                for row in found:
+                    yield {
+                        "id": row.id,
+                        "at": row.occurred_at,
+                        "about": row.entity_type,
+                        "action": row.action,
+                        "actor": row.actor,
+                    }
+                if len(found) < _PAGE:
+                    break
+                before = found[-1].id
+
+
+def _json(name: str, content: Any) -> PackedFile:
+    text = msgspec.json.format(msgspec.json.encode(content), indent=2)
+    return PackedFile(name=name, pieces=_whole(text + b"\n"))
+
+
+async def _whole(content: bytes) -> AsyncIterator[bytes]:
+    yield content
+
+
+async def _lines(items: AsyncIterable[Any]) -> AsyncIterator[bytes]:
+    async for item in items:
+        yield msgspec.json.encode(item) + b"\n"

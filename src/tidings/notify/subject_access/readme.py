@@ -1,0 +1,25 @@
+"""What the archive says about itself, for the person who opens it."""
+
+from typing import Final
+
+README: Final = """\
+This archive holds everything that is kept about one person here.
+
+profile.json          who you are known as: name, language, time zone, tags, and your addresses in the clear
+preferences.json      what you allow and what you do not
+consents.jsonl        every yes and every no that you gave: when, how it came, and where that can be looked up
+suppressions.json     addresses of yours that are not written to, and why
+notifications.jsonl   every message to you, the newest first: what it was made from, its words, and what became of it
+attachments/          the files that went along, by message
+audit.jsonl           who looked at your data, or changed it, and when
+
+A .jsonl file has one record on each line.
+
+Of a message's words only a fingerprint is kept. They are put together once more for this archive, from the same text
+and the same details as then. "exact": true says that the fingerprint agrees: it is what was sent. Where it is false,
+something such as your name was changed since. Where "gone" stands instead, a text or a file that it needs is not kept
+any more, and the word beside it says why.
+
+Companies that carried messages to you (in "what_vendors_said" each is named) keep what they were given by their own
+rules; ask them too.
+"""

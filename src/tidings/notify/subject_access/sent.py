@@ -1,0 +1,169 @@
+"""What a person was sent, page by page: each notification with its words, its files and what vendors said."""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+import msgspec
+
+from tidings.contracts.messages import Attachment
+from tidings.kernel.blobs.envelope import BlobError
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import CallerRole, Database
+from tidings.kernel.ids import NotificationId, RecipientId, TenantId, time_of
+from tidings.kernel.keys.ciphers import UnreadableError
+from tidings.kernel.keys.data_key import DataKey, DestroyedKeyError
+from tidings.kernel.keys.keyring import Keyring
+from tidings.kernel.refusals import RefusalError
+from tidings.notify.dispatch import store as dispatch_store
+from tidings.notify.dispatch.model import Pending
+from tidings.notify.facts.load import FactsLoader
+from tidings.notify.facts.model import Facts
+from tidings.notify.notifications import read_store
+from tidings.notify.notifications.attachments import Attachments
+from tidings.notify.notifications.body import BodyReader, ShownBody
+from tidings.notify.notifications.model import ATTACHMENTS_PURPOSE, VARIABLES_PURPOSE, Notification
+from tidings.notify.notifications.read_store import Filter
+from tidings.notify.notifications.view import NotificationView
+from tidings.notify.subject_access import store
+
+#: Notifications that are held at once.
+PAGE: Final = 50
+_BEGINNING: Final = datetime(1970, 1, 1, tzinfo=UTC)
+#: Clocks of two machines differ; nothing is newer than this.
+_AHEAD: Final = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """Whose data is wanted, and by whom."""
+
+    tenant_id: TenantId
+    recipient_id: RecipientId
+    role: CallerRole | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentFile:
+    """A file that went along."""
+
+    notification_id: NotificationId
+    place: int
+    attachment: Attachment = field(repr=False)
+
+
+class SentReader:
+    """Reads what somebody was sent. Every page has a transaction of its own: nobody's slow line holds one open."""
+
+    def __init__(
+        self,
+        db: Database,
+        *,
+        loader: FactsLoader,
+        keyring: Keyring,
+        bodies: BodyReader,
+        attachments: Attachments,
+        clock: Clock,
+    ) -> None:
+        self._db = db
+        self._loader = loader
+        self._keyring = keyring
+        self._bodies = bodies
+        self._attachments = attachments
+        self._clock = clock
+
+    async def notifications(self, asked: Asked) -> AsyncIterator[dict[str, Any]]:
+        """One each, the newest first."""
+        shared = await self._loader.shared()
+        async for ids in self._pages(asked):
+            async with self._db.tenant(asked.tenant_id, caller_role=asked.role, by_index=True) as tx:
+                found = await read_store.find_notifications(tx, ids=ids)
+                pending = await dispatch_store.load_pending(tx, ids)
+                logs = await store.load_logs(tx, ids)
+                # One channel is named so that the keys come along.
+                facts = await self._loader.load(tx, shared, [asked.recipient_id], channels=["inapp"])
+                pepper = await self._keyring.pepper(tx)
+            several = [(found[i], pending[i]) for i in ids if i in found and i in pending]
+            words = await self._bodies.put_into_words(asked.tenant_id, facts, pepper, several)
+            for (one, row), body in zip(several, words, strict=True):
+                yield {
+                    **_told(one),
+                    "variables": _variables(row, _key_of(facts, asked)),
+                    "body": _words(body),
+                    "what_vendors_said": logs.get(one.id, []),
+                }
+
+    async def files(self, asked: Asked) -> AsyncIterator[SentFile]:
+        """The files that went along and can still be opened; one notification's at a time."""
+        async for ids in self._pages(asked):
+            async with self._db.tenant(asked.tenant_id, caller_role=asked.role, by_index=True) as tx:
+                pending = await dispatch_store.load_pending(tx, ids)
+                with_files = [pending[i] for i in ids if i in pending and pending[i].attachments is not None]
+                keys = await self._keyring.data_keys(tx, [asked.recipient_id], create=False)
+            for row in with_files:
+                for place, attachment in enumerate(
+                    await self._open(asked, row, keys.get(asked.recipient_id))
+                ):
+                    yield SentFile(notification_id=row.id, place=place, attachment=attachment)
+
+    async def _open(self, asked: Asked, row: Pending, key: DataKey | None) -> Sequence[Attachment]:
+        if key is None or row.attachments is None:
+            return ()
+        try:
+            manifest = key.unseal(row.attachments, ATTACHMENTS_PURPOSE)
+            return await self._attachments.open(asked.tenant_id, manifest)
+        except (DestroyedKeyError, UnreadableError, BlobError):
+            return ()
+
+    async def _pages(self, asked: Asked) -> AsyncIterator[list[NotificationId]]:
+        before_at, before_id = self._clock.now() + _AHEAD, ""
+        while True:
+            async with self._db.tenant(asked.tenant_id, caller_role=asked.role, by_index=True) as tx:
+                glance = await read_store.look_back(
+                    tx,
+                    Filter(recipient_id=asked.recipient_id),
+                    since=_BEGINNING,
+                    before_at=before_at,
+                    before_id=before_id,
+                    most=PAGE,
+                )
+            if glance.ids:
+                yield glance.ids
+            if glance.last_id is None or glance.looked_at < PAGE:
+                return
+            before_at, before_id = time_of(glance.last_id), glance.last_id
+
+
+def _told(one: Notification) -> dict[str, Any]:
+    shown: dict[str, Any] = msgspec.to_builtins(NotificationView.of(one))
+    shown.pop("links", None)
+    return shown
+
+
+def _key_of(facts: Facts, asked: Asked) -> DataKey | None:
+    person = facts.people.get(asked.recipient_id)
+    return person.key if person is not None else None
+
+
+def _variables(row: Pending, key: DataKey | None) -> Any:
+    if key is None or row.variables is None:
+        return None
+    try:
+        return msgspec.json.decode(key.unseal(row.variables, VARIABLES_PURPOSE))
+    except (DestroyedKeyError, UnreadableError, msgspec.MsgspecError):
+        return None
+
+
+def _words(body: ShownBody | RefusalError) -> dict[str, Any]:
+    if isinstance(body, RefusalError):
+        return {"gone": body.code}
+    rendered = body.rendered
+    return {
+        "channel": body.channel,
+        "subject": rendered.subject,
+        "text": rendered.text,
+        "html": rendered.html,
+        "locale": rendered.locale,
+        "exact": body.exact,
+    }

@@ -1,0 +1,30 @@
+"""The only Python here that runs SQL for subject access; other packages' stores are read where they have what is asked."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from tidings.kernel.db import TenantTx
+from tidings.kernel.ids import NotificationId, time_of
+from tidings.kernel.sql import Queries
+
+QUERIES = Queries.beside(__file__)
+
+
+async def find_suppressions(tx: TenantTx, hashes: Sequence[str]) -> list[dict[str, Any]]:
+    """Those of these addresses, released ones too, the oldest first."""
+    rows = await tx.fetch(QUERIES.find_suppressions, tenant_id=tx.tenant_id, hashes=list(hashes))
+    return [{name: value for name, value in row.items() if name != "address_hash"} for row in rows]
+
+
+async def load_logs(
+    tx: TenantTx, ids: Sequence[NotificationId]
+) -> dict[NotificationId, list[dict[str, Any]]]:
+    """What vendors said, by notification, the oldest first."""
+    rows = await tx.fetch(
+        QUERIES.load_logs, tenant_id=tx.tenant_id, ids=list(ids), created_ats=[time_of(i) for i in ids]
+    )
+    found: dict[NotificationId, list[dict[str, Any]]] = {}
+    for row in rows:
+        told = {name: value for name, value in row.items() if name != "notification_id"}
+        found.setdefault(NotificationId(row["notification_id"]), []).append(told)
+    return found
