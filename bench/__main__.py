@@ -10,7 +10,7 @@ from pathlib import Path
 import asyncpg
 import uvloop
 
-from bench import fairness, pipeline, relay, render, smtp, statements, transactions
+from bench import fairness, imports, pipeline, relay, render, smtp, statements, transactions
 from tidings.kernel.clock import SystemClock
 from tidings.operations.embedded import DataDir, EmbeddedPostgres
 from tidings.operations.migrations.runner import migrate_up
@@ -51,6 +51,7 @@ def main() -> None:
     figures |= statements.measure()
     figures |= pipeline.measure()
     figures |= fairness.measure()
+    figures |= imports.measure()
     print(f"{'load of the machine before, per core':44} {busy / (os.cpu_count() or 1):>12.3f}")
     for name, value in figures.items():
         print(f"{name:44} {value:>12,.3f}" if value < 100 else f"{name:44} {value:>12,.0f}")

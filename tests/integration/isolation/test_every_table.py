@@ -130,7 +130,8 @@ async def test_a_tenant_sees_its_own_rows_only(house: House) -> None:
             assert await _count(connection, table.name, "tenant_id = $1", house.b) == 0, table.name
             readable = await connection.fetchval("SELECT has_table_privilege($1, 'SELECT')", table.name)
             if readable:
-                assert await _count(connection, table.name, "tenant_id = $1", house.a) == 1, table.name
+                # At least: a trigger may have counted the row in a table of its own.
+                assert await _count(connection, table.name, "tenant_id = $1", house.a) >= 1, table.name
 
 
 @pytest.mark.asyncio(loop_scope="module")

@@ -20,7 +20,7 @@ from tidings.notify.facts.store import PersonRow
 from tidings.notify.recipients import addresses as address_store
 from tidings.notify.recipients.model import StoredAddress, address_purpose
 from tidings.notify.suppressions import store as suppression_store
-from tidings.notify.suppressions.model import Held, Question, mail_domain_of
+from tidings.notify.suppressions.model import Held, Question, domain_hash_of, mail_domain_of
 from tidings.notify.tenants.model import zone_exists
 
 
@@ -97,12 +97,14 @@ class FactsLoader:
         opened = [_open(address, keys.get(address.recipient_id)) for address in stored]
         held: dict[int, Held] = {}
         if stored:
+            pepper = await self._keyring.pepper(tx)
             questions = [
                 Question(
                     channel=address.channel,
                     address_hash=address.address_hash,
                     platform_hash=None if value is None else shared.platform_pepper.hash(value),
                     mail_domain=None if value is None else mail_domain_of(address.channel, value),
+                    domain_hash=None if value is None else domain_hash_of(address.channel, value, pepper),
                 )
                 for address, value in zip(stored, opened, strict=True)
             ]

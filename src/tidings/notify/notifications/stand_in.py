@@ -26,7 +26,7 @@ from tidings.notify.recipients.preferences_model import NO_CHOICES
 from tidings.notify.recipients.store import Known, Lookup
 from tidings.notify.recipients.wish import AddressWish, RecipientWish
 from tidings.notify.suppressions import store as suppression_store
-from tidings.notify.suppressions.model import Question, mail_domain_of
+from tidings.notify.suppressions.model import Question, domain_hash_of, mail_domain_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,6 +137,7 @@ async def _added(
             address_hash=pepper.hash(a.address),
             platform_hash=shared.platform_pepper.hash(a.address),
             mail_domain=mail_domain_of(a.channel, a.address),
+            domain_hash=domain_hash_of(a.channel, a.address, pepper),
         )
         for a in fresh
     ]

@@ -3,13 +3,16 @@
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Literal
+from typing import Final, Literal, get_args
 
-from tidings.kernel.addresses import NormalisedAddress
+from tidings.kernel.addresses import NormalisedAddress, Pepper, normalise
+from tidings.kernel.errors import BadValueError
 from tidings.kernel.ids import SuppressionId, time_of
 
 #: Channels on which an address can be suppressed: those where it belongs to a person out there.
 SuppressibleChannel = Literal["email", "sms", "whatsapp", "telegram", "viber", "voice", "push"]
+
+CHANNELS: Final[tuple[SuppressibleChannel, ...]] = get_args(SuppressibleChannel)
 
 #: Whose key seals the addresses of suppressions, so that an erased recipient's does not open them.
 SEALED_FOR = "_tenant/suppressions"
@@ -88,6 +91,8 @@ class Question:
     platform_hash: str | None
     #: The part after the @, for mail.
     mail_domain: str | None
+    #: All addresses of that domain, under the tenant's pepper.
+    domain_hash: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,3 +107,22 @@ class Held:
 def mail_domain_of(channel: str, address: str) -> str | None:
     """The part after the @, for mail."""
     return address.rpartition("@")[2] if channel == "email" else None
+
+
+def whole_domain(domain: str, *, field: str = "mail_domain") -> NormalisedAddress:
+    """All addresses of a mail domain, as one that nobody can have: `@example.org`."""
+    try:
+        return NormalisedAddress(normalise("email", f"x@{domain.strip()}")[1:])
+    except BadValueError:
+        raise BadValueError(field, "must be a mail domain such as example.org") from None
+
+
+def domain_of(target: str) -> str | None:
+    """The domain, where all its addresses are meant; None for an address."""
+    return target[1:] if target.startswith("@") else None
+
+
+def domain_hash_of(channel: str, address: str, pepper: Pepper) -> str | None:
+    """What a suppression of the whole domain of this address is found by."""
+    domain = mail_domain_of(channel, address)
+    return None if domain is None else pepper.hash(NormalisedAddress(f"@{domain}"))

@@ -4,6 +4,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 from litestar import Request, Response, Router, delete, get, post
+from litestar.response import Stream
 
 from tidings.kernel.db import TenantTx
 from tidings.kernel.http.bodies import read_body, read_query
@@ -11,19 +12,27 @@ from tidings.kernel.http.callers import caller_of, tenant_of
 from tidings.kernel.http.operations import deps_of, given, operation, path_id
 from tidings.kernel.http.paging import Page, page_of, read_cursor
 from tidings.kernel.ids import SUPPRESSION
-from tidings.notify.suppressions import store
+from tidings.kernel.refusals import MissingScopeError
+from tidings.notify.suppressions import platform_routes, store
+from tidings.notify.suppressions.counts import read_counts
 from tidings.notify.suppressions.deps import Deps
-from tidings.notify.suppressions.model import SEALED_FOR
+from tidings.notify.suppressions.errors import UnknownSuppressionError
+from tidings.notify.suppressions.export import export_lines
+from tidings.notify.suppressions.model import SEALED_FOR, Suppression
 from tidings.notify.suppressions.suppress import Suppressor
 from tidings.notify.suppressions.wire import (
     CreateSuppression,
+    ExportQuery,
+    History,
     ListSuppressions,
     ReleaseQuery,
+    SuppressionStats,
     SuppressionView,
 )
 
 _TAG = "suppressions"
 _LISTING = "suppressions"
+_REVEAL = "suppressions:write"
 
 AnyRequest = Request[Any, Any, Any]
 
@@ -87,6 +96,104 @@ async def list_suppressions(request: AnyRequest) -> Page[SuppressionView]:
     )
 
 
+@get(
+    "/stats",
+    name="suppression_stats",
+    **operation(
+        summary="How many suppressions are in force, by channel and reason.",
+        tag=_TAG,
+        scope="suppressions:read",
+        answer=SuppressionStats,
+        description="From counts that are kept with every change; nothing is scanned.",
+    ),
+)
+async def show_stats(request: AnyRequest) -> SuppressionStats:
+    """How many there are."""
+    return await _stats(request)
+
+
+@get(
+    "/stats",
+    name="suppression_stats_of_tenant",
+    **operation(
+        summary="How many suppressions of a tenant are in force, to compare with another service's total.",
+        tag=_TAG,
+        scope="suppressions:read",
+        answer=SuppressionStats,
+    ),
+)
+async def show_stats_of_tenant(request: AnyRequest) -> SuppressionStats:
+    """The same, as the platform asks it."""
+    return await _stats(request)
+
+
+@get(
+    "/export",
+    **operation(
+        summary="All suppressions as a CSV, the oldest first.",
+        tag=_TAG,
+        scope="suppressions:read",
+        query=ExportQuery,
+        media_type="text/csv",
+        description="Addresses are hints; `reveal=true` shows them, needs `suppressions:write` and is audited. Such a file can be imported again.",
+    ),
+)
+async def export_suppressions(request: AnyRequest) -> Stream:
+    """All of them, a part at a time."""
+    deps = deps_of(request, Deps)
+    query = read_query(request, ExportQuery)
+    caller = caller_of(request)
+    reveal = query.reveal == "true"
+    if reveal:
+        if _REVEAL not in caller.scopes:
+            raise MissingScopeError(_REVEAL)
+        async with _tenant(request) as tx:
+            await _suppressor(deps).note_export(tx, actor=caller.actor, channel=query.channel)
+    lines = export_lines(deps, tenant_of(request), query, reveal=reveal)
+    named = 'attachment; filename="suppressions.csv"'
+    return Stream(lines, media_type="text/csv; charset=utf-8", headers={"Content-Disposition": named})
+
+
+@get(
+    "/{suppression_id:str}",
+    **operation(
+        summary="Show a suppression.",
+        tag=_TAG,
+        scope="suppressions:read",
+        path={"suppression_id": SUPPRESSION},
+        answer=SuppressionView,
+        problems=["suppression_not_found"],
+    ),
+)
+async def show_suppression(request: AnyRequest) -> SuppressionView:
+    """Show a suppression."""
+    async with _tenant(request) as tx:
+        found = await _found(request, tx)
+        keys = await deps_of(request, Deps).keyring.data_keys(tx, [SEALED_FOR], create=False)
+    return SuppressionView.of(found, keys.get(SEALED_FOR))
+
+
+@get(
+    "/{suppression_id:str}/history",
+    **operation(
+        summary="What happened to a suppression: who added it, who released it, when and why.",
+        tag=_TAG,
+        scope="suppressions:read",
+        path={"suppression_id": SUPPRESSION},
+        answer=History,
+        problems=["suppression_not_found"],
+    ),
+)
+async def show_history(request: AnyRequest) -> History:
+    """What happened to a suppression."""
+    async with _tenant(request) as tx:
+        found = await _found(request, tx)
+        audited = await deps_of(request, Deps).audit.read_recent(
+            tx, entity_type="suppression", entity_id=found.id
+        )
+    return History.of(found, audited)
+
+
 @delete(
     "/{suppression_id:str}",
     **operation(
@@ -110,6 +217,19 @@ async def release_suppression(request: AnyRequest) -> None:
         )
 
 
+async def _stats(request: AnyRequest) -> SuppressionStats:
+    async with _tenant(request) as tx:
+        return SuppressionStats.of(await read_counts(tx))
+
+
+async def _found(request: AnyRequest, tx: TenantTx) -> Suppression:
+    wanted = path_id(request, SUPPRESSION, "suppression_id")
+    found = await store.find_suppression(tx, wanted)
+    if found is None:
+        raise UnknownSuppressionError(f"there is no suppression with the id {wanted}")
+    return found
+
+
 def _tenant(request: AnyRequest) -> AbstractAsyncContextManager[TenantTx]:
     return deps_of(request, Deps).db.tenant(tenant_of(request), caller_role=caller_of(request).role)
 
@@ -123,7 +243,17 @@ def routers(deps: Deps) -> list[Router]:
     return [
         Router(
             "/api/v1/suppressions",
-            route_handlers=[add_suppression, list_suppressions, release_suppression],
+            route_handlers=[
+                add_suppression,
+                list_suppressions,
+                show_stats,
+                export_suppressions,
+                show_suppression,
+                show_history,
+                release_suppression,
+            ],
             opt=given(deps),
-        )
+        ),
+        Router("/internal/v1/suppressions", route_handlers=[show_stats_of_tenant], opt=given(deps)),
+        platform_routes.router(deps),
     ]

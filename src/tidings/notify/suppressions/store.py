@@ -6,7 +6,7 @@ from datetime import datetime
 
 from tidings.kernel.db import PlatformTx, Row, TenantTx
 from tidings.kernel.ids import SuppressionId, time_of
-from tidings.kernel.sql import Queries
+from tidings.kernel.sql import Queries, sparse
 from tidings.notify.suppressions.model import Held, Question, Reason, Suppression
 
 QUERIES = Queries.beside(__file__)
@@ -50,7 +50,45 @@ async def add_suppressions(
         expires_ats=[s.expires_at for s in fresh],
         created_ats=[s.created_at for s in fresh],
     )
-    return {(s.channel, s.address_hash): s for s in map(_from_row, rows)}
+    return {(s.channel, s.address_hash): s for s in map(from_row, rows)}
+
+
+async def find_places(
+    tx: TenantTx, places: Sequence[tuple[str, str]]
+) -> dict[tuple[str, str], datetime | None]:
+    """Of those channels and hashes that have a suppression which was not released: when it runs out."""
+    rows = await tx.fetch(
+        QUERIES.find_places,
+        tenant_id=tx.tenant_id,
+        channels=[channel for channel, _ in places],
+        hashes=[address_hash for _, address_hash in places],
+    )
+    return {places[row["n"] - 1]: row["expires_at"] for row in rows}
+
+
+async def import_suppressions(
+    tx: TenantTx, fresh: Sequence[Suppression], *, retire: bool, now: datetime
+) -> list[Suppression]:
+    """Those of them that are new; `retire`: some may meet one that ran out and has to make room."""
+    channels, hashes = [s.channel for s in fresh], [s.address_hash for s in fresh]
+    if retire:
+        await tx.execute(
+            QUERIES.retire_expired, tenant_id=tx.tenant_id, channels=channels, hashes=hashes, now=now
+        )
+    rows = await tx.fetch(
+        QUERIES.import_suppressions,
+        tenant_id=tx.tenant_id,
+        ids=[s.id for s in fresh],
+        channels=channels,
+        hashes=hashes,
+        ciphertexts=[s.address_ciphertext for s in fresh],
+        reasons=[s.reason.value for s in fresh],
+        notes=[s.notes for s in fresh],
+        expires_ats=sparse([s.expires_at for s in fresh]),
+        created_at=time_of(fresh[0].id),
+    )
+    made = {row["id"] for row in rows}
+    return [s for s in fresh if s.id in made]
 
 
 async def lock_suppressions(
@@ -58,7 +96,7 @@ async def lock_suppressions(
 ) -> dict[SuppressionId, Suppression]:
     """Those that exist, locked until the end of the transaction."""
     rows = await tx.fetch(QUERIES.lock_suppressions, tenant_id=tx.tenant_id, ids=list(ids))
-    return {s.id: s for s in map(_from_row, rows)}
+    return {s.id: s for s in map(from_row, rows)}
 
 
 async def release_suppressions(
@@ -91,7 +129,37 @@ async def list_suppressions(
         now=now,
         limit=limit,
     )
-    return [_from_row(row) for row in rows]
+    return [from_row(row) for row in rows]
+
+
+async def find_suppression(tx: TenantTx, suppression_id: SuppressionId) -> Suppression | None:
+    """As it stands."""
+    row = await tx.fetch_one(QUERIES.find_suppression, tenant_id=tx.tenant_id, id=suppression_id)
+    return None if row is None else from_row(row)
+
+
+async def export_suppressions(
+    tx: TenantTx,
+    *,
+    after_id: str,
+    channel: str | None,
+    reason: Reason | None,
+    with_released: bool,
+    now: datetime,
+    limit: int,
+) -> list[Suppression]:
+    """The oldest first, from behind an id on."""
+    rows = await tx.fetch(
+        QUERIES.export_suppressions,
+        tenant_id=tx.tenant_id,
+        after_id=after_id,
+        channel=channel,
+        reason=reason,
+        with_released=with_released,
+        now=now,
+        limit=limit,
+    )
+    return [from_row(row) for row in rows]
 
 
 async def find_held(tx: TenantTx, questions: Sequence[Question], *, now: datetime) -> dict[int, Held]:
@@ -105,6 +173,7 @@ async def find_held(tx: TenantTx, questions: Sequence[Question], *, now: datetim
         hashes=[q.address_hash for q in questions],
         platform_hashes=[q.platform_hash for q in questions],
         mail_domains=[q.mail_domain for q in questions],
+        domain_hashes=sparse([q.domain_hash for q in questions]),
     )
     held: dict[int, Held] = {}
     for row in sorted(rows, key=lambda row: _ORDER.index(row["held_by"])):
@@ -132,7 +201,8 @@ async def add_platform_suppressions(
     return [SuppressionId(row["id"]) for row in rows]
 
 
-def _from_row(row: Row) -> Suppression:
+def from_row(row: Row) -> Suppression:
+    """A suppression as the database gives it."""
     return Suppression(
         id=SuppressionId(row["id"]),
         channel=row["channel"],

@@ -28,6 +28,36 @@ ON CONFLICT (tenant_id, channel, address_hash) WHERE released_at IS NULL DO UPDA
 RETURNING id, channel, address_hash, address_ciphertext, reason, source_notification_id, notes, expires_at,
           released_at, released_by;
 
+-- name: find_places
+-- Who holds the places of these addresses, in force or run out: a file may hold nothing that is new.
+SELECT wanted.n::integer AS n, found.expires_at
+FROM unnest(:channels::text[], :hashes::text[]) WITH ORDINALITY AS wanted (channel, address_hash, n)
+CROSS JOIN LATERAL (
+    SELECT mine.expires_at FROM notification.suppressions AS mine
+    WHERE mine.tenant_id = :tenant_id AND mine.channel = wanted.channel AND mine.address_hash = wanted.address_hash
+      AND mine.released_at IS NULL
+    OFFSET 0
+) AS found;
+
+-- name: import_suppressions
+-- A file may be sent again and again: a row that would stay as it is is not written anew. Those that are new, and those
+-- whose expiry moved, come back by their ids.
+INSERT INTO notification.suppressions AS known (
+    tenant_id, id, channel, address_hash, address_ciphertext, reason, notes, expires_at, created_at
+)
+SELECT :tenant_id, fresh.id, fresh.channel, fresh.address_hash, fresh.address_ciphertext, fresh.reason, fresh.notes,
+       fresh.expires_at, :created_at
+FROM unnest(
+    :ids::text[], :channels::text[], :hashes::text[], :ciphertexts::bytea[], :reasons::text[], :notes::text[],
+    :expires_ats::timestamptz[]
+) AS fresh (id, channel, address_hash, address_ciphertext, reason, notes, expires_at)
+ORDER BY fresh.channel, fresh.address_hash
+ON CONFLICT (tenant_id, channel, address_hash) WHERE released_at IS NULL DO UPDATE SET
+    expires_at = CASE WHEN excluded.expires_at IS NULL THEN NULL
+                      ELSE greatest(known.expires_at, excluded.expires_at) END
+WHERE known.expires_at IS NOT NULL AND (excluded.expires_at IS NULL OR excluded.expires_at > known.expires_at)
+RETURNING id;
+
 -- name: lock_suppressions
 -- Whoever releases comes through here, one at a time.
 SELECT id, channel, address_hash, address_ciphertext, reason, source_notification_id, notes, expires_at, released_at,
@@ -56,14 +86,42 @@ WHERE tenant_id = :tenant_id
 ORDER BY id DESC
 LIMIT :limit;
 
+-- name: find_suppression
+-- By its key.
+SELECT id, channel, address_hash, address_ciphertext, reason, source_notification_id, notes, expires_at, released_at,
+       released_by
+FROM notification.suppressions
+WHERE tenant_id = :tenant_id AND id = :id;
+
+-- name: export_suppressions
+-- The oldest first, from an id on: an export of any length is read in parts, and nothing added meanwhile is missed.
+SELECT id, channel, address_hash, address_ciphertext, reason, source_notification_id, notes, expires_at, released_at,
+       released_by
+FROM notification.suppressions
+WHERE tenant_id = :tenant_id AND id > :after_id
+  AND (CAST(:channel AS text) IS NULL OR channel = :channel)
+  AND (CAST(:reason AS text) IS NULL OR reason = :reason)
+  AND (:with_released OR (released_at IS NULL AND (expires_at IS NULL OR expires_at > :now)))
+ORDER BY id
+LIMIT :limit;
+
 -- name: find_held
--- Asked right before sending, for a whole set: the tenant's own, the platform's, and the platform's wildcards by mail
--- domain, in one trip. OFFSET 0 and LATERAL hold the planner to one index look-up each.
+-- Asked right before sending, for a whole set: the tenant's own, by address and by mail domain, and the platform's
+-- likewise, in one trip. OFFSET 0 and LATERAL hold the planner to one index look-up each.
 SELECT wanted.place, 'tenant' AS held_by, found.id, found.reason
 FROM unnest(:places::integer[], :channels::text[], :hashes::text[]) AS wanted (place, channel, address_hash)
 CROSS JOIN LATERAL (
     SELECT mine.id, mine.reason FROM notification.suppressions AS mine
     WHERE mine.tenant_id = :tenant_id AND mine.channel = wanted.channel AND mine.address_hash = wanted.address_hash
+      AND mine.released_at IS NULL AND (mine.expires_at IS NULL OR mine.expires_at > :now)
+    OFFSET 0
+) AS found
+UNION ALL
+SELECT wanted.place, 'tenant', found.id, found.reason
+FROM unnest(:places::integer[], :domain_hashes::text[]) AS wanted (place, address_hash)
+CROSS JOIN LATERAL (
+    SELECT mine.id, mine.reason FROM notification.suppressions AS mine
+    WHERE mine.tenant_id = :tenant_id AND mine.channel = 'email' AND mine.address_hash = wanted.address_hash
       AND mine.released_at IS NULL AND (mine.expires_at IS NULL OR mine.expires_at > :now)
     OFFSET 0
 ) AS found

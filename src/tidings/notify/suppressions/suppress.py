@@ -1,7 +1,8 @@
 """Suppresses and releases, whole sets at a time: row, event and audit in one transaction."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
 
 from tidings.contracts.events import NOTIFY_SOURCE
 from tidings.contracts.suppressions import SuppressionAdded, SuppressionReleased
@@ -14,7 +15,7 @@ from tidings.kernel.ids import SUPPRESSION, SuppressionId
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.tracing import current_traceparent
-from tidings.notify.suppressions import store
+from tidings.notify.suppressions import platform_store, store
 from tidings.notify.suppressions.errors import AlreadyReleasedError, UnknownSuppressionError
 from tidings.notify.suppressions.model import (
     SEALED_FOR,
@@ -76,6 +77,49 @@ class Suppressor:
             Suppressed(suppression=stored[place], created=stored[place].id in new_ids) for place in places
         ]
 
+    async def import_set(
+        self, tx: TenantTx, wishes: Sequence[SuppressionWish], *, source: str, emit_events: bool
+    ) -> int:
+        """Each address suppressed, in one statement where all were before, in a few where not; how many were not.
+
+        No audit of each: a file is audited as a whole, by the import that it came with.
+        """
+        now = self._clock.now()
+        pepper = await self._keyring.pepper(tx)
+        fresh: dict[tuple[str, str], SuppressionWish] = {}
+        for wish in wishes:
+            place = (wish.channel, pepper.hash(wish.address))
+            known = fresh.get(place)
+            fresh[place] = wish if known is None else replace(known, expires_at=_longer(known, wish))
+        known_places = await store.find_places(tx, list(fresh))
+        wanted = {place: wish for place, wish in fresh.items() if _adds(wish, place, known_places)}
+        if not wanted:
+            return 0
+        key = await self._keyring.data_key(tx, SEALED_FOR)
+        made = await store.import_suppressions(
+            tx,
+            [
+                Suppression(
+                    id=SUPPRESSION.new(now),
+                    channel=wish.channel,
+                    address_hash=address_hash,
+                    address_ciphertext=key.seal(wish.address.encode(), sealing_purpose(wish.channel)),
+                    reason=wish.reason,
+                    source_notification_id=None,
+                    notes=wish.notes or f"import {source}",
+                    expires_at=wish.expires_at,
+                    released_at=None,
+                    released_by=None,
+                )
+                for (_, address_hash), wish in wanted.items()
+            ],
+            retire=any(ends is not None and ends <= now for ends in known_places.values()),
+            now=now,
+        )
+        if emit_events:
+            await self._outbox.append(tx, [self._event(tx, suppression, "added") for suppression in made])
+        return len(made)
+
     async def release(
         self, tx: TenantTx, suppression_id: SuppressionId, *, actor: str, reason: str | None
     ) -> Suppression:
@@ -89,6 +133,21 @@ class Suppressor:
         await store.release_suppressions(tx, ids=[suppression_id], released_by=actor, now=now)
         await self._tell(tx, [known], "released", actor, reason)
         return known
+
+    async def tell_expired(self, tx: TenantTx, gone: Sequence[Suppression], *, actor: str) -> None:
+        """Those that ran out were released just now, in this transaction."""
+        if gone:
+            await self._tell(tx, gone, "released", actor, "its time was over")
+
+    async def note_export(self, tx: TenantTx, *, actor: str, channel: str | None) -> None:
+        """Addresses are about to be shown: the audit says to whom before anybody sees them."""
+        entry = Entry(
+            entity_type="suppression",
+            entity_id=channel or "all",
+            action="exported",
+            actor=actor,
+        )
+        await self._audit.append(tx, [entry])
 
     async def add_for_platform(
         self,
@@ -122,6 +181,25 @@ class Suppressor:
             )
             await self._audit.append(tx, [entry])
         return bool(made)
+
+    async def release_for_platform(
+        self, tx: PlatformTx, suppression_id: SuppressionId, *, actor: str, reason: str | None
+    ) -> None:
+        """All tenants may write there again."""
+        released = await platform_store.release_for_all(
+            tx, suppression_id, released_by=actor, now=self._clock.now()
+        )
+        if released is None:
+            raise UnknownSuppressionError(f"there is no suppression in force with the id {suppression_id}")
+        entry = Entry(
+            entity_type="suppression",
+            entity_id=suppression_id,
+            action="released",
+            actor=actor,
+            after={"channel": released.channel, "domain": released.mail_domain},
+            reason=reason,
+        )
+        await self._audit.append(tx, [entry])
 
     async def _tell(
         self, tx: TenantTx, changed: Sequence[Suppression], what: str, actor: str, reason: str | None
@@ -162,3 +240,19 @@ class Suppressor:
             clock=self._clock,
             traceparent=current_traceparent(),
         )
+
+
+def _longer(one: SuppressionWish, other: SuppressionWish) -> datetime | None:
+    if one.expires_at is None or other.expires_at is None:
+        return None
+    return max(one.expires_at, other.expires_at)
+
+
+def _adds(
+    wish: SuppressionWish, place: tuple[str, str], known: Mapping[tuple[str, str], datetime | None]
+) -> bool:
+    """Whether there is anything to write: nobody holds the place, or not for as long."""
+    if place not in known:
+        return True
+    ends = known[place]
+    return ends is not None and (wish.expires_at is None or wish.expires_at > ends)

@@ -1,24 +1,29 @@
 """Suppressions as JSON: what requests bring and answers show."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Literal
 
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from tidings.contracts.moments import Moment
 from tidings.contracts.text import Reason as Words
-from tidings.kernel.addresses import normalise, redact
+from tidings.kernel.addresses import NormalisedAddress, normalise, redact
+from tidings.kernel.audit.record import AuditRow
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.paging import PageQuery
 from tidings.kernel.ids import NOTIFICATION
 from tidings.kernel.keys.data_key import DataKey, DestroyedKeyError
 from tidings.kernel.refusals import FieldError, InvalidError
+from tidings.notify.suppressions.counts import Count
 from tidings.notify.suppressions.model import (
     Reason,
     SuppressibleChannel,
     Suppression,
     SuppressionWish,
+    domain_of,
     sealing_purpose,
+    whole_domain,
 )
 
 
@@ -26,7 +31,9 @@ class CreateSuppression(Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """An address that is not to be written to."""
 
     channel: SuppressibleChannel
-    address: Annotated[str, Meta(min_length=1, max_length=4096)]
+    address: Annotated[str, Meta(min_length=1, max_length=4096)] | UnsetType = UNSET
+    #: Instead of an address: every address of this domain, and none of its subdomains.
+    mail_domain: Annotated[str, Meta(min_length=1, max_length=253)] | UnsetType = UNSET
     reason: Reason = Reason.MANUAL
     #: Left out: for good.
     expires_at: Moment | None = None
@@ -40,7 +47,7 @@ class CreateSuppression(Struct, frozen=True, kw_only=True, forbid_unknown_fields
         wrong: list[FieldError] = []
         spelt = None
         try:
-            spelt = normalise(self.channel, self.address)
+            spelt = self._target()
         except BadValueError as error:
             wrong.append(FieldError(error.field, error.remedy))
         if self.expires_at is not None and self.expires_at <= now:
@@ -60,6 +67,19 @@ class CreateSuppression(Struct, frozen=True, kw_only=True, forbid_unknown_fields
             notes=self.notes,
             expires_at=self.expires_at,
         )
+
+    def _target(self) -> NormalisedAddress:
+        if isinstance(self.mail_domain, UnsetType):
+            if isinstance(self.address, UnsetType):
+                raise BadValueError("address", "is required, or a mail_domain")
+            return normalise(self.channel, self.address)
+        if not isinstance(self.address, UnsetType):
+            raise BadValueError(
+                "mail_domain", "stands for all addresses of a domain; leave it out beside an address"
+            )
+        if self.channel != "email":
+            raise BadValueError("mail_domain", "is for the channel email only")
+        return whole_domain(self.mail_domain)
 
 
 class ListSuppressions(PageQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -83,8 +103,10 @@ class SuppressionView(Struct, frozen=True, kw_only=True):
 
     id: str
     channel: SuppressibleChannel
-    #: A hint such as `l…@e….test`; null where only the hash is known.
+    #: A hint such as `l…@e….test`; null where only the hash is known, or a whole domain is meant.
     address: str | None
+    #: Where every address of a domain is meant.
+    mail_domain: str | None
     reason: Reason
     notes: str | None
     source_notification_id: str | None
@@ -96,10 +118,13 @@ class SuppressionView(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, suppression: Suppression, key: DataKey | None) -> "SuppressionView":
         """The suppression as it is shown."""
+        clear = opened(suppression, key)
+        domain = None if clear is None else domain_of(clear)
         return cls(
             id=suppression.id,
             channel=suppression.channel,
-            address=_hint(suppression, key),
+            address=None if clear is None or domain else redact(clear),
+            mail_domain=domain,
             reason=suppression.reason,
             notes=suppression.notes,
             source_notification_id=suppression.source_notification_id,
@@ -110,11 +135,95 @@ class SuppressionView(Struct, frozen=True, kw_only=True):
         )
 
 
-def _hint(suppression: Suppression, key: DataKey | None) -> str | None:
+class ReasonCounts(Struct, frozen=True, kw_only=True):
+    """How many there are on one channel."""
+
+    total: int
+    by_reason: dict[Reason, int]
+
+
+class SuppressionStats(Struct, frozen=True, kw_only=True):
+    """How many suppressions are in force; to compare with what another service counted."""
+
+    total: int
+    by_channel: dict[str, ReasonCounts]
+    by_reason: dict[Reason, int]
+
+    @classmethod
+    def of(cls, counts: Sequence[Count]) -> "SuppressionStats":
+        """The counts as they are shown."""
+        by_channel: dict[str, dict[Reason, int]] = {}
+        by_reason: dict[Reason, int] = {}
+        for count in counts:
+            by_channel.setdefault(count.channel, {})[count.reason] = count.in_force
+            by_reason[count.reason] = by_reason.get(count.reason, 0) + count.in_force
+        return cls(
+            total=sum(by_reason.values()),
+            by_channel={
+                channel: ReasonCounts(total=sum(found.values()), by_reason=found)
+                for channel, found in by_channel.items()
+            },
+            by_reason=by_reason,
+        )
+
+
+class ExportQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What the export is to hold."""
+
+    channel: SuppressibleChannel | None = None
+    reason: Reason | None = None
+    #: `true` holds those too that hold nothing back any more.
+    released: Literal["true", "false"] = "false"
+    #: `true` shows the addresses; needs `suppressions:write` and is audited.
+    reveal: Literal["true", "false"] = "false"
+
+
+class HistoryItem(Struct, frozen=True, kw_only=True):
+    """One thing that happened to a suppression."""
+
+    at: Moment
+    #: `added` or `released`.
+    what: str
+    #: The user, key or import that did it; `system:expired` where its time was over.
+    by: str
+    #: In the words of the one who did it.
+    why: str | None
+
+
+class History(Struct, frozen=True, kw_only=True):
+    """All that happened to a suppression, the oldest first."""
+
+    items: list[HistoryItem]
+
+    @classmethod
+    def of(cls, suppression: Suppression, audited: Sequence[AuditRow]) -> "History":
+        """From the audit; what is not audited one by one (imports, make-room releases) from the row itself."""
+        found = {
+            row.action: HistoryItem(at=row.occurred_at, what=row.action, by=row.actor, why=row.reason)
+            for row in audited
+        }
+        found.setdefault(
+            "added",
+            HistoryItem(at=suppression.created_at, what="added", by=suppression.notes or "import", why=None),
+        )
+        if suppression.released_at is not None:
+            found.setdefault(
+                "released",
+                HistoryItem(
+                    at=suppression.released_at,
+                    what="released",
+                    by=suppression.released_by or "system",
+                    why=None,
+                ),
+            )
+        return cls(items=sorted(found.values(), key=lambda item: item.at))
+
+
+def opened(suppression: Suppression, key: DataKey | None) -> str | None:
+    """The address, or `@domain`; None where only its hash is left."""
     if key is None or suppression.address_ciphertext is None:
         return None
     try:
-        clear = key.unseal(suppression.address_ciphertext, sealing_purpose(suppression.channel))
+        return key.unseal(suppression.address_ciphertext, sealing_purpose(suppression.channel)).decode()
     except DestroyedKeyError:
         return None
-    return redact(clear.decode())

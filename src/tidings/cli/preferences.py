@@ -1,0 +1,41 @@
+"""`tidings preferences`: what recipients chose, many at a time."""
+
+from typing import Annotated
+
+import typer
+
+from tidings.cli.calling import Key, Tenant, Url, client
+from tidings.cli.options import DataDir, Json
+from tidings.cli.suppressions import DryRun, File, Report, Resume
+
+app = typer.Typer(help="What recipients chose, many at a time.", no_args_is_help=True, rich_markup_mode=None)
+
+
+@app.callback()
+def preferences() -> None:
+    """What recipients chose, many at a time."""
+
+
+@app.command("import")
+def import_(
+    file: File,
+    *,
+    emit_events: Annotated[
+        bool, typer.Option("--events/--no-events", help="Whether each change is told as an event.")
+    ] = True,
+    dry_run: DryRun = False,
+    report: Report = None,
+    resume: Resume = None,
+    as_json: Json = False,
+    url: Url = None,
+    key: Key = None,
+    tenant: Tenant = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Take in what recipients chose, merged into what they chose before."""
+    from tidings.cli.importing import import_file, show
+
+    query = {"dry_run": "true" if dry_run else "false", "emit_events": "true" if emit_events else "false"}
+    with client(url, key, tenant, data_dir) as tidings:
+        done = import_file(tidings, "preferences", file, query, resume=resume)
+        show(done, tidings, as_json=as_json, report=report)

@@ -1,0 +1,135 @@
+-- Files that are taken in line by line, and counts of suppressions that nobody has to scan for.
+
+-- Set by set: what a set wrote and how far the file was read commit together, so that an import which was cut off
+-- goes on behind its last set and counts nothing twice.
+CREATE TABLE IF NOT EXISTS notification.imports (
+    tenant_id       TEXT COLLATE "C" NOT NULL,
+    id              TEXT COLLATE "C" NOT NULL,
+    kind            TEXT NOT NULL,
+    status          TEXT NOT NULL DEFAULT 'running',
+    options         TEXT NOT NULL,
+    format          TEXT NOT NULL DEFAULT '',
+    dry_run         BOOLEAN NOT NULL,
+    emit_events     BOOLEAN NOT NULL,
+    idempotency_key TEXT COLLATE "C",
+    actor           TEXT NOT NULL,
+    runner          TEXT COLLATE "C" NOT NULL,
+    records_done    BIGINT NOT NULL DEFAULT 0,
+    bytes_done      BIGINT NOT NULL DEFAULT 0,
+    digest          TEXT COLLATE "C" NOT NULL DEFAULT '',
+    added           BIGINT NOT NULL DEFAULT 0,
+    changed         BIGINT NOT NULL DEFAULT 0,
+    unchanged       BIGINT NOT NULL DEFAULT 0,
+    refused         BIGINT NOT NULL DEFAULT 0,
+    problems        BIGINT NOT NULL DEFAULT 0,
+    created_at      TIMESTAMPTZ NOT NULL DEFAULT now(),
+    updated_at      TIMESTAMPTZ NOT NULL DEFAULT now(),
+    completed_at    TIMESTAMPTZ,
+    CONSTRAINT pk_imports PRIMARY KEY (tenant_id, id),
+    CONSTRAINT fk_imports_tenant FOREIGN KEY (tenant_id) REFERENCES notification.tenants_local (tenant_id),
+    CONSTRAINT ck_imports_id CHECK (id ~ '^imp_[0-9A-HJKMNP-TV-Z]{26}$'),
+    CONSTRAINT ck_imports_kind CHECK (kind IN ('suppressions', 'recipients', 'preferences')),
+    CONSTRAINT ck_imports_status CHECK (status IN ('running', 'interrupted', 'completed')),
+    CONSTRAINT ck_imports_completed CHECK ((completed_at IS NULL) = (status <> 'completed'))
+);
+CREATE UNIQUE INDEX IF NOT EXISTS ux_imports_key
+    ON notification.imports (tenant_id, idempotency_key) WHERE idempotency_key IS NOT NULL;
+COMMENT ON TABLE notification.imports IS 'Files that were taken in, how far each was read and what came of its lines.';
+COMMENT ON COLUMN notification.imports.runner IS 'Who reads it; another who goes on with it takes over, and this one stops.';
+COMMENT ON COLUMN notification.imports.records_done IS 'Lines, headings included, whose effect is committed.';
+COMMENT ON COLUMN notification.imports.digest IS 'Of those lines, keyed under the tenant''s pepper: whoever goes on must bring the same file.';
+COMMENT ON COLUMN notification.imports.options IS 'What the caller asked for, as JSON.';
+CALL kernel.protect_tenant_table('notification.imports', 'SELECT, INSERT, UPDATE');
+
+CREATE TABLE IF NOT EXISTS notification.import_problems (
+    tenant_id   TEXT COLLATE "C" NOT NULL,
+    import_id   TEXT COLLATE "C" NOT NULL,
+    place       BIGINT NOT NULL,
+    line        BIGINT NOT NULL,
+    column_name TEXT NOT NULL,
+    code        TEXT NOT NULL,
+    what        TEXT NOT NULL,
+    CONSTRAINT pk_import_problems PRIMARY KEY (tenant_id, import_id, place),
+    CONSTRAINT fk_import_problems_import FOREIGN KEY (tenant_id, import_id)
+        REFERENCES notification.imports (tenant_id, id) ON DELETE CASCADE
+);
+COMMENT ON TABLE notification.import_problems IS 'Lines that could not be taken: where and why, never what stood there.';
+COMMENT ON COLUMN notification.import_problems.place IS 'Counts the problems of an import from 1.';
+CALL kernel.protect_tenant_table('notification.import_problems', 'SELECT, INSERT');
+
+-- Every transaction that changes suppressions adds a row of its own, so that none waits for another's count; a sweep
+-- folds them into bucket 0. The sum over all buckets is the count.
+CREATE TABLE IF NOT EXISTS notification.suppression_counts (
+    tenant_id TEXT COLLATE "C" NOT NULL,
+    channel   TEXT COLLATE "C" NOT NULL,
+    reason    TEXT COLLATE "C" NOT NULL,
+    bucket    BIGINT NOT NULL,
+    n         BIGINT NOT NULL,
+    CONSTRAINT pk_suppression_counts PRIMARY KEY (tenant_id, channel, reason, bucket)
+);
+CREATE INDEX IF NOT EXISTS ix_suppression_counts_fresh
+    ON notification.suppression_counts (tenant_id, bucket) WHERE bucket <> 0;
+COMMENT ON TABLE notification.suppression_counts IS 'How many suppressions are in force, by channel and reason; kept by a trigger.';
+COMMENT ON COLUMN notification.suppression_counts.bucket IS '0, or the transaction that changed the count.';
+CALL kernel.protect_tenant_table('notification.suppression_counts', 'SELECT, INSERT, UPDATE');
+CALL kernel.open_to_worker('notification.suppression_counts', 'SELECT, INSERT, UPDATE, DELETE');
+
+CREATE OR REPLACE FUNCTION notification.count_suppressions() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF tg_op = 'INSERT' THEN
+        INSERT INTO notification.suppression_counts AS known (tenant_id, channel, reason, bucket, n)
+        SELECT f.tenant_id, f.channel, f.reason, pg_current_xact_id()::text::bigint, count(*)
+        FROM fresh AS f WHERE f.released_at IS NULL
+        GROUP BY f.tenant_id, f.channel, f.reason
+        ON CONFLICT ON CONSTRAINT pk_suppression_counts DO UPDATE SET n = known.n + excluded.n;
+    ELSE
+        INSERT INTO notification.suppression_counts AS known (tenant_id, channel, reason, bucket, n)
+        SELECT moved.tenant_id, moved.channel, moved.reason, pg_current_xact_id()::text::bigint, sum(moved.n)
+        FROM (
+            SELECT f.tenant_id, f.channel, f.reason, 1 AS n FROM fresh AS f WHERE f.released_at IS NULL
+            UNION ALL
+            SELECT g.tenant_id, g.channel, g.reason, -1 FROM gone AS g WHERE g.released_at IS NULL
+        ) AS moved
+        GROUP BY moved.tenant_id, moved.channel, moved.reason
+        HAVING sum(moved.n) <> 0
+        ON CONFLICT ON CONSTRAINT pk_suppression_counts DO UPDATE SET n = known.n + excluded.n;
+    END IF;
+    RETURN NULL;
+END;
+$$;
+COMMENT ON FUNCTION notification.count_suppressions IS 'Trigger that counts suppressions as they come into force and are released.';
+REVOKE ALL ON FUNCTION notification.count_suppressions FROM PUBLIC;
+-- What is there already, counted once. The owner sees tenants' rows only while security is not forced on it, which is
+-- until the end of this very block.
+DO $$
+BEGIN
+    ALTER TABLE notification.suppressions NO FORCE ROW LEVEL SECURITY;
+    ALTER TABLE notification.suppression_counts NO FORCE ROW LEVEL SECURITY;
+    IF NOT EXISTS (SELECT FROM notification.suppression_counts) THEN
+        INSERT INTO notification.suppression_counts (tenant_id, channel, reason, bucket, n)
+        SELECT tenant_id, channel, reason, 0, count(*)
+        FROM notification.suppressions
+        WHERE released_at IS NULL
+        GROUP BY tenant_id, channel, reason;
+    END IF;
+    ALTER TABLE notification.suppression_counts FORCE ROW LEVEL SECURITY;
+    ALTER TABLE notification.suppressions FORCE ROW LEVEL SECURITY;
+END;
+$$;
+CREATE OR REPLACE TRIGGER count_added AFTER INSERT ON notification.suppressions
+    REFERENCING NEW TABLE AS fresh
+    FOR EACH STATEMENT EXECUTE FUNCTION notification.count_suppressions();
+CREATE OR REPLACE TRIGGER count_changed AFTER UPDATE ON notification.suppressions
+    REFERENCING OLD TABLE AS gone NEW TABLE AS fresh
+    FOR EACH STATEMENT EXECUTE FUNCTION notification.count_suppressions();
+
+-- Those that run out: found by their time, without looking at the others.
+-- squawk-ignore require-concurrent-index-creation
+CREATE INDEX IF NOT EXISTS ix_suppressions_expiring
+    ON notification.suppressions (expires_at) WHERE released_at IS NULL AND expires_at IS NOT NULL;
+CALL kernel.open_to_worker('notification.suppressions', 'SELECT (tenant_id, id, expires_at, released_at)');
+
+CALL kernel.assert_protected();

@@ -1,0 +1,10 @@
+-- Emergency only: undoes 0035_pre_imports. What was taken in stays; where each import stood and the counts are lost.
+DROP TRIGGER IF EXISTS count_added ON notification.suppressions;
+DROP TRIGGER IF EXISTS count_changed ON notification.suppressions;
+DROP FUNCTION IF EXISTS notification.count_suppressions();
+DROP POLICY IF EXISTS worker_claims ON notification.suppressions;
+REVOKE ALL ON notification.suppressions FROM tidings_worker;
+DROP INDEX IF EXISTS notification.ix_suppressions_expiring;
+DROP TABLE IF EXISTS notification.suppression_counts;
+DROP TABLE IF EXISTS notification.import_problems;
+DROP TABLE IF EXISTS notification.imports;

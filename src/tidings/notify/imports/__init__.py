@@ -1,0 +1,1 @@
+"""Imports: files of suppressions, recipients and preferences, taken in line by line."""

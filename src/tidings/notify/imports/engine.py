@@ -1,0 +1,344 @@
+"""Takes a file in as it arrives: a set of lines, what they ask for, and how far the file was read, in one transaction.
+
+Memory holds one set, however long the file is. An import that was cut off is gone on with by sending the same file
+with the same key: what was done before is read past, compared by its digest and not done again.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import uuid4
+
+from tidings.kernel.addresses import NormalisedAddress
+from tidings.kernel.audit.log import AuditLog, Entry
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import CallerRole, Database, TenantTx
+from tidings.kernel.ids import IMPORT, TenantId
+from tidings.kernel.keys.keyring import Keyring
+from tidings.kernel.refusals import TooBusyError
+from tidings.notify.imports import store
+from tidings.notify.imports.errors import (
+    OtherFileError,
+    TakenOverError,
+    UnknownImportError,
+    UnreadableFileError,
+)
+from tidings.notify.imports.model import Import, Kind, LineProblem, Status, Tally
+from tidings.notify.imports.records import Record, Splitter
+from tidings.notify.imports.rows import RowReader
+from tidings.notify.imports.target import Author, Target, Written
+
+#: Lines of one transaction.
+SET = 2_000
+#: Rows that are checked before others have their turn in the loop.
+_BREATH = 250
+#: Problems that the report keeps; the others are only counted.
+MOST_PROBLEMS = 100_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """An import as its caller wants it."""
+
+    tenant_id: TenantId
+    kind: Kind
+    #: As JSON; whoever goes on with it has to want the same.
+    options: str
+    dry_run: bool
+    emit_events: bool
+    idempotency_key: str | None
+    actor: str
+    role: CallerRole
+
+
+class _Undo(Exception):  # noqa: N818  # no error: the end of a dry run
+    """What a dry run wrote is taken back."""
+
+
+class Importer:
+    """Runs imports, a few at a time."""
+
+    def __init__(
+        self, *, db: Database, keyring: Keyring, audit: AuditLog, clock: Clock, most_at_once: int = 4
+    ) -> None:
+        self._db = db
+        self._keyring = keyring
+        self._audit = audit
+        self._clock = clock
+        self._most = most_at_once
+        self._running = 0
+
+    async def run(self, order: Order, target: Target, body: AsyncIterator[bytes]) -> Import:
+        """The import, when all of the file was taken in."""
+        if self._running >= self._most:
+            raise TooBusyError("as many imports as may run at once are running; try again when one has ended")
+        self._running += 1
+        try:
+            return await self._run(order, target, body)
+        finally:
+            self._running -= 1
+
+    async def _run(self, order: Order, target: Target, body: AsyncIterator[bytes]) -> Import:
+        known, secret = await self._begin(order)
+        reading = _Reading(self, order, known, target, secret)
+        try:
+            await reading.read(body)
+            async with self._tenant(order) as tx:
+                await self._end(tx, order, known)
+                ended = await store.find_import(tx, known.id)
+        except BaseException as error:
+            if not isinstance(error, TakenOverError) and known.status is not Status.COMPLETED:
+                await self._interrupt(order, known)
+            raise
+        if ended is None:
+            raise UnknownImportError
+        return ended
+
+    async def _begin(self, order: Order) -> tuple[Import, bytes]:
+        now = self._clock.now()
+        import_id, runner = IMPORT.new(now), uuid4().hex
+        async with self._tenant(order) as tx:
+            made = await store.begin_import(
+                tx,
+                import_id=import_id,
+                kind=order.kind,
+                options=order.options,
+                dry_run=order.dry_run,
+                emit_events=order.emit_events,
+                idempotency_key=order.idempotency_key,
+                actor=order.actor,
+                runner=runner,
+            )
+            known = (
+                await store.find_import(tx, import_id)
+                if made
+                else await store.take_over(
+                    tx, idempotency_key=order.idempotency_key or "", runner=runner, now=now
+                )
+            )
+            if known is None:
+                raise UnknownImportError
+            if (known.kind, known.options) != (order.kind, order.options):
+                raise OtherFileError(
+                    "the import with this Idempotency-Key was begun with other parameters; repeat those, or send a new key"
+                )
+            pepper = await self._keyring.pepper(tx)
+        # Lines are addresses: a digest without a key would let anybody who reads it try addresses out.
+        return known, pepper.hash(NormalisedAddress(f"import:{known.id}")).encode()[:64]
+
+    async def _end(self, tx: TenantTx, order: Order, known: Import) -> None:
+        now = self._clock.now()
+        if known.status is Status.COMPLETED:
+            return
+        if not await store.end_import(tx, known, Status.COMPLETED, now=now):
+            raise TakenOverError
+        done = await store.find_import(tx, known.id)
+        if done is not None and not done.dry_run:
+            entry = Entry(
+                entity_type="import",
+                entity_id=known.id,
+                action="completed",
+                actor=order.actor,
+                after={
+                    "kind": done.kind.value,
+                    "format": done.format,
+                    "emit_events": done.emit_events,
+                    "added": done.tally.added,
+                    "changed": done.tally.changed,
+                    "unchanged": done.tally.unchanged,
+                    "refused": done.tally.refused,
+                },
+            )
+            await self._audit.append(tx, [entry])
+
+    async def _interrupt(self, order: Order, known: Import) -> None:
+        """Say so for whoever looks; where even that fails the row tells it by its age."""
+        try:
+            async with asyncio.timeout(5), self._tenant(order) as tx:
+                await store.end_import(tx, known, Status.INTERRUPTED, now=self._clock.now())
+        except Exception:  # noqa: BLE001, S110  # the first error is the one to tell
+            pass
+
+    def _tenant(self, order: Order) -> AbstractAsyncContextManager[TenantTx]:
+        return self._db.tenant(order.tenant_id, caller_role=order.role, by_index=True)
+
+    async def write_set(
+        self,
+        order: Order,
+        known: Import,
+        target: Target,
+        checked: "_Checked",
+        place: "_Place",
+    ) -> Import:
+        """One set, whole or not at all; the import as it stands after it."""
+        async with self._tenant(order) as tx:
+            written = await self._written(tx, order, known, target, checked.wishes)
+            problems = sorted([*checked.problems, *written.problems])
+            tally = replace(written.tally, refused=len({p.line for p in problems}))
+            count = await store.advance_import(
+                tx,
+                known,
+                format_name=place.format,
+                records_done=place.records,
+                bytes_done=place.bytes,
+                digest=place.digest,
+                tally=tally,
+                problems=len(problems),
+                now=self._clock.now(),
+            )
+            if count is None:
+                raise TakenOverError
+            before = count - len(problems)
+            kept = problems[: max(0, MOST_PROBLEMS - before)]
+            if kept:
+                await store.add_problems(tx, known.id, kept, first=before)
+        return replace(known, records_done=place.records, bytes_done=place.bytes, digest=place.digest)
+
+    async def _written(
+        self, tx: TenantTx, order: Order, known: Import, target: Target, wishes: Sequence[tuple[int, Any]]
+    ) -> Written:
+        if not wishes:
+            return Written(tally=Tally())
+        if not known.dry_run:
+            return await target.write(tx, wishes, Author(import_id=known.id, actor=order.actor))
+        # The same statements, taken back: a dry run can't say anything else than the real one would.
+        written = Written(tally=Tally())
+        try:
+            async with tx.savepoint():
+                written = await target.write(tx, wishes, Author(import_id=known.id, actor=order.actor))
+                raise _Undo  # noqa: TRY301  # out of the savepoint, and no further
+        except _Undo:
+            return written
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Checked:
+    """A set of lines: what they ask for, each with its number, and what is wrong with the others."""
+
+    wishes: Sequence[tuple[int, Any]]
+    problems: Sequence[LineProblem]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Place:
+    """How far a file was read."""
+
+    format: str
+    records: int
+    bytes: int
+    digest: str
+
+
+class _Reading:
+    """One pass over a body."""
+
+    def __init__(
+        self, importer: Importer, order: Order, known: Import, target: Target, secret: bytes
+    ) -> None:
+        self._importer = importer
+        self._order = order
+        self._known = known
+        self._target = target
+        self._digest = hashlib.blake2b(key=secret, digest_size=32)
+        self._skip = known.records_done
+        self._records = 0
+        self._bytes = 0
+        self._format = known.format
+        self._rows: RowReader | None = None
+        self._pending: list[Record] = []
+
+    async def read(self, body: AsyncIterator[bytes]) -> None:
+        """All of it."""
+        splitter = Splitter()
+        async for piece in body:
+            for record in splitter.feed(piece):
+                await self._take(record)
+        for record in splitter.end():
+            await self._take(record)
+        await self._flush()
+        if self._records < self._skip or (
+            self._known.status is Status.COMPLETED and self._records != self._known.records_done
+        ):
+            raise OtherFileError
+        if self._rows is None:
+            raise UnreadableFileError("is empty; send a file with headings and lines")
+
+    async def _take(self, record: Record) -> None:
+        if self._rows is None and record.raw.strip(b" \t\xef\xbb\xbf") == b"" and record.broken is None:
+            # Empty lines before the headings; they count, so that going on finds the same place.
+            self._count(record)
+            self._compare()
+            return
+        if self._rows is None:
+            self._rows = RowReader.of(record)
+            self._format = self._target.begin(self._rows)
+            if not self._rows.first_is_row:
+                self._count(record)
+                self._compare()
+                return
+        self._pending.append(record)
+        # Never over the place where the new lines begin: a set is read past as a whole, or written as a whole.
+        if len(self._pending) >= SET or self._records + len(self._pending) == self._skip:
+            await self._flush()
+
+    async def _flush(self) -> None:
+        records, self._pending = self._pending, []
+        past = self._records < self._skip
+        for record in records:
+            self._count(record)
+        if past:
+            self._compare()
+            return
+        if self._known.status is Status.COMPLETED:
+            if records:
+                raise OtherFileError
+            return
+        if not records and self._records == self._known.records_done:
+            return
+        checked = await self._checked(records)
+        self._known = await self._importer.write_set(
+            self._order,
+            self._known,
+            self._target,
+            checked,
+            _Place(
+                format=self._format,
+                records=self._records,
+                bytes=self._bytes,
+                digest=self._digest.copy().hexdigest(),
+            ),
+        )
+
+    async def _checked(self, records: Sequence[Record]) -> "_Checked":
+        wishes: list[tuple[int, Any]] = []
+        problems: list[LineProblem] = []
+        assert self._rows is not None or not records  # noqa: S101
+        for n, record in enumerate(records, start=1):
+            if n % _BREATH == 0:
+                await asyncio.sleep(0)
+            row = self._rows.read(record) if self._rows else None
+            if row is None:
+                continue
+            if isinstance(row, LineProblem):
+                problems.append(row)
+                continue
+            wish = self._target.check(row)
+            if isinstance(wish, list):
+                problems += wish
+            else:
+                wishes.append((row.line, wish))
+        return _Checked(wishes=wishes, problems=problems)
+
+    def _count(self, record: Record) -> None:
+        self._records += 1
+        self._bytes += len(record.raw) + 1
+        self._digest.update(record.raw)
+        self._digest.update(b"\n" if record.broken is None else record.broken.encode())
+
+    def _compare(self) -> None:
+        """Whether what was read past is what was read the first time."""
+        if self._records == self._skip and self._digest.copy().hexdigest() != self._known.digest:
+            raise OtherFileError

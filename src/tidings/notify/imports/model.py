@@ -1,0 +1,91 @@
+"""An import: what was asked for, how far it came, what is wrong with its lines."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from tidings.kernel.ids import ImportId, time_of
+
+
+class Kind(StrEnum):
+    """What a file holds."""
+
+    SUPPRESSIONS = "suppressions"
+    RECIPIENTS = "recipients"
+    PREFERENCES = "preferences"
+
+
+class Status(StrEnum):
+    """Where an import stands."""
+
+    RUNNING = "running"
+    #: The connection broke off, or the server ended: the same request with the same key goes on.
+    INTERRUPTED = "interrupted"
+    COMPLETED = "completed"
+
+
+class LineProblem(NamedTuple):
+    """Why something on a line could not be taken: never what stood there."""
+
+    line: int
+    #: As the file calls it; empty for the line as a whole.
+    column: str
+    code: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One line of a file, by its columns."""
+
+    line: int
+    #: Texts out of a CSV; any JSON out of a file of JSON lines.
+    values: Mapping[str, Any]
+
+    def __repr__(self) -> str:
+        return f"Row(line={self.line}, ***)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """What came of lines."""
+
+    added: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    refused: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Import:
+    """One file that is, or was, taken in."""
+
+    id: ImportId
+    kind: Kind
+    status: Status
+    #: What the caller asked for, as JSON.
+    options: str
+    #: How the file was understood; empty until its first line was read.
+    format: str
+    dry_run: bool
+    emit_events: bool
+    idempotency_key: str | None
+    actor: str
+    #: Who reads it; one who goes on with it takes over.
+    runner: str
+    #: Lines, headings included, whose effect is committed.
+    records_done: int
+    bytes_done: int
+    digest: str
+    tally: Tally
+    #: How many problems there are; the report keeps the first of them.
+    problems: int
+    updated_at: datetime
+    completed_at: datetime | None
+
+    @property
+    def created_at(self) -> datetime:
+        """The time inside its id."""
+        return time_of(self.id)

@@ -1,0 +1,258 @@
+"""Preferences out of a file: each row what somebody who is known chose, merged into what they chose before.
+
+A set takes a bounded number of statements. Every yes and no goes into the ledger of consent as it does by any other
+way, with the import as its source; the audit has one line for the import as a whole.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from msgspec import UnsetType, structs
+
+from tidings.contracts.events import NOTIFY_SOURCE
+from tidings.contracts.recipients import OptOutRecorded, PreferencesUpdated
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import TenantTx
+from tidings.kernel.errors import BadValueError
+from tidings.kernel.events import Event, new_event
+from tidings.kernel.http.explain import explain
+from tidings.kernel.ids import CONSENT_EVENT, PREFERENCES, RECIPIENT, RecipientId
+from tidings.kernel.outbox import Outbox
+from tidings.kernel.refusals import FieldError
+from tidings.notify.categories.model import CategoryPolicy
+from tidings.notify.imports.errors import UnreadableFileError
+from tidings.notify.imports.model import LineProblem, Row, Tally
+from tidings.notify.imports.preference_rows import ImportedPreferences, nested, read, strange_columns
+from tidings.notify.imports.rows import RowReader
+from tidings.notify.imports.target import Author, Written
+from tidings.notify.recipients import ledger, preferences, store
+from tidings.notify.recipients.choose import choices_wrong
+from tidings.notify.recipients.consent import settle
+from tidings.notify.recipients.ledger_model import ConsentEvent, told_between
+from tidings.notify.recipients.preferences_model import Choices, Preferences, nothing_chosen
+from tidings.notify.recipients.wish import canonical_locale
+from tidings.notify.tenants.store import find_tenant
+
+_SOURCE = "import"
+_FIELDS = frozenset(ImportedPreferences.__struct_fields__)
+
+
+@dataclass(slots=True)
+class _Change:
+    """One recipient's preferences over a set."""
+
+    before: Preferences
+    choices: Choices
+
+
+class PreferenceTarget:
+    """Reads rows of preferences and writes them, a set at a time."""
+
+    def __init__(
+        self,
+        *,
+        categories: Mapping[str, CategoryPolicy],
+        outbox: Outbox,
+        clock: Clock,
+        emit_events: bool,
+    ) -> None:
+        self._categories = categories
+        self._outbox = outbox
+        self._clock = clock
+        self._emit_events = emit_events
+        self._jsonl = False
+
+    def begin(self, reader: RowReader) -> str:
+        """Refuse headings that mean nothing: a typing mistake must not lose somebody's no."""
+        self._jsonl = reader.form == "jsonl"
+        if self._jsonl:
+            return "json lines"
+        if strange := strange_columns(reader.header):
+            raise UnreadableFileError(
+                f"has headings that mean nothing here, in column {', '.join(map(str, strange[:10]))}; known are "
+                "id, identity_type, identity_id, locale, timezone, global_unsubscribed_at, "
+                "channels.<channel>.allow, channels.<channel>.categories.<category> and "
+                "marketing_consent.granted, .source, .evidence, .at"
+            )
+        if not {"id", "identity_id"} & set(reader.header):
+            raise UnreadableFileError(
+                "must say who it is about: a column id, or identity_type and identity_id"
+            )
+        return "csv"
+
+    def check(self, row: Row) -> ImportedPreferences | list[LineProblem]:
+        """The wish, or all that is wrong with the row by itself."""
+        values = dict(row.values) if self._jsonl else nested(row.values)
+        try:
+            found = read(values)
+            if not isinstance(found.id, UnsetType):
+                RECIPIENT.parse(found.id)
+            elif isinstance(found.identity, UnsetType) or found.identity.id is None:
+                return [
+                    LineProblem(row.line, "id", "missing_value", "must say who it is: an id or an identity")
+                ]
+        except msgspec.ValidationError as error:
+            faults = explain(values, ImportedPreferences, error)
+        except BadValueError as error:
+            faults = [FieldError(error.field, error.remedy)]
+        else:
+            return found
+        return [LineProblem(row.line, _column(fault.field), "bad_value", fault.remedy) for fault in faults]
+
+    async def write(self, tx: TenantTx, wishes: Sequence[tuple[int, Any]], by: Author) -> Written:
+        """Those who are known, locked, merged and written; who is not known is reported."""
+        now = self._clock.now()
+        people = await _people(tx, [wish for _, wish in wishes])
+        ids = sorted(set(people.values()))
+        locked = await store.lock_recipients(tx, ids=ids) if ids else {}
+        known = await preferences.load_preferences(tx, recipient_ids=ids) if ids else {}
+        tenant = await find_tenant(tx, tenant_id=tx.tenant_id)
+        confirms = tenant is not None and tenant.notification_policy.double_opt_in
+        changes: dict[RecipientId, _Change] = {}
+        problems: list[LineProblem] = []
+        unchanged = 0
+        for place, (line, wish) in enumerate(wishes):
+            recipient = locked.get(people.get(place, RecipientId("")))
+            if recipient is None or recipient.erased_at is not None:
+                problems.append(
+                    LineProblem(line, "", "recipient_not_found", "names nobody who is known here")
+                )
+                continue
+            before = known.get(recipient.id) or nothing_chosen(recipient.id)
+            change = changes.get(recipient.id) or _Change(before, before.choices)
+            wanted, wrong = self._merged(change.choices, wish, now=now, confirms=confirms)
+            problems += [
+                LineProblem(line, _column(fault.field), "bad_value", fault.remedy) for fault in wrong
+            ]
+            if wrong:
+                continue
+            if _same(wanted, change.choices):
+                unchanged += 1
+                continue
+            unchanged += recipient.id in changes
+            change.choices = wanted
+            changes[recipient.id] = change
+        await self._record(tx, list(changes.values()), by, now)
+        added = sum(change.before.id is None for change in changes.values())
+        return Written(
+            tally=Tally(added=added, changed=len(changes) - added, unchanged=unchanged), problems=problems
+        )
+
+    def _merged(
+        self, present: Choices, wish: ImportedPreferences, *, now: datetime, confirms: bool
+    ) -> tuple[Choices, list[FieldError]]:
+        wanted = wish.over(present)
+        stood = set(choices_wrong(present, self._categories))
+        wrong = [fault for fault in choices_wrong(wanted, self._categories) if fault not in stood]
+        consent, faults = settle(
+            present.marketing_consent, wanted.marketing_consent, now=now, at="marketing_consent"
+        )
+        wrong += faults
+        if confirms and consent.granted and not present.marketing_consent.granted and not consent.evidence:
+            # Nobody is asked by a mail for each line of a file; what was confirmed elsewhere can be shown.
+            wrong.append(
+                FieldError(
+                    "marketing_consent.evidence", "is required: this tenant wants consent to be confirmed"
+                )
+            )
+        locale = None if wanted.locale is None else canonical_locale(wanted.locale)
+        return structs.replace(wanted, marketing_consent=consent, locale=locale), wrong
+
+    async def _record(self, tx: TenantTx, changes: Sequence[_Change], by: Author, now: datetime) -> None:
+        if not changes:
+            return
+        saved = [
+            structs.replace(
+                change.before,
+                id=change.before.id or PREFERENCES.new(now),
+                choices=change.choices,
+                version=change.before.version + 1,
+                updated_at=now,
+            )
+            for change in changes
+        ]
+        await preferences.save_preferences(tx, [(p.id, p) for p in saved if p.id is not None], now=now)
+        lines = [
+            ConsentEvent(
+                id=CONSENT_EVENT.new(now),
+                recipient_id=after.recipient_id,
+                kind=told.kind,
+                channel=told.channel,
+                category=told.category,
+                occurred_at=told.at or now,
+                recorded_at=now,
+                source=told.source or _SOURCE,
+                evidence=told.evidence or by.import_id,
+                actor=by.actor,
+                preferences_version=after.version,
+            )
+            for change, after in zip(changes, saved, strict=True)
+            for told in told_between(change.before.choices, change.choices)
+        ]
+        await ledger.append_events(tx, lines)
+        if self._emit_events:
+            await self._outbox.append(tx, self._events(tx, saved, lines))
+
+    def _events(
+        self, tx: TenantTx, saved: Sequence[Preferences], lines: Sequence[ConsentEvent]
+    ) -> list[Event]:
+        told: list[tuple[str, PreferencesUpdated | OptOutRecorded]] = [
+            (
+                "preferences.updated.v1",
+                PreferencesUpdated(recipient_id=p.recipient_id, preferences_id=p.id or "", version=p.version),
+            )
+            for p in saved
+        ]
+        told += [
+            (
+                "optout.recorded.v1",
+                OptOutRecorded(
+                    recipient_id=line.recipient_id,
+                    channel=line.channel,
+                    category=line.category,
+                    source=line.source,
+                    preferences_version=line.preferences_version,
+                    consent=line.kind == "consent_withdrawn",
+                ),
+            )
+            for line in lines
+            if line.kind in {"opted_out", "consent_withdrawn"}
+        ]
+        return [
+            new_event(
+                subject,
+                payload,
+                tenant_id=tx.tenant_id,
+                ordering_key=payload.recipient_id,
+                source=NOTIFY_SOURCE,
+                clock=self._clock,
+            )
+            for subject, payload in told
+        ]
+
+
+async def _people(tx: TenantTx, wishes: Sequence[ImportedPreferences]) -> dict[int, RecipientId]:
+    lookup = store.Lookup()
+    for place, wish in enumerate(wishes):
+        if not isinstance(wish.id, UnsetType):
+            lookup.ids.append((place, RecipientId(wish.id)))
+        elif not isinstance(wish.identity, UnsetType):
+            lookup.identities.append((place, wish.identity.type.value, wish.identity.id or ""))
+    found = await store.match_recipients(tx, lookup)
+    return {place: known.recipient.id for place, known in found.items()}
+
+
+def _column(field: str) -> str:
+    """The field, where it is one of ours: the names in a file may hold anything."""
+    first = field.partition(".")[0].partition("[")[0]
+    return field.replace("identity.", "identity_") if first in _FIELDS else ""
+
+
+def _same(one: Choices, other: Choices) -> bool:
+    # By their text: what was read from a row is of a type that forgives unknown fields.
+    return msgspec.json.encode(one, order="deterministic") == msgspec.json.encode(
+        other, order="deterministic"
+    )

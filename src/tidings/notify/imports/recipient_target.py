@@ -1,0 +1,130 @@
+"""Recipients out of a file: each row somebody to make known, or to bring up to date."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from tidings.kernel.addresses import CHANNELS
+from tidings.kernel.db import TenantTx
+from tidings.kernel.http.explain import explain
+from tidings.kernel.refusals import InvalidError, RefusalError
+from tidings.notify.imports.errors import UnreadableFileError
+from tidings.notify.imports.model import LineProblem, Row, Tally
+from tidings.notify.imports.rows import RowReader
+from tidings.notify.imports.target import Author, Written
+from tidings.notify.recipients.upsert import RecipientUpserter
+from tidings.notify.recipients.wish import RecipientInput, RecipientWish, wish_of
+
+#: Columns of a CSV that are fields of their own.
+PLAIN: Final = ("id", "display_name", "locale", "timezone")
+IDENTITY: Final = ("identity_type", "identity_id")
+_ATTRIBUTE = "attributes."
+
+
+class RecipientTarget:
+    """Reads rows of recipients and upserts them, a set at a time."""
+
+    def __init__(self, upserter: RecipientUpserter) -> None:
+        self._upserter = upserter
+        self._jsonl = False
+
+    def begin(self, reader: RowReader) -> str:
+        """Refuse headings that mean nothing: a typing mistake must not lose a column."""
+        self._jsonl = reader.form == "jsonl"
+        if self._jsonl:
+            return "json lines"
+        known = {*PLAIN, *IDENTITY, *CHANNELS, "tags"}
+        strange = [
+            n
+            for n, name in enumerate(reader.header, start=1)
+            if name not in known and not name.startswith(_ATTRIBUTE)
+        ]
+        if strange:
+            raise UnreadableFileError(
+                f"has headings that mean nothing here, in column {', '.join(map(str, strange[:10]))}; "
+                f"known are {', '.join(sorted(known))} and {_ATTRIBUTE}<name>"
+            )
+        if not ({"id", "identity_id"} | set(CHANNELS)) & set(reader.header):
+            raise UnreadableFileError(
+                "must say who it is about: a column id, identity_type and identity_id, or an address"
+            )
+        return "csv"
+
+    def check(self, row: Row) -> RecipientWish | list[LineProblem]:
+        """The wish, or all that is wrong."""
+        values = dict(row.values) if self._jsonl else _nested(row.values)
+        try:
+            return wish_of(msgspec.convert(values, RecipientInput))
+        except msgspec.ValidationError as error:
+            faults = explain(values, RecipientInput, error)
+        except InvalidError as refused:
+            faults = list(refused.errors)
+        return [
+            LineProblem(row.line, self._column(values, fault.field), "bad_value", fault.remedy)
+            for fault in faults
+        ]
+
+    async def write(
+        self,
+        tx: TenantTx,
+        wishes: Sequence[tuple[int, Any]],
+        by: Author,  # noqa: ARG002  # recipients don't say where they came from
+    ) -> Written:
+        """Upsert them all; who can't be is reported."""
+        done = await self._upserter.upsert(tx, [wish for _, wish in wishes])
+        problems: list[LineProblem] = []
+        added = changed = unchanged = 0
+        seen: set[str] = set()
+        for (line, _), result in zip(wishes, done.results, strict=True):
+            if isinstance(result, RefusalError):
+                problems.append(
+                    LineProblem(line, "", result.code, "names somebody who is not known, or was erased")
+                )
+                continue
+            again = result.recipient.id in seen
+            seen.add(result.recipient.id)
+            added += result.created and not again
+            changed += result.changed and not result.created and not again
+            unchanged += again or not (result.created or result.changed)
+        return Written(tally=Tally(added=added, changed=changed, unchanged=unchanged), problems=problems)
+
+    def _column(self, values: Mapping[str, Any], field: str) -> str:
+        """How the file calls the field that a fault names."""
+        if self._jsonl:
+            # The names in a line are its own and may hold anything; ours say as much.
+            first = field.partition(".")[0].partition("[")[0]
+            return field if first in RecipientInput.__struct_fields__ else ""
+        if field.startswith("addresses["):
+            place = int(field.removeprefix("addresses[").partition("]")[0])
+            return str(values["addresses"][place]["channel"])
+        return field.replace("identity.", "identity_").partition("[")[0]
+
+
+def _nested(cells: Mapping[str, str]) -> dict[str, Any]:
+    """The object that a line of a CSV stands for; an empty cell leaves its field as it is."""
+    found: dict[str, Any] = {}
+    identity: dict[str, str] = {}
+    addresses: list[dict[str, str]] = []
+    attributes: dict[str, str] = {}
+    for name, cell in cells.items():
+        value = cell.strip()
+        if not value:
+            continue
+        if name in PLAIN:
+            found[name] = value
+        elif name in IDENTITY:
+            identity[name.removeprefix("identity_")] = value
+        elif name == "tags":
+            found["tags"] = [tag.strip() for tag in value.split("|") if tag.strip()]
+        elif name.startswith(_ATTRIBUTE):
+            attributes[name.removeprefix(_ATTRIBUTE)] = value
+        else:
+            addresses.append({"channel": name, "address": value})
+    if identity:
+        found["identity"] = identity
+    if addresses:
+        found["addresses"] = addresses
+    if attributes:
+        found["attributes"] = attributes
+    return found

@@ -1,0 +1,197 @@
+"""Suppressions out of a file: each row an address that is not to be written to."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, cast
+
+from tidings.kernel.addresses import NormalisedAddress, normalise
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import TenantTx
+from tidings.kernel.errors import BadValueError
+from tidings.notify.imports.errors import UnreadableFileError
+from tidings.notify.imports.model import LineProblem, Row, Tally
+from tidings.notify.imports.rows import RowReader
+from tidings.notify.imports.suppression_formats import (
+    SES_BARE,
+    FormatName,
+    Refusal,
+    Shape,
+    generic_columns,
+    is_bare_ses,
+    recognise,
+)
+from tidings.notify.imports.target import Author, Written
+from tidings.notify.suppressions.model import (
+    CHANNELS,
+    Reason,
+    SuppressibleChannel,
+    SuppressionWish,
+    whole_domain,
+)
+from tidings.notify.suppressions.suppress import Suppressor
+
+_REASONS = {reason.value: reason for reason in Reason}
+_LONGEST_NOTE = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """How the caller wants the file understood."""
+
+    format: FormatName = "auto"
+    #: Field → column, for generic files.
+    mapping: Mapping[str, str] = field(default_factory=dict)
+    #: Of rows that name none.
+    channel: SuppressibleChannel = "email"
+    #: Of all rows, whatever the file says; None: as the file says.
+    reason: Reason | None = None
+    emit_events: bool = True
+
+
+class SuppressionTarget:
+    """Reads rows of any of these lists and suppresses what they name."""
+
+    def __init__(
+        self, suppressor: Suppressor, clock: Clock, wanted: Wanted, *, region: str | None = None
+    ) -> None:
+        self._suppressor = suppressor
+        self._clock = clock
+        self._wanted = wanted
+        self._region = region
+        self._read: Callable[[Row], SuppressionWish | list[LineProblem]] | None = None
+
+    def begin(self, reader: RowReader) -> str:
+        """Which list this is."""
+        wanted = self._wanted
+        if wanted.format in ("auto", "ses") and is_bare_ses(reader.header):
+            reader.without_headings(SES_BARE)
+        if reader.form == "jsonl":
+            # A line may leave fields out, so there are no headings to go by.
+            if wanted.format not in ("auto", "generic"):
+                raise UnreadableFileError(
+                    "must be a CSV for this format; JSON lines are generic", field="format"
+                )
+            columns = {name: name for name in ("address", "channel", "reason", "expires_at", "notes")}
+            self._read = lambda row: self._generic(row, {**columns, **wanted.mapping}, strict=True)
+            return "generic"
+        small = [name.lower() for name in reader.header]
+        if len(set(small)) != len(small):
+            raise UnreadableFileError("has two columns of the same name")
+        shape = None if wanted.mapping or wanted.format == "generic" else recognise(small, wanted.format)
+        if shape is not None:
+            known = shape
+            self._read = lambda row: self._listed(row, known)
+            return f"{shape.format}: {shape.name}"
+        if wanted.format not in ("auto", "generic"):
+            raise UnreadableFileError(
+                f"is not a list that {wanted.format} exports, by its headings; "
+                "say format=generic&mapping=address:<column>, or send it as it was exported",
+                field="format",
+            )
+        found = generic_columns(reader.header, wanted.mapping, sure=wanted.format == "generic")
+        self._read = lambda row: self._generic(row, found)
+        return "generic"
+
+    def check(self, row: Row) -> SuppressionWish | list[LineProblem]:
+        """The wish, or what is wrong."""
+        assert self._read is not None  # noqa: S101  # begun before
+        return self._read(row)
+
+    async def write(self, tx: TenantTx, wishes: Sequence[tuple[int, Any]], by: Author) -> Written:
+        """Suppress them all."""
+        made = await self._suppressor.import_set(
+            tx,
+            [wish for _, wish in wishes],
+            source=by.import_id,
+            emit_events=self._wanted.emit_events,
+        )
+        return Written(tally=Tally(added=made, unchanged=len(wishes) - made))
+
+    def _listed(self, row: Row, shape: Shape) -> SuppressionWish | list[LineProblem]:
+        small = {name.lower(): value for name, value in row.values.items()}
+        column = next(name for name in shape.address if name in small)
+        spelt_as = next(name for name in row.values if name.lower() == column)
+        found = self._wanted.reason or shape.reason(small)
+        if isinstance(found, Refusal):
+            return [LineProblem(row.line, found.column, found.code, found.what)]
+        spelt = self._address(row.line, spelt_as, "email", str(small[column]))
+        if isinstance(spelt, list):
+            return spelt
+        return SuppressionWish(channel="email", address=spelt, reason=found)
+
+    def _generic(
+        self, row: Row, columns: Mapping[str, str], *, strict: bool = False
+    ) -> SuppressionWish | list[LineProblem]:
+        given = {name: _text(row.values.get(column)) for name, column in columns.items()}
+        wrong: list[LineProblem] = []
+        if strict and not row.values.keys() <= set(columns.values()):
+            # The names are the file's own and may hold anything: they are counted, not repeated.
+            known = ", ".join(columns.values())
+            wrong.append(LineProblem(row.line, "", "unknown_field", f"has fields other than {known}"))
+        channel = given.get("channel") or self._wanted.channel
+        if channel not in CHANNELS:
+            wrong.append(
+                LineProblem(
+                    row.line, columns["channel"], "unknown_channel", f"must be one of {', '.join(CHANNELS)}"
+                )
+            )
+        reason = self._wanted.reason or _REASONS.get((given.get("reason") or "manual").lower())
+        if reason is None:
+            wrong.append(
+                LineProblem(
+                    row.line, columns["reason"], "unknown_reason", f"must be one of {', '.join(_REASONS)}"
+                )
+            )
+        expires_at = None
+        if given.get("expires_at"):
+            expires_at = _moment(given["expires_at"])
+            if expires_at is None:
+                what = "must be a moment such as 2030-01-31T00:00:00Z"
+                wrong.append(LineProblem(row.line, columns["expires_at"], "bad_moment", what))
+            elif expires_at <= self._clock.now():
+                wrong.append(
+                    LineProblem(row.line, columns["expires_at"], "past_expiry", "must lie in the future")
+                )
+        notes = given.get("notes") or None
+        if notes is not None and (len(notes) > _LONGEST_NOTE or not notes.isprintable()):
+            what = f"must be one line of at most {_LONGEST_NOTE} characters"
+            wrong.append(LineProblem(row.line, columns["notes"], "bad_notes", what))
+        if wrong or reason is None:
+            return wrong
+        spelt = self._address(row.line, columns["address"], channel, given.get("address", ""))
+        if isinstance(spelt, list):
+            return spelt
+        return SuppressionWish(
+            channel=cast("SuppressibleChannel", channel),
+            address=spelt,
+            reason=reason,
+            expires_at=expires_at,
+            notes=notes,
+        )
+
+    def _address(
+        self, line: int, column: str, channel: str, address: str
+    ) -> NormalisedAddress | list[LineProblem]:
+        bare = address.strip().removeprefix("*")
+        if not bare:
+            return [LineProblem(line, column, "missing_value", "is empty")]
+        try:
+            if channel == "email" and bare.startswith("@"):
+                return whole_domain(bare[1:], field=column)
+            return normalise(channel, address, field=column, default_region=self._region)
+        except BadValueError as error:
+            return [LineProblem(line, column, "bad_address", error.remedy)]
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else value.strip() if isinstance(value, str) else str(value)
+
+
+def _moment(text: str) -> datetime | None:
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    # A bare one is meant as the others in exports are: in UTC.
+    return found if found.tzinfo else found.replace(tzinfo=UTC)

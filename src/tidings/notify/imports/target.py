@@ -1,0 +1,43 @@
+"""What takes the rows of a file: the one thing that differs between imports."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from tidings.kernel.db import TenantTx
+from tidings.kernel.ids import ImportId
+from tidings.notify.imports.model import LineProblem, Row, Tally
+from tidings.notify.imports.rows import RowReader
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """What came of a set of rows."""
+
+    tally: Tally
+    #: Of lines that were in order by themselves and could not be granted.
+    problems: Sequence[LineProblem] = field(default=())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Author:
+    """Who writes, for rows that say where they came from."""
+
+    import_id: ImportId
+    actor: str
+
+
+class Target(Protocol):
+    """Understands rows and writes what they say."""
+
+    def begin(self, reader: RowReader) -> str:
+        """Look at the headings; the name of the format, or an `UnreadableFileError` that says what is missing."""
+        ...
+
+    def check(self, row: Row) -> Any:
+        """What the row asks for, or a list of what is wrong with it."""
+        ...
+
+    async def write(self, tx: TenantTx, wishes: Sequence[tuple[int, Any]], by: Author) -> Written:
+        """Grant these wishes, each with its line, in a bounded number of statements."""
+        ...

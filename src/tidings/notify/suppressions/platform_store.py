@@ -1,0 +1,55 @@
+"""The only Python here that runs SQL to list and release the platform's own suppressions."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from tidings.kernel.db import PlatformTx, Row
+from tidings.kernel.ids import SuppressionId
+from tidings.kernel.sql import Queries
+from tidings.notify.suppressions.model import Reason, SuppressibleChannel
+
+QUERIES = Queries.beside(__file__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlatformRow:
+    """An address, of which only the hash is known, or a whole mail domain, that nobody may write to."""
+
+    id: SuppressionId
+    channel: SuppressibleChannel
+    mail_domain: str | None
+    reason: Reason
+    notes: str | None
+    expires_at: datetime | None
+    released_at: datetime | None
+    released_by: str | None
+    created_by: str
+    created_at: datetime
+
+
+async def list_for_all(tx: PlatformTx, *, after_id: str | None, limit: int) -> list[PlatformRow]:
+    """The newest first, from a cursor on."""
+    return [_from_row(row) for row in await tx.fetch(QUERIES.list_for_all, after_id=after_id, limit=limit)]
+
+
+async def release_for_all(
+    tx: PlatformTx, suppression_id: SuppressionId, *, released_by: str, now: datetime
+) -> PlatformRow | None:
+    """As it is now; None where none was in force."""
+    row = await tx.fetch_one(QUERIES.release_for_all, id=suppression_id, released_by=released_by, now=now)
+    return None if row is None else _from_row(row)
+
+
+def _from_row(row: Row) -> PlatformRow:
+    return PlatformRow(
+        id=SuppressionId(row["id"]),
+        channel=row["channel"],
+        mail_domain=row["mail_domain"],
+        reason=Reason(row["reason"]),
+        notes=row["notes"],
+        expires_at=row["expires_at"],
+        released_at=row["released_at"],
+        released_by=row["released_by"],
+        created_by=row["created_by"],
+        created_at=row["created_at"],
+    )

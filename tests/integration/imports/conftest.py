@@ -1,0 +1,14 @@
+"""What these tests share."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.people import PeopleWorld
+from tidings.kernel.db import Database
+
+
+@pytest.fixture
+def world(db: Database, tmp_path: Path) -> PeopleWorld:
+    """The application with these parts, over the shared database."""
+    return PeopleWorld(db, tmp_path)

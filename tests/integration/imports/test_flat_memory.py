@@ -1,0 +1,50 @@
+"""Four times the lines take no more memory: an import holds one set, however long the file is."""
+
+import tracemalloc
+from collections.abc import AsyncIterator
+
+import pytest
+
+from tests.support.people import PeopleWorld
+from tidings.notify.imports import engine
+from tidings.notify.imports.engine import Order
+from tidings.notify.imports.model import Kind
+from tidings.notify.imports.suppression_target import SuppressionTarget, Wanted
+
+
+async def lines(count: int) -> AsyncIterator[bytes]:
+    yield b"email,created\n"
+    for n in range(count):
+        yield b"memory-%d@example.test,1600000000\n" % n
+
+
+async def test_memory_does_not_grow_with_the_file(
+    world: PeopleWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "SET", 200)
+    tenant = await world.tenant()
+    system = world.system
+
+    async def peak(count: int) -> int:
+        order = Order(
+            tenant_id=tenant.id,
+            kind=Kind.SUPPRESSIONS,
+            options="{}",
+            dry_run=False,
+            emit_events=True,
+            idempotency_key=None,
+            actor="test",
+            role="tenant.admin",
+        )
+        target = SuppressionTarget(system.suppressor, system.clock, Wanted())
+        tracemalloc.start()
+        done = await system.importer.run(order, target, lines(count))
+        found = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert done.records_done == count + 1
+        return found
+
+    await peak(400)
+    short, long = await peak(1_000), await peak(4_000)
+
+    assert long < short * 1.2 + 200_000
