@@ -26,6 +26,7 @@ from tidings.kernel.bus import Subscription
 from tidings.kernel.clock import Clock, SystemClock
 from tidings.kernel.db import Database, PoolSettings, WorkerTx
 from tidings.kernel.deduplicate import ConsumedEvents
+from tidings.kernel.dns import DnsResolver
 from tidings.kernel.flags.flags import FLAGS_CHANNEL, FLAGS_PAYLOAD, Flags, FlagsJob
 from tidings.kernel.http.app import HttpApp, build_app
 from tidings.kernel.http.asgi import App
@@ -44,7 +45,9 @@ from tidings.kernel.metrics import Metrics
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.postgres_bus import PostgresBus
 from tidings.kernel.postgres_bus.wakeups import Wake
-from tidings.kernel.secrets import EnvSecrets, FileSecrets, SecretsByScheme
+from tidings.kernel.secrets import EnvSecrets, FileSecrets, SecretResolver, SecretsByScheme
+from tidings.kernel.secrets_vault import VaultSecrets
+from tidings.kernel.secrets_vault_client import VaultClient, VaultServer
 from tidings.kernel.sweepers import SweepJob
 from tidings.kernel.workers import Presence
 from tidings.notify.access import deps as access_deps
@@ -58,6 +61,8 @@ from tidings.notify.audit_trail import routes as audit_routes
 from tidings.notify.categories.registry import Categories
 from tidings.notify.channels import deps as channels_deps
 from tidings.notify.channels import routes as channels_routes
+from tidings.notify.channels.rotate import revoke_superseded
+from tidings.notify.channels.try_out import ChannelTester
 from tidings.notify.dispatch import outcome
 from tidings.notify.dispatch.claim import Turns
 from tidings.notify.dispatch.compose import Composer
@@ -67,7 +72,14 @@ from tidings.notify.dispatch.schedule import ScheduleJob
 from tidings.notify.dispatch.schedule import sweep_done as sweep_schedule
 from tidings.notify.dispatch.steps import StepMaker
 from tidings.notify.dispatch.turn import TurnTaker
+from tidings.notify.erasure import consumer as erasure_consumer
+from tidings.notify.erasure import deps as erasure_deps
+from tidings.notify.erasure import routes as erasure_routes
+from tidings.notify.erasure.erase import Eraser
 from tidings.notify.facts.load import FactsLoader
+from tidings.notify.imports import deps as imports_deps
+from tidings.notify.imports import routes as imports_routes
+from tidings.notify.imports.engine import Importer
 from tidings.notify.notifications import deps as notifications_deps
 from tidings.notify.notifications import routes as notifications_routes
 from tidings.notify.notifications.accept import Acceptor
@@ -80,14 +92,28 @@ from tidings.notify.notifications.intake import Intake
 from tidings.notify.notifications.order import OrderDesk
 from tidings.notify.notifications.simulate import Simulator
 from tidings.notify.notifications.store import sweep_ledger as sweep_dedup_ledger
+from tidings.notify.preference_center import confirmations
+from tidings.notify.preference_center import deps as preference_center_deps
+from tidings.notify.preference_center import routes as preference_center_routes
+from tidings.notify.preference_center.links import UnsubscribeLinks
+from tidings.notify.preference_center.store import sweep_tokens
 from tidings.notify.recipients import deps as recipients_deps
 from tidings.notify.recipients import routes as recipients_routes
+from tidings.notify.recipients.choose import PreferenceChanger
 from tidings.notify.recipients.upsert import RecipientUpserter
 from tidings.notify.render.engine import V8Renderer
+from tidings.notify.subject_access import deps as subject_access_deps
+from tidings.notify.subject_access import routes as subject_access_routes
+from tidings.notify.subject_access.export import SubjectExporter
+from tidings.notify.subject_access.sent import SentReader
 from tidings.notify.suppressions import deps as suppressions_deps
 from tidings.notify.suppressions import routes as suppressions_routes
+from tidings.notify.suppressions.counts import fold_counts
+from tidings.notify.suppressions.expire import expire_suppressions
+from tidings.notify.suppressions.suppress import Suppressor
 from tidings.notify.templates import deps as templates_deps
 from tidings.notify.templates import routes as templates_routes
+from tidings.notify.templates.bundle.routes import BODY_LIMITS as TEMPLATE_ZIP_LIMITS
 from tidings.notify.templates.resolve import (
     TEMPLATES_CHANNEL,
     TEMPLATES_PAYLOAD,
@@ -101,6 +127,7 @@ from tidings.notify.tenants import routes as tenants_routes
 from tidings.notify.tenants.change import TenantChanger
 from tidings.notify.tenants.states import ProjectedStates
 from tidings.operations.partitions.job import PartitionJob
+from tidings.router.adapters.egress import public_and
 from tidings.router.adapters.registry import ADAPTERS
 from tidings.router.channel_configs.configure import AdapterConfigs
 from tidings.router.executions.advance import Advancer
@@ -113,10 +140,20 @@ from tidings.router.executions.rescue import Rescuer
 from tidings.router.executions.router import ExecutionRouter
 from tidings.router.executions.sweep import sweep_ledgers
 from tidings.router.ladder.decide import Ladder
+from tidings.router.profiles.forget import ProfileForgetter
 from tidings.router.vendors.accounts import Accounts
+from tidings.router.vendors.desk import Desk
 from tidings.router.vendors.opened import OpenAdapters
 from tidings.router.vendors.vendors import Vendors
-from tidings.settings import AuthSettings, HttpSettings, Settings, secret_environment
+from tidings.settings import (
+    AuthSettings,
+    HttpSettings,
+    Settings,
+    VaultSettings,
+    address_and_port,
+    secret_environment,
+    words,
+)
 
 _SERVICES = ("notification", "chan", "bff_backoffice")
 #: The services that note which events they have applied.
@@ -130,6 +167,7 @@ class _Stripe(IntEnum):
     DISPATCH = 1
     OUTCOMES = 2
     CANCEL = 3
+    ERASE = 4
 
 
 def _stripe(part: _Stripe) -> int:
@@ -147,6 +185,7 @@ class System:
         owner_url: str | None = None,
         clock: Clock | None = None,
         db: Database | None = None,
+        base_url: str | None = None,
     ) -> None:
         self.settings = settings
         self.clock = clock or SystemClock()
@@ -167,9 +206,10 @@ class System:
         self._flush_traces: Callable[[], None] | None = None
         self.kms = open_kms(settings.kms_url())
         self.keyring = Keyring(self.kms, clock=self.clock)
-        self.secrets = SecretsByScheme(
-            {"file": FileSecrets(settings.secrets_dir()), "env": EnvSecrets(secret_environment())}
-        )
+        self.vault = _vault(settings.vault, self.clock)
+        self.secrets = _secrets(settings, self.vault, self.clock)
+        channels = settings.channels
+        self.resolver = DnsResolver([address_and_port(s, 53) for s in words(channels.dns_servers)])
         self.hot_state = LocalHotState(self.db, self.clock)
 
         self.outbox = Outbox("notification")
@@ -186,6 +226,10 @@ class System:
         self.key_ledger = KeyLedger(outbox=self.outbox, audit=self.audit, clock=self.clock)
         self.categories = Categories(self.db, clock=self.clock)
         self.own_hosts = _own_hosts(settings.http)
+        self.links = UnsubscribeLinks(
+            base_url or settings.http.public_url or f"http://{self.own_hosts[0]}:{settings.http.port}",
+            clock=self.clock,
+        )
         # Loads V8 at its first message: a process that renders nothing never pays for it.
         self.renderer = V8Renderer(own_hosts=self.own_hosts)
         self.templates = Templates(self.db, clock=self.clock)
@@ -195,6 +239,11 @@ class System:
             clock=self.clock,
         )
 
+        self.suppressor = Suppressor(
+            keyring=self.keyring, outbox=self.outbox, audit=self.audit, clock=self.clock
+        )
+        self.importer = Importer(db=self.db, keyring=self.keyring, audit=self.audit, clock=self.clock)
+
         # A dispatcher in this process is told at once; one elsewhere hears it from the database.
         self.dispatch_wake = self.bus.wakeups.on(QUEUE_CHANNEL, QUEUE_NAME)
         self.express_wake = self.bus.wakeups.on(QUEUE_CHANNEL, EXPRESS_NAME)
@@ -202,14 +251,15 @@ class System:
         self.schedule_wake = Wake()
         self.attachments = Attachments(lambda: self.blobs)
         self.desk = OrderDesk(templates=self.templates, categories=self.categories, clock=self.clock)
+        self.acceptor = Acceptor(
+            upserter=RecipientUpserter(keyring=self.keyring, clock=self.clock),
+            keyring=self.keyring,
+            clock=self.clock,
+            stripe=_stripe(_Stripe.ACCEPT),
+        )
         self.intake = Intake(
             db=self.db,
-            acceptor=Acceptor(
-                upserter=RecipientUpserter(keyring=self.keyring, clock=self.clock),
-                keyring=self.keyring,
-                clock=self.clock,
-                stripe=_stripe(_Stripe.ACCEPT),
-            ),
+            acceptor=self.acceptor,
             idempotency=self.idempotency,
             clock=self.clock,
             wake=self._wake_dispatch,
@@ -235,10 +285,22 @@ class System:
         self.facts = FactsLoader(self.db, keyring=self.keyring, categories=self.categories, clock=self.clock)
         self.composer = Composer(templates=self.templates, renderer=self.renderer)
         self.history = StoredHistory(self.clock)
+        self.eraser = Eraser(
+            keyring=self.keyring,
+            signer=self.kms,
+            history=self.history,
+            router=ProfileForgetter(),
+            outbox=self.outbox,
+            audit=self.audit,
+            clock=self.clock,
+            backups_kept=self.settings.stores.backups_kept,
+            stripe=_stripe(_Stripe.ERASE),
+        )
         steps = StepMaker(
             composer=self.composer,
             limits=self.hot_state.limits,
             attachments=self.attachments,
+            links=self.links,
             clock=self.clock,
         )
         self.step_gate = StepGate(
@@ -248,7 +310,14 @@ class System:
         ladder = Ladder()
         luck = SystemRandom().random
         accounts = Accounts(self.db, vendors=frozenset(ADAPTERS), clock=self.clock)
-        self.vendors = Vendors(accounts, OpenAdapters(self.secrets, clock=self.clock))
+        adapters = OpenAdapters(
+            self.secrets,
+            clock=self.clock,
+            tenant_guard=public_and(words(self.settings.channels.tenant_networks)),
+            max_age=self.settings.channels.secrets_max_age,
+        )
+        self.vendors = Vendors(accounts, adapters)
+        self.vendor_desk = Desk(self.vendors, adapters)
         self.alarm = Alarm()
         caller = VendorCaller(
             self.vendors,
@@ -310,6 +379,21 @@ class System:
                 by_index=True,
                 on_tenant_events=outcome.handler(
                     outbox=self.outbox, clock=self.clock, stripe=_stripe(_Stripe.OUTCOMES)
+                ),
+            )
+        )
+
+        self.confirmations = self.bus.consumer(
+            Subscription(
+                group=confirmations.GROUP,
+                subjects=confirmations.SUBJECTS,
+                ledger="notification",
+                on_tenant_events=confirmations.handler(
+                    desk=self.desk,
+                    acceptor=self.acceptor,
+                    keyring=self.keyring,
+                    links=self.links,
+                    clock=self.clock,
                 ),
             )
         )
@@ -387,6 +471,15 @@ class System:
                     on_tenant_events=tenants_provision.handler(self.keyring),
                 )
             ),
+            "erasure": bus.consumer(
+                Subscription(
+                    group=erasure_consumer.GROUP,
+                    subjects=erasure_consumer.SUBJECTS,
+                    ledger="notification",
+                    by_index=True,
+                    on_tenant_events=erasure_consumer.handler(self.eraser),
+                )
+            ),
             "partitions": PartitionJob(
                 url=self._owner_url or self._runtime_url,
                 may_make=self._owner_url is not None,
@@ -400,12 +493,14 @@ class System:
             ),
             "flags": FlagsJob(self.flags, bus.wakeups.on(FLAGS_CHANNEL, FLAGS_PAYLOAD)),
             "templates": TemplatesJob(self.templates, bus.wakeups.on(TEMPLATES_CHANNEL, TEMPLATES_PAYLOAD)),
+            **({"vault": self.vault} if self.vault is not None else {}),
             "last_used": self.last_used,
             "presence": self.presence,
             "dispatch": self.dispatch,
             "schedule": self.schedule,
             "due": self.due,
             "outcomes": self.outcomes,
+            "confirmations": self.confirmations,
             "sweepers": SweepJob(
                 {
                     "idempotency_keys": lambda most: self.idempotency.sweep(self.db, limit=most),
@@ -414,7 +509,15 @@ class System:
                     "consumed_events": self._sweep_consumed,
                     "dedup_ledger": self._sweep_ledger,
                     "schedule": lambda most: sweep_schedule(self.db, self.clock, limit=most),
+                    "opt_out_tokens": self._sweep_tokens,
+                    "credentials": lambda most: revoke_superseded(
+                        self.db, self.clock, grace=self.settings.channels.credential_grace, limit=most
+                    ),
                     "delivery_ledgers": lambda most: sweep_ledgers(self.db, self.clock, limit=most),
+                    "expired_suppressions": lambda most: expire_suppressions(
+                        self.db, self.suppressor, self.clock, limit=most
+                    ),
+                    "suppression_counts": lambda most: fold_counts(self.db, limit=most),
                 },
                 every=self.settings.jobs.sweep_every,
                 metrics=self.metrics,
@@ -426,6 +529,10 @@ class System:
 
     async def _sweep_consumed(self, _: int) -> int:
         return sum([await ConsumedEvents(schema).sweep(self.db, self.clock) for schema in _LEDGERS])
+
+    async def _sweep_tokens(self, most: int) -> int:
+        async with self.db.worker() as tx:
+            return await sweep_tokens(tx, now=self.clock.now(), limit=most)
 
     async def _sweep_ledger(self, most: int) -> int:
         async with self.db.worker() as tx:
@@ -454,6 +561,14 @@ class System:
             intake=self.intake,
             attachments=self.attachments,
             clock=self.clock,
+        )
+        bodies = BodyReader(
+            self.db,
+            loader=self.facts,
+            keyring=self.keyring,
+            composer=self.composer,
+            links=self.links,
+            audit=self.audit,
         )
         return build_app(
             routers=[
@@ -487,6 +602,17 @@ class System:
                         audit=self.audit,
                     )
                 ),
+                *erasure_routes.routers(erasure_deps.Deps(db=self.db, eraser=self.eraser)),
+                *subject_access_routes.routers(self._subject_access(bodies)),
+                *preference_center_routes.routers(
+                    preference_center_deps.Deps(
+                        db=self.db,
+                        clock=self.clock,
+                        loader=self.facts,
+                        changer=PreferenceChanger(outbox=self.outbox, audit=self.audit, clock=self.clock),
+                        limits=self.hot_state.limits,
+                    )
+                ),
                 *suppressions_routes.routers(
                     suppressions_deps.Deps(
                         db=self.db,
@@ -496,6 +622,17 @@ class System:
                         audit=self.audit,
                     )
                 ),
+                *imports_routes.routers(
+                    imports_deps.Deps(
+                        db=self.db,
+                        clock=self.clock,
+                        importer=self.importer,
+                        suppressor=self.suppressor,
+                        upserter=RecipientUpserter(keyring=self.keyring, clock=self.clock),
+                        categories=self.categories,
+                        outbox=self.outbox,
+                    )
+                ),
                 *channels_routes.routers(
                     channels_deps.Deps(
                         db=self.db,
@@ -503,6 +640,17 @@ class System:
                         audit=self.audit,
                         router=self.adapter_configs,
                         secrets=self.secrets,
+                        outbox=self.outbox,
+                        desk=self.vendor_desk,
+                        tester=ChannelTester(
+                            desk=self.vendor_desk,
+                            limits=self.hot_state.limits,
+                            loader=self.facts,
+                            keyring=self.keyring,
+                            audit=self.audit,
+                            clock=self.clock,
+                        ),
+                        resolver=self.resolver,
                     )
                 ),
                 *templates_routes.routers(
@@ -514,6 +662,7 @@ class System:
                         idempotency=self.idempotency,
                         engine=self.renderer,
                         templates=self.templates,
+                        facts=self.facts,
                         own_hosts=self.own_hosts,
                     )
                 ),
@@ -543,15 +692,10 @@ class System:
                             keyring=self.keyring,
                             composer=self.composer,
                             attachments=self.attachments,
+                            links=self.links,
                             clock=self.clock,
                         ),
-                        bodies=BodyReader(
-                            self.db,
-                            loader=self.facts,
-                            keyring=self.keyring,
-                            composer=self.composer,
-                            audit=self.audit,
-                        ),
+                        bodies=bodies,
                     )
                 ),
                 *more_routers,
@@ -561,15 +705,33 @@ class System:
             version=__version__,
             checks=checks if checks is not None else {"database": self.db.ping},
             raw_routes={**front.routes(), **(raw_routes(door) if raw_routes else {})},
-            body_limits=dict.fromkeys(
-                (ONE_PATH, BULK_PATH, f"{ONE_PATH}/simulate"),
-                max(BODY_LIMIT, self.settings.http.max_body_bytes),
-            ),
+            body_limits={
+                **TEMPLATE_ZIP_LIMITS,
+                **dict.fromkeys(
+                    (ONE_PATH, BULK_PATH, f"{ONE_PATH}/simulate"),
+                    max(BODY_LIMIT, self.settings.http.max_body_bytes),
+                ),
+                **dict.fromkeys(imports_routes.UPLOAD_PATHS, self.settings.http.max_import_bytes),
+            },
             render_metrics=self.metrics.render,
             body_limit=self.settings.http.max_body_bytes,
             tracer=tracing.tracer("http") if self.settings.observability.otlp_url else None,
             on_answer=on_answer or self._count,
         )
+
+    def _subject_access(self, bodies: BodyReader) -> subject_access_deps.Deps:
+        sent = SentReader(
+            self.db,
+            loader=self.facts,
+            keyring=self.keyring,
+            bodies=bodies,
+            attachments=self.attachments,
+            clock=self.clock,
+        )
+        exporter = SubjectExporter(
+            self.db, keyring=self.keyring, sent=sent, audit=self.audit, clock=self.clock
+        )
+        return subject_access_deps.Deps(exporter=exporter)
 
     def _count(self, answered: Answered) -> None:
         self.metrics.requests.labels(answered.method, answered.route, str(answered.status)).inc()
@@ -596,6 +758,30 @@ def _tokens(auth: AuthSettings, clock: Clock) -> Authenticator | None:
         settings=JwtSettings(issuer=auth.issuer, audience=auth.audience),
         clock=clock,
     )
+
+
+def _vault(chosen: VaultSettings, clock: Clock) -> VaultClient | None:
+    if chosen.url is None:
+        return None
+    server = VaultServer(
+        url=chosen.url,
+        token=chosen.token,
+        token_file=chosen.token_file,
+        namespace=chosen.namespace,
+        ca_file=chosen.ca_file,
+    )
+    return VaultClient(server, clock=clock)
+
+
+def _secrets(settings: Settings, vault: VaultClient | None, clock: Clock) -> SecretsByScheme:
+    known: dict[str, SecretResolver] = {
+        "file": FileSecrets(settings.secrets_dir()),
+        "env": EnvSecrets(secret_environment()),
+    }
+    if vault is not None:
+        chosen = settings.vault
+        known["vault"] = VaultSecrets(vault, clock=clock, mount=chosen.mount, tenants=chosen.tenants)
+    return SecretsByScheme(known)
 
 
 class _RouterMetrics:

@@ -5,6 +5,7 @@ variable; `docs/settings.md` lists them and a test compares the two.
 """
 
 import difflib
+import ipaddress
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -62,6 +63,38 @@ def _http_url(value: str | None) -> str | None:
     return "must be a URL that starts with https:// or http://"
 
 
+def _networks(value: str) -> str | None:
+    try:
+        _ = [ipaddress.ip_network(one) for one in words(value)]
+    except ValueError:
+        return "must be networks such as 10.20.0.0/16, with commas between them"
+    return None
+
+
+def _dns_servers(value: str) -> str | None:
+    try:
+        _ = [address_and_port(one, 53) for one in words(value)]
+    except ValueError:
+        return (
+            "must be IP addresses such as 10.0.0.2 or 10.0.0.2:5353 or [fd00::2]:53, with commas between them"
+        )
+    return None
+
+
+def words(value: str) -> list[str]:
+    """The parts of a list that is written with commas."""
+    return [part for part in re.split(r"[,\s]+", value) if part]
+
+
+def address_and_port(value: str, default: int) -> tuple[str, int]:
+    """An IP address with the port behind it; a `ValueError` where it is none."""
+    match = re.fullmatch(r"\[([^\]]+)\](?::(\d{1,5}))?|([^:]+)(?::(\d{1,5}))?|(.+)", value)
+    address, port = (match[1] or match[3] or match[5], match[2] or match[4]) if match else (value, None)
+    if port is not None and not 0 < int(port) < 65536:
+        raise ValueError("no port")
+    return str(ipaddress.ip_address(address)), int(port or default)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpSettings:
     """Where the API listens and what it accepts."""
@@ -79,6 +112,12 @@ class HttpSettings:
         1_048_576,
         "A larger request body is refused with 413.",
         _between(1024, 268_435_456),
+    )
+    max_import_bytes: int = setting(
+        "TIDINGS_MAX_IMPORT_BYTES",
+        1_073_741_824,
+        "A larger file to import is refused with 413; files are read as they arrive and never held whole.",
+        _between(1024, 1_099_511_627_776),
     )
 
 
@@ -137,6 +176,70 @@ class StoreSettings:
         "TIDINGS_SECRETS_DIR",
         None,
         "The folder that file:// secret references are confined to; default: DATA_DIR/secrets.",
+    )
+    backups_kept: timedelta = setting(
+        "TIDINGS_BACKUPS_KEPT",
+        timedelta(days=35),
+        "How long the oldest backup of the database is kept; erasure receipts name the day that follows from it.",
+        _longer_than_zero,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VaultSettings:
+    """The HashiCorp Vault that vault:// references are looked up in."""
+
+    url: str | None = setting(
+        "TIDINGS_VAULT_URL",
+        None,
+        "HashiCorp Vault, such as https://vault.example:8200; without it there are no vault:// references.",
+        _http_url,
+    )
+    token: Secret | None = setting(
+        "TIDINGS_VAULT_TOKEN", None, "The token to read with; it is renewed at half of its time."
+    )
+    token_file: Path | None = setting(
+        "TIDINGS_VAULT_TOKEN_FILE",
+        None,
+        "Instead: a file with the token, read anew for every request, as Vault Agent writes one.",
+    )
+    namespace: str | None = setting("TIDINGS_VAULT_NAMESPACE", None, "The namespace, of Vault Enterprise.")
+    ca_file: Path | None = setting(
+        "TIDINGS_VAULT_CA_FILE", None, "Trust the certificates of this file, and no others."
+    )
+    mount: str = setting("TIDINGS_VAULT_MOUNT", "secret", "Where the KV engine (version 2) is mounted.")
+    tenants: str = setting(
+        "TIDINGS_VAULT_TENANTS", "tenants", "The folder in it where tenants' secrets are, by tenant id."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChannelSettings:
+    """How vendors' accounts are used."""
+
+    secrets_max_age: timedelta = setting(
+        "TIDINGS_SECRETS_MAX_AGE",
+        timedelta(seconds=30),
+        "An account's secret is read again after this, so that changed content is picked up.",
+        _longer_than_zero,
+    )
+    credential_grace: timedelta = setting(
+        "TIDINGS_CREDENTIAL_GRACE",
+        timedelta(minutes=10),
+        "A superseded credential counts as revoked after this; longer than the longest send.",
+        _longer_than_zero,
+    )
+    tenant_networks: str = setting(
+        "TIDINGS_TENANT_NETWORKS",
+        "",
+        "Private networks that tenants' own accounts may reach, such as 10.20.0.0/16, fd12::/32; default: none.",
+        _networks,
+    )
+    dns_servers: str = setting(
+        "TIDINGS_DNS_SERVERS",
+        "",
+        "Who is asked about senders' domains: addresses, with :port where it is not 53; default: the system's.",
+        _dns_servers,
     )
 
 
@@ -243,6 +346,8 @@ class Settings:
     http: HttpSettings = field(default_factory=HttpSettings)
     database: DatabaseSettings = field(default_factory=DatabaseSettings)
     stores: StoreSettings = field(default_factory=StoreSettings)
+    vault: VaultSettings = field(default_factory=VaultSettings)
+    channels: ChannelSettings = field(default_factory=ChannelSettings)
     auth: AuthSettings = field(default_factory=AuthSettings)
     observability: ObservabilitySettings = field(default_factory=ObservabilitySettings)
     jobs: JobSettings = field(default_factory=JobSettings)
@@ -370,6 +475,11 @@ def _pairs(settings: Settings) -> list[str]:
     database = settings.database
     if database.pool_min > database.pool_max:
         problems.append("TIDINGS_DATABASE_POOL_MIN must not be larger than TIDINGS_DATABASE_POOL_MAX")
+    vault = settings.vault
+    if vault.url and (vault.token is None) == (vault.token_file is None):
+        problems.append(
+            "TIDINGS_VAULT_URL needs TIDINGS_VAULT_TOKEN or TIDINGS_VAULT_TOKEN_FILE, and not both"
+        )
     auth = settings.auth
     if auth.jwks_url and not (auth.issuer and auth.audience):
         problems.append(

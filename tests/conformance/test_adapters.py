@@ -221,3 +221,13 @@ async def test_the_longest_call_is_known(name: str) -> None:
     """Whoever holds a lease on the work can make it long enough."""
     async with PLAYERS[name]("accepted") as settings, opened(name, settings) as adapter:
         assert timedelta(0) < adapter.longest_send < timedelta(minutes=10)
+
+
+@pytest.mark.parametrize("case", EXPECTED)
+async def test_a_check_answers_and_sends_nothing(name: str, case: str) -> None:
+    """Whatever the vendor does to it: an answer, or None where it can't be asked."""
+    async with PLAYERS[name](case) as settings, opened(name, settings) as adapter:
+        async with asyncio.timeout(10):
+            checked = await adapter.check()
+
+    assert checked is None or isinstance(checked, Accepted | Refused | TryLater)

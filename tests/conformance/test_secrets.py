@@ -1,18 +1,26 @@
 """What every resolver of secrets promises, asked of each."""
 
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from tests.support.vault import TOKEN as VAULT_TOKEN
+from tests.support.vault import played_vault
+from tidings.kernel.clock import SystemClock
 from tidings.kernel.errors import BadValueError, NotConfiguredError, TidingsError
 from tidings.kernel.secrets import (
     EnvSecrets,
     FileSecrets,
+    Secret,
     SecretNotFoundError,
     SecretResolver,
     SecretsByScheme,
 )
+from tidings.kernel.secrets_vault import VaultSecrets
+from tidings.kernel.secrets_vault_client import VaultClient, VaultServer
 
 TEXT = "hunter22-of-the-operator"
 
@@ -24,6 +32,7 @@ class Case:
     missing: str
     empty: str
     hostile: list[str]
+    stop: Callable[[], object] = lambda: None
 
 
 def file_case(folder: Path) -> Case:
@@ -77,10 +86,41 @@ def both_case(folder: Path) -> Case:
     )
 
 
-@pytest.fixture(params=[file_case, env_case, both_case], ids=["file", "env", "by scheme"])
-def case(request: pytest.FixtureRequest, tmp_path: Path) -> Case:
+def vault_case(_: Path) -> Case:
+    stack = ExitStack()
+    vault = stack.enter_context(played_vault())
+    vault.secrets |= {
+        "secret/smtp": {"password": TEXT},
+        "secret/empty": {"value": ""},
+        "secret/none": {},
+        "secret/list": {"value": "hunter22" * 10_000},
+        "sys/hunter22": {"value": "hunter22"},
+    }
+    clock = SystemClock()
+    client = VaultClient(VaultServer(url=vault.url, token=Secret(VAULT_TOKEN)), clock=clock)
+    hostile = [
+        "vault://../sys/hunter22", "vault:///sys/hunter22", "vault://smtp/../smtp", "vault://./smtp", "vault://smtp//x",
+        "vault://smtp/", "vault://smtp%2fx", "vault://smtp?version=1", "vault://smtp#", "vault://smtp#a#b", "vault://",
+        "vault://smtp#other", "vault://list", "vault://none", "vault:", "", "hunter22", "vault://smtp\\x",
+        "vault://smtp#pass\x00word", "vault://smtp\x00", "vault://" + "a" * 600, "VAULT://smtp", "file://smtp",
+    ]  # fmt: skip
+    return Case(
+        VaultSecrets(client, clock=clock),
+        "vault://smtp#password",
+        "vault://nothing",
+        "vault://empty",
+        hostile,
+        stack.close,
+    )
+
+
+@pytest.fixture(
+    params=[file_case, env_case, both_case, vault_case], ids=["file", "env", "by scheme", "vault"]
+)
+def case(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Case]:
     made: Case = request.param(tmp_path)
-    return made
+    yield made
+    made.stop()
 
 
 async def test_a_reference_gives_its_secret(case: Case) -> None:

@@ -6,6 +6,8 @@ from pathlib import Path
 import tidings.notify.access.jwks
 import tidings.notify.access.routes
 import tidings.notify.channels.routes
+import tidings.notify.erasure.routes
+import tidings.notify.imports.routes
 import tidings.notify.notifications.routes
 import tidings.notify.recipients.routes
 import tidings.notify.suppressions.routes

@@ -81,3 +81,28 @@ def test_a_misspelt_variable_is_noticed() -> None:
     found = settings.warnings(settings.load(environment), environment)
 
     assert found == ["TIDINGS_PROT is not a setting; did you mean TIDINGS_PORT?"]
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        ({"TIDINGS_TENANT_NETWORKS": "10.0.0.1/8"}, "TIDINGS_TENANT_NETWORKS must be networks"),
+        ({"TIDINGS_TENANT_NETWORKS": "home"}, "TIDINGS_TENANT_NETWORKS must be networks"),
+        ({"TIDINGS_DNS_SERVERS": "dns.example"}, "TIDINGS_DNS_SERVERS must be IP addresses"),
+        ({"TIDINGS_DNS_SERVERS": "10.0.0.2:99999"}, "TIDINGS_DNS_SERVERS must be IP addresses"),
+        ({"TIDINGS_VAULT_URL": "https://vault.example"}, "TIDINGS_VAULT_URL needs TIDINGS_VAULT_TOKEN"),
+        ({"TIDINGS_VAULT_URL": "vault.example"}, "TIDINGS_VAULT_URL must be a URL"),
+        ({"TIDINGS_SECRETS_MAX_AGE": "0s"}, "TIDINGS_SECRETS_MAX_AGE must be longer than zero"),
+    ],
+)
+def test_lists_and_pairs_are_checked(given: dict[str, str], complaint: str) -> None:
+    with pytest.raises(settings.BadSettingsError, match=complaint):
+        settings.load(given)
+
+
+def test_addresses_with_and_without_a_port() -> None:
+    given = "10.0.0.2, 10.0.0.3:5353 fd00::2,[fd00::3]:5353"
+
+    assert [settings.address_and_port(one, 53) for one in settings.words(given)] == [
+        ("10.0.0.2", 53), ("10.0.0.3", 5353), ("fd00::2", 53), ("fd00::3", 5353),
+    ]  # fmt: skip

@@ -9,17 +9,24 @@ from tidings.cli import (
     api_key,
     audit,
     break_glass,
+    channel,
     dead_letters,
+    erasure,
     explain,
     flags,
     keys,
     migrate,
     partitions,
+    preferences,
+    recipient,
+    recipients,
     sandbox,
     send,
     serve,
     settings,
+    suppressions,
     tail,
+    template,
     tenant,
     up,
 )
@@ -58,7 +65,14 @@ app.command("serve")(serve.serve)
 app.command("work")(serve.work)
 app.add_typer(migrate.app, name="migrate")
 app.command("partitions")(partitions.partitions)
+app.add_typer(template.app, name="template")
+app.add_typer(channel.app, name="channel")
 app.add_typer(tenant.app, name="tenant")
+app.add_typer(recipient.app, name="recipient")
+app.add_typer(recipients.app, name="recipients")
+app.add_typer(preferences.app, name="preferences")
+app.add_typer(suppressions.app, name="suppressions")
+app.add_typer(erasure.app, name="erasure")
 app.add_typer(api_key.app, name="api-key")
 app.add_typer(keys.app, name="keys")
 app.add_typer(audit.app, name="audit")

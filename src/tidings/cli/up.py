@@ -105,7 +105,7 @@ async def _serve(
 
     await prepare_schema(runtime, owner)
     base_url = chosen.http.public_url or address_of(listener)
-    system = System(chosen, runtime_url=runtime, owner_url=owner)
+    system = System(chosen, runtime_url=runtime, owner_url=owner, base_url=base_url)
     previous = _read(folder.demo)
     # The sandbox outlives the system: what is being sent when we are told to stop still gets its answer.
     async with running_sandbox(chosen.sandbox, previous, system.clock) as sandbox, system:

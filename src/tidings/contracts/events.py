@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from tidings.contracts.api_keys import API_KEY_EVENTS
+from tidings.contracts.channels import CHANNEL_EVENTS
 from tidings.contracts.delivery import DELIVERY_EVENTS
+from tidings.contracts.erasure import ERASURE_EVENTS
 from tidings.contracts.notifications import NOTIFICATION_EVENTS
 from tidings.contracts.recipients import RECIPIENT_EVENTS
 from tidings.contracts.suppressions import SUPPRESSION_EVENTS
@@ -19,10 +21,12 @@ EVENTS: Final[Mapping[str, type[Any]]] = {
     **TENANT_EVENTS,
     **API_KEY_EVENTS,
     **RECIPIENT_EVENTS,
+    **ERASURE_EVENTS,
     **SUPPRESSION_EVENTS,
     **NOTIFICATION_EVENTS,
     **DELIVERY_EVENTS,
     **TEMPLATE_EVENTS,
+    **CHANNEL_EVENTS,
 }
 
 #: Where notify's own events come from.

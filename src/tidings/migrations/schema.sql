@@ -314,6 +314,52 @@ $$;
 
 COMMENT ON PROCEDURE kernel.set_policy(IN tbl regclass, IN policy text, IN definition text) IS 'Replaces one row-level security policy.';
 
+CREATE FUNCTION notification.count_suppressions() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+    IF tg_op = 'INSERT' THEN
+        INSERT INTO notification.suppression_counts AS known (tenant_id, channel, reason, bucket, n)
+        SELECT f.tenant_id, f.channel, f.reason, pg_current_xact_id()::text::bigint, count(*)
+        FROM fresh AS f WHERE f.released_at IS NULL
+        GROUP BY f.tenant_id, f.channel, f.reason
+        ON CONFLICT ON CONSTRAINT pk_suppression_counts DO UPDATE SET n = known.n + excluded.n;
+    ELSE
+        INSERT INTO notification.suppression_counts AS known (tenant_id, channel, reason, bucket, n)
+        SELECT moved.tenant_id, moved.channel, moved.reason, pg_current_xact_id()::text::bigint, sum(moved.n)
+        FROM (
+            SELECT f.tenant_id, f.channel, f.reason, 1 AS n FROM fresh AS f WHERE f.released_at IS NULL
+            UNION ALL
+            SELECT g.tenant_id, g.channel, g.reason, -1 FROM gone AS g WHERE g.released_at IS NULL
+        ) AS moved
+        GROUP BY moved.tenant_id, moved.channel, moved.reason
+        HAVING sum(moved.n) <> 0
+        ON CONFLICT ON CONSTRAINT pk_suppression_counts DO UPDATE SET n = known.n + excluded.n;
+    END IF;
+    RETURN NULL;
+END;
+$$;
+
+COMMENT ON FUNCTION notification.count_suppressions() IS 'Trigger that counts suppressions as they come into force and are released.';
+
+CREATE FUNCTION notification.keep_consent_event() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+    IF tg_op = 'UPDATE' AND new.evidence IS NULL AND to_jsonb(new) - 'evidence' = to_jsonb(old) - 'evidence' THEN
+        RETURN new;
+    END IF;
+    RAISE EXCEPTION '% of %.% refused: its rows are kept as they were written', tg_op, tg_table_schema, tg_table_name
+        USING ERRCODE = 'restrict_violation',
+              CONSTRAINT = tg_name,
+              HINT = 'Write a new row that says what changed.';
+END;
+$$;
+
+COMMENT ON FUNCTION notification.keep_consent_event() IS 'Trigger that raises, but where an erasure removes the evidence alone.';
+
 CREATE TABLE bff_backoffice.ai_decision_log (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
     id text NOT NULL COLLATE pg_catalog."C",
@@ -1585,6 +1631,7 @@ CREATE TABLE notification.channel_credentials (
     rotated_at timestamp with time zone,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    revoked_at timestamp with time zone,
     CONSTRAINT ck_channel_credentials_id CHECK ((id ~ '^chc_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
     CONSTRAINT ck_channel_credentials_secret_ref CHECK ((secret_ref ~ '^[a-z][a-z0-9+.-]*://'::text)),
     CONSTRAINT ck_channel_credentials_status CHECK ((status = ANY (ARRAY['active'::text, 'superseded'::text, 'revoked'::text])))
@@ -1595,6 +1642,8 @@ ALTER TABLE ONLY notification.channel_credentials FORCE ROW LEVEL SECURITY;
 COMMENT ON TABLE notification.channel_credentials IS 'Which secret a channel uses with a vendor, and which it used before.';
 
 COMMENT ON COLUMN notification.channel_credentials.secret_ref IS 'A reference (file://, env://, vault://…), never the secret.';
+
+COMMENT ON COLUMN notification.channel_credentials.revoked_at IS 'Since when nothing is sent with it: from then on it may be deleted at the vendor.';
 
 CREATE TABLE notification.channels (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
@@ -1620,6 +1669,36 @@ ALTER TABLE ONLY notification.channels FORCE ROW LEVEL SECURITY;
 COMMENT ON TABLE notification.channels IS 'How a tenant wants to appear on a channel, and through which vendors.';
 
 COMMENT ON COLUMN notification.channels.sender IS 'From, reply-to, DKIM selector, sender id: the tenant''s, not a person''s.';
+
+CREATE TABLE notification.consent_events (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    recipient_id text NOT NULL COLLATE pg_catalog."C",
+    id text NOT NULL COLLATE pg_catalog."C",
+    kind text NOT NULL,
+    channel text,
+    category text COLLATE pg_catalog."C",
+    occurred_at timestamp with time zone NOT NULL,
+    recorded_at timestamp with time zone DEFAULT now() NOT NULL,
+    source text NOT NULL,
+    evidence text,
+    actor text NOT NULL,
+    preferences_version integer NOT NULL,
+    CONSTRAINT ck_consent_events_channel CHECK ((channel = ANY (ARRAY['email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
+    CONSTRAINT ck_consent_events_id CHECK ((id ~ '^cns_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+    CONSTRAINT ck_consent_events_kind CHECK ((kind = ANY (ARRAY['consent_requested'::text, 'consent_granted'::text, 'consent_withdrawn'::text, 'opted_out'::text, 'opted_in'::text])))
+);
+
+ALTER TABLE ONLY notification.consent_events FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.consent_events IS 'Every yes and no of a recipient, as it was told. Append-only; outlives the recipient''s erasure, without its evidence.';
+
+COMMENT ON COLUMN notification.consent_events.channel IS 'Null: all channels.';
+
+COMMENT ON COLUMN notification.consent_events.category IS 'Null: everything that can be said no to; of consent, what needs it.';
+
+COMMENT ON COLUMN notification.consent_events.occurred_at IS 'When it was told; recorded_at is when it was written down.';
+
+COMMENT ON COLUMN notification.consent_events.evidence IS 'A reference to where it can be looked up; the one thing that erasure takes away.';
 
 CREATE TABLE notification.consumed_events (
     consumer_name text NOT NULL COLLATE pg_catalog."C",
@@ -1801,6 +1880,25 @@ COMMENT ON COLUMN notification.dispatch_queue.attempts IS 'How often its turn en
 
 COMMENT ON COLUMN notification.dispatch_queue.claimed_by IS 'The worker whose turn it is in; freed when that one dies.';
 
+CREATE TABLE notification.erasures (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    id text NOT NULL COLLATE pg_catalog."C",
+    recipient_id text NOT NULL COLLATE pg_catalog."C",
+    erased_at timestamp with time zone NOT NULL,
+    statement text NOT NULL,
+    key_id text NOT NULL COLLATE pg_catalog."C",
+    signature bytea NOT NULL,
+    CONSTRAINT ck_erasures_id CHECK ((id ~ '^ers_[0-9A-HJKMNP-TV-Z]{26}$'::text))
+);
+
+ALTER TABLE ONLY notification.erasures FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.erasures IS 'Receipts of erasures: one for each recipient, written once and never changed.';
+
+COMMENT ON COLUMN notification.erasures.statement IS 'JSON, exactly as it was signed: ids, times and counts. No name, no address, no hash of one.';
+
+COMMENT ON COLUMN notification.erasures.signature IS 'Ed25519 over the statement, with the id of the key in front.';
+
 CREATE TABLE notification.idempotency_keys (
     tenant_id text COLLATE pg_catalog."C",
     scope text NOT NULL COLLATE pg_catalog."C",
@@ -1826,6 +1924,78 @@ COMMENT ON TABLE notification.idempotency_keys IS 'Answers to requests that carr
 COMMENT ON COLUMN notification.idempotency_keys.locked_until IS 'While one request works, a second one with the same key waits or is told so; after this time it may take over.';
 
 COMMENT ON COLUMN notification.idempotency_keys.response IS 'The body answered, replayed as it was: ids and states, no content, no secret.';
+
+CREATE TABLE notification.import_problems (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    import_id text NOT NULL COLLATE pg_catalog."C",
+    place bigint NOT NULL,
+    line bigint NOT NULL,
+    column_name text NOT NULL,
+    code text NOT NULL,
+    what text NOT NULL
+);
+
+ALTER TABLE ONLY notification.import_problems FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.import_problems IS 'Lines that could not be taken: where and why, never what stood there.';
+
+COMMENT ON COLUMN notification.import_problems.place IS 'Counts the problems of an import from 1.';
+
+CREATE TABLE notification.imports (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    id text NOT NULL COLLATE pg_catalog."C",
+    kind text NOT NULL,
+    status text DEFAULT 'running'::text NOT NULL,
+    options text NOT NULL,
+    format text DEFAULT ''::text NOT NULL,
+    dry_run boolean NOT NULL,
+    emit_events boolean NOT NULL,
+    idempotency_key text COLLATE pg_catalog."C",
+    actor text NOT NULL,
+    runner text NOT NULL COLLATE pg_catalog."C",
+    records_done bigint DEFAULT 0 NOT NULL,
+    bytes_done bigint DEFAULT 0 NOT NULL,
+    digest text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
+    added bigint DEFAULT 0 NOT NULL,
+    changed bigint DEFAULT 0 NOT NULL,
+    unchanged bigint DEFAULT 0 NOT NULL,
+    refused bigint DEFAULT 0 NOT NULL,
+    problems bigint DEFAULT 0 NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    completed_at timestamp with time zone,
+    CONSTRAINT ck_imports_completed CHECK (((completed_at IS NULL) = (status <> 'completed'::text))),
+    CONSTRAINT ck_imports_id CHECK ((id ~ '^imp_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+    CONSTRAINT ck_imports_kind CHECK ((kind = ANY (ARRAY['suppressions'::text, 'recipients'::text, 'preferences'::text]))),
+    CONSTRAINT ck_imports_status CHECK ((status = ANY (ARRAY['running'::text, 'interrupted'::text, 'completed'::text])))
+);
+
+ALTER TABLE ONLY notification.imports FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.imports IS 'Files that were taken in, how far each was read and what came of its lines.';
+
+COMMENT ON COLUMN notification.imports.options IS 'What the caller asked for, as JSON.';
+
+COMMENT ON COLUMN notification.imports.runner IS 'Who reads it; another who goes on with it takes over, and this one stops.';
+
+COMMENT ON COLUMN notification.imports.records_done IS 'Lines, headings included, whose effect is committed.';
+
+COMMENT ON COLUMN notification.imports.digest IS 'Of those lines, keyed under the tenant''s pepper: whoever goes on must bring the same file.';
+
+CREATE TABLE notification.layouts (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    name text NOT NULL COLLATE pg_catalog."C",
+    text text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_by text NOT NULL,
+    version integer DEFAULT 1 NOT NULL,
+    CONSTRAINT ck_layouts_name CHECK ((name ~ '^[a-z][a-z0-9_-]{0,63}$'::text))
+);
+
+ALTER TABLE ONLY notification.layouts FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.layouts IS 'Texts of a tenant that its templates share; compiled into a version when it is published.';
 
 CREATE TABLE notification.notification_preferences (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
@@ -2270,9 +2440,11 @@ CREATE TABLE notification.opt_out_tokens (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     expires_at timestamp with time zone NOT NULL,
     consumed_at timestamp with time zone,
+    purpose text DEFAULT 'opt_out'::text NOT NULL,
     CONSTRAINT ck_opt_out_tokens_channel CHECK ((channel = ANY (ARRAY['email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
     CONSTRAINT ck_opt_out_tokens_hash CHECK ((token_hash ~ '^sha256:[0-9a-f]{64}$'::text)),
-    CONSTRAINT ck_opt_out_tokens_id CHECK ((id ~ '^oot_[0-9A-HJKMNP-TV-Z]{26}$'::text))
+    CONSTRAINT ck_opt_out_tokens_id CHECK ((id ~ '^oot_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+    CONSTRAINT ck_opt_out_tokens_purpose CHECK ((purpose = ANY (ARRAY['opt_out'::text, 'confirm'::text])))
 );
 
 ALTER TABLE ONLY notification.opt_out_tokens FORCE ROW LEVEL SECURITY;
@@ -2282,6 +2454,8 @@ COMMENT ON TABLE notification.opt_out_tokens IS 'Unsubscribe and preference-page
 COMMENT ON COLUMN notification.opt_out_tokens.category IS 'Null: every category that can be unsubscribed from.';
 
 COMMENT ON COLUMN notification.opt_out_tokens.consumed_at IS 'First use. The page stays usable until expires_at.';
+
+COMMENT ON COLUMN notification.opt_out_tokens.purpose IS 'opt_out: /u and /p; confirm: /c, for double opt-in.';
 
 CREATE TABLE notification.outbox (
     seq bigint NOT NULL,
@@ -2375,6 +2549,20 @@ COMMENT ON COLUMN notification.recipients.attributes IS 'Queryable by batches, a
 
 COMMENT ON COLUMN notification.recipients.erased_at IS 'The data key was destroyed then; ciphertexts can no longer be read.';
 
+CREATE TABLE notification.suppression_counts (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    channel text NOT NULL COLLATE pg_catalog."C",
+    reason text NOT NULL COLLATE pg_catalog."C",
+    bucket bigint NOT NULL,
+    n bigint NOT NULL
+);
+
+ALTER TABLE ONLY notification.suppression_counts FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.suppression_counts IS 'How many suppressions are in force, by channel and reason; kept by a trigger.';
+
+COMMENT ON COLUMN notification.suppression_counts.bucket IS '0, or the transaction that changed the count.';
+
 CREATE TABLE notification.suppressions (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
     id text NOT NULL COLLATE pg_catalog."C",
@@ -2427,6 +2615,9 @@ CREATE TABLE notification.template_versions (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
     version integer DEFAULT 1 NOT NULL,
+    partials jsonb DEFAULT '{}'::jsonb NOT NULL,
+    strings jsonb DEFAULT '{}'::jsonb NOT NULL,
+    layout text COLLATE pg_catalog."C",
     CONSTRAINT ck_template_versions_ai_approved CHECK (((source <> 'ai_drafted'::text) OR (status <> 'active'::text) OR ((approver_user_id IS NOT NULL) AND (approver_user_id <> created_by)))),
     CONSTRAINT ck_template_versions_id CHECK ((id ~ '^tpv_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
     CONSTRAINT ck_template_versions_semver CHECK ((semver ~ '^[0-9]+\.[0-9]+\.[0-9]+'::text)),
@@ -2441,6 +2632,12 @@ COMMENT ON TABLE notification.template_versions IS 'Versions of a tenant''s temp
 COMMENT ON COLUMN notification.template_versions.created_by IS 'Author, or requester of an AI draft, who cannot be its approver.';
 
 COMMENT ON COLUMN notification.template_versions.locales IS 'Per locale: subject, preheader, body, text alternative, body format, direction.';
+
+COMMENT ON COLUMN notification.template_versions.partials IS 'By name: texts that the others call.';
+
+COMMENT ON COLUMN notification.template_versions.strings IS 'By locale and name: what {{t "name"}} prints.';
+
+COMMENT ON COLUMN notification.template_versions.layout IS 'The tenant''s layout that bodies are set into; its text is compiled into locales at publishing.';
 
 CREATE TABLE notification.templates (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
@@ -2653,6 +2850,9 @@ CREATE TABLE notification_platform.template_versions (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
     version integer DEFAULT 1 NOT NULL,
+    partials jsonb DEFAULT '{}'::jsonb NOT NULL,
+    strings jsonb DEFAULT '{}'::jsonb NOT NULL,
+    layout text COLLATE pg_catalog."C",
     CONSTRAINT ck_template_versions_ai_approved CHECK (((source <> 'ai_drafted'::text) OR (status <> 'active'::text) OR ((approver_user_id IS NOT NULL) AND (approver_user_id <> created_by)))),
     CONSTRAINT ck_template_versions_id CHECK ((id ~ '^tpv_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
     CONSTRAINT ck_template_versions_semver CHECK ((semver ~ '^[0-9]+\.[0-9]+\.[0-9]+'::text)),
@@ -2881,6 +3081,9 @@ ALTER TABLE ONLY notification.channel_credentials
 ALTER TABLE ONLY notification.channels
     ADD CONSTRAINT pk_channels PRIMARY KEY (tenant_id, id);
 
+ALTER TABLE ONLY notification.consent_events
+    ADD CONSTRAINT pk_consent_events PRIMARY KEY (tenant_id, recipient_id, id);
+
 ALTER TABLE ONLY notification.consumed_events
     ADD CONSTRAINT pk_consumed_events PRIMARY KEY (consumer_name, event_id);
 
@@ -2902,6 +3105,18 @@ ALTER TABLE ONLY notification.dispatch_batches
 ALTER TABLE ONLY notification.dispatch_queue
     ADD CONSTRAINT pk_dispatch_queue PRIMARY KEY (tenant_id, notification_id);
 
+ALTER TABLE ONLY notification.erasures
+    ADD CONSTRAINT pk_erasures PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY notification.import_problems
+    ADD CONSTRAINT pk_import_problems PRIMARY KEY (tenant_id, import_id, place);
+
+ALTER TABLE ONLY notification.imports
+    ADD CONSTRAINT pk_imports PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY notification.layouts
+    ADD CONSTRAINT pk_layouts PRIMARY KEY (tenant_id, name);
+
 ALTER TABLE ONLY notification.notification_preferences
     ADD CONSTRAINT pk_notification_preferences PRIMARY KEY (tenant_id, id);
 
@@ -2922,6 +3137,9 @@ ALTER TABLE ONLY notification.recipient_addresses
 
 ALTER TABLE ONLY notification.recipients
     ADD CONSTRAINT pk_recipients PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY notification.suppression_counts
+    ADD CONSTRAINT pk_suppression_counts PRIMARY KEY (tenant_id, channel, reason, bucket);
 
 ALTER TABLE ONLY notification.suppressions
     ADD CONSTRAINT pk_suppressions PRIMARY KEY (tenant_id, id);
@@ -2955,6 +3173,9 @@ ALTER TABLE ONLY notification.channels
 
 ALTER TABLE ONLY notification.digest_windows
     ADD CONSTRAINT uq_digest_windows_window UNIQUE (tenant_id, recipient_id, category, channel, digest_key, window_start);
+
+ALTER TABLE ONLY notification.erasures
+    ADD CONSTRAINT uq_erasures_recipient UNIQUE (tenant_id, recipient_id);
 
 ALTER TABLE ONLY notification.idempotency_keys
     ADD CONSTRAINT uq_idempotency_keys_key UNIQUE NULLS NOT DISTINCT (tenant_id, scope, key);
@@ -3143,6 +3364,10 @@ CREATE INDEX ix_opt_out_tokens_expiry ON notification.opt_out_tokens USING btree
 
 CREATE INDEX ix_recipient_addresses_hash ON notification.recipient_addresses USING btree (tenant_id, channel, address_hash);
 
+CREATE INDEX ix_suppression_counts_fresh ON notification.suppression_counts USING btree (tenant_id, bucket) WHERE (bucket <> 0);
+
+CREATE INDEX ix_suppressions_expiring ON notification.suppressions USING btree (expires_at) WHERE ((released_at IS NULL) AND (expires_at IS NOT NULL));
+
 CREATE INDEX ix_suppressions_expiry ON notification.suppressions USING btree (tenant_id, expires_at) WHERE ((released_at IS NULL) AND (expires_at IS NOT NULL));
 
 CREATE INDEX ix_webhook_deliveries_due ON ONLY notification.webhook_deliveries USING btree (next_attempt_at) WHERE (status = ANY (ARRAY['queued'::text, 'failed'::text]));
@@ -3180,6 +3405,8 @@ CREATE INDEX notifications_standard__ix_notifications_unread ON ONLY notificatio
 CREATE INDEX notifications_standard_recipient_id_created_at_idx ON ONLY notification.notifications_standard USING btree (recipient_id, created_at DESC);
 
 CREATE UNIQUE INDEX ux_channel_credentials_active ON notification.channel_credentials USING btree (tenant_id, channel_id, vendor) WHERE (status = 'active'::text);
+
+CREATE UNIQUE INDEX ux_imports_key ON notification.imports USING btree (tenant_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
 
 CREATE UNIQUE INDEX ux_recipient_addresses_primary ON notification.recipient_addresses USING btree (tenant_id, recipient_id, channel) WHERE is_primary;
 
@@ -3279,15 +3506,35 @@ CREATE TRIGGER announce AFTER INSERT ON notification.outbox FOR EACH STATEMENT E
 
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON notification.audit FOR EACH ROW EXECUTE FUNCTION kernel.refuse_change();
 
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON notification.consent_events FOR EACH ROW EXECUTE FUNCTION notification.keep_consent_event();
+
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON notification.delivery_attempts FOR EACH ROW EXECUTE FUNCTION kernel.refuse_change();
+
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON notification.erasures FOR EACH ROW EXECUTE FUNCTION kernel.refuse_change();
 
 CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON notification.audit FOR EACH STATEMENT EXECUTE FUNCTION kernel.refuse_change();
 
+CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON notification.consent_events FOR EACH STATEMENT EXECUTE FUNCTION kernel.refuse_change();
+
 CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON notification.delivery_attempts FOR EACH STATEMENT EXECUTE FUNCTION kernel.refuse_change();
+
+CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON notification.erasures FOR EACH STATEMENT EXECUTE FUNCTION kernel.refuse_change();
+
+CREATE TRIGGER count_added AFTER INSERT ON notification.suppressions REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION notification.count_suppressions();
+
+CREATE TRIGGER count_changed AFTER UPDATE ON notification.suppressions REFERENCING OLD TABLE AS gone NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION notification.count_suppressions();
 
 CREATE TRIGGER published_content_frozen BEFORE UPDATE ON notification.template_versions FOR EACH ROW WHEN (((old.status <> 'draft'::text) AND ((new.status = 'draft'::text) OR (((((((old.semver IS DISTINCT FROM new.semver) OR (old.template_id IS DISTINCT FROM new.template_id)) OR (old.source IS DISTINCT FROM new.source)) OR (old.variables_schema IS DISTINCT FROM new.variables_schema)) OR (old.locales IS DISTINCT FROM new.locales)) OR (old.fallback_chain IS DISTINCT FROM new.fallback_chain)) OR (old.whatsapp_template_refs IS DISTINCT FROM new.whatsapp_template_refs))))) EXECUTE FUNCTION kernel.refuse_change();
 
+CREATE TRIGGER published_kept BEFORE DELETE ON notification.template_versions FOR EACH ROW WHEN ((old.status <> 'draft'::text)) EXECUTE FUNCTION kernel.refuse_change();
+
+CREATE TRIGGER published_parts_frozen BEFORE UPDATE ON notification.template_versions FOR EACH ROW WHEN (((old.status <> 'draft'::text) AND ((((old.partials IS DISTINCT FROM new.partials) OR (old.strings IS DISTINCT FROM new.strings)) OR (old.layout IS DISTINCT FROM new.layout)) OR (old.ai_provenance IS DISTINCT FROM new.ai_provenance)))) EXECUTE FUNCTION kernel.refuse_change();
+
 CREATE TRIGGER published_content_frozen BEFORE UPDATE ON notification_platform.template_versions FOR EACH ROW WHEN (((old.status <> 'draft'::text) AND ((new.status = 'draft'::text) OR (((((((old.semver IS DISTINCT FROM new.semver) OR (old.template_id IS DISTINCT FROM new.template_id)) OR (old.source IS DISTINCT FROM new.source)) OR (old.variables_schema IS DISTINCT FROM new.variables_schema)) OR (old.locales IS DISTINCT FROM new.locales)) OR (old.fallback_chain IS DISTINCT FROM new.fallback_chain)) OR (old.whatsapp_template_refs IS DISTINCT FROM new.whatsapp_template_refs))))) EXECUTE FUNCTION kernel.refuse_change();
+
+CREATE TRIGGER published_kept BEFORE DELETE ON notification_platform.template_versions FOR EACH ROW WHEN ((old.status <> 'draft'::text)) EXECUTE FUNCTION kernel.refuse_change();
+
+CREATE TRIGGER published_parts_frozen BEFORE UPDATE ON notification_platform.template_versions FOR EACH ROW WHEN (((old.status <> 'draft'::text) AND ((((old.partials IS DISTINCT FROM new.partials) OR (old.strings IS DISTINCT FROM new.strings)) OR (old.layout IS DISTINCT FROM new.layout)) OR (old.ai_provenance IS DISTINCT FROM new.ai_provenance)))) EXECUTE FUNCTION kernel.refuse_change();
 
 ALTER TABLE ONLY chan.fallback_policy_versions
     ADD CONSTRAINT fk_fallback_policy_versions_policy FOREIGN KEY (tenant_id, policy_id) REFERENCES chan.fallback_policies(tenant_id, id);
@@ -3312,6 +3559,18 @@ ALTER TABLE ONLY notification.dispatch_batches
 
 ALTER TABLE ONLY notification.dispatch_batches
     ADD CONSTRAINT fk_dispatch_batches_tenant FOREIGN KEY (tenant_id) REFERENCES notification.tenants_local(tenant_id);
+
+ALTER TABLE ONLY notification.erasures
+    ADD CONSTRAINT fk_erasures_recipient FOREIGN KEY (tenant_id, recipient_id) REFERENCES notification.recipients(tenant_id, id);
+
+ALTER TABLE ONLY notification.import_problems
+    ADD CONSTRAINT fk_import_problems_import FOREIGN KEY (tenant_id, import_id) REFERENCES notification.imports(tenant_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY notification.imports
+    ADD CONSTRAINT fk_imports_tenant FOREIGN KEY (tenant_id) REFERENCES notification.tenants_local(tenant_id);
+
+ALTER TABLE ONLY notification.layouts
+    ADD CONSTRAINT fk_layouts_tenant FOREIGN KEY (tenant_id) REFERENCES notification.tenants_local(tenant_id);
 
 ALTER TABLE ONLY notification.notification_preferences
     ADD CONSTRAINT fk_notification_preferences_recipient FOREIGN KEY (tenant_id, recipient_id) REFERENCES notification.recipients(tenant_id, id) ON DELETE CASCADE;
@@ -3880,6 +4139,8 @@ CREATE POLICY break_glass ON notification.channel_credentials FOR SELECT TO tidi
 
 CREATE POLICY break_glass ON notification.channels FOR SELECT TO tidings_breakglass USING (true);
 
+CREATE POLICY break_glass ON notification.consent_events FOR SELECT TO tidings_breakglass USING (true);
+
 CREATE POLICY break_glass ON notification.consumed_events FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON notification.counters FOR SELECT TO tidings_breakglass USING (true);
@@ -3894,7 +4155,15 @@ CREATE POLICY break_glass ON notification.dispatch_batches FOR SELECT TO tidings
 
 CREATE POLICY break_glass ON notification.dispatch_queue FOR SELECT TO tidings_breakglass USING (true);
 
+CREATE POLICY break_glass ON notification.erasures FOR SELECT TO tidings_breakglass USING (true);
+
 CREATE POLICY break_glass ON notification.idempotency_keys FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON notification.import_problems FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON notification.imports FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON notification.layouts FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON notification.notification_preferences FOR SELECT TO tidings_breakglass USING (true);
 
@@ -3911,6 +4180,8 @@ CREATE POLICY break_glass ON notification.outbox FOR SELECT TO tidings_breakglas
 CREATE POLICY break_glass ON notification.recipient_addresses FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON notification.recipients FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON notification.suppression_counts FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON notification.suppressions FOR SELECT TO tidings_breakglass USING (true);
 
@@ -3930,6 +4201,8 @@ CREATE POLICY caller_role_deletes ON notification.channel_credentials AS RESTRIC
 
 CREATE POLICY caller_role_deletes ON notification.channels AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
+CREATE POLICY caller_role_deletes ON notification.consent_events AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
 CREATE POLICY caller_role_deletes ON notification.consumed_events AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON notification.counters AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
@@ -3944,7 +4217,15 @@ CREATE POLICY caller_role_deletes ON notification.dispatch_batches AS RESTRICTIV
 
 CREATE POLICY caller_role_deletes ON notification.dispatch_queue AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
+CREATE POLICY caller_role_deletes ON notification.erasures AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
 CREATE POLICY caller_role_deletes ON notification.idempotency_keys AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON notification.import_problems AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON notification.imports AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON notification.layouts AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON notification.notification_preferences AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
@@ -3961,6 +4242,8 @@ CREATE POLICY caller_role_deletes ON notification.outbox AS RESTRICTIVE FOR DELE
 CREATE POLICY caller_role_deletes ON notification.recipient_addresses AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON notification.recipients AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON notification.suppression_counts AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON notification.suppressions AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
@@ -3980,6 +4263,8 @@ CREATE POLICY caller_role_writes ON notification.channel_credentials AS RESTRICT
 
 CREATE POLICY caller_role_writes ON notification.channels AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
+CREATE POLICY caller_role_writes ON notification.consent_events AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
 CREATE POLICY caller_role_writes ON notification.consumed_events AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON notification.counters AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
@@ -3994,7 +4279,15 @@ CREATE POLICY caller_role_writes ON notification.dispatch_batches AS RESTRICTIVE
 
 CREATE POLICY caller_role_writes ON notification.dispatch_queue AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
+CREATE POLICY caller_role_writes ON notification.erasures AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
 CREATE POLICY caller_role_writes ON notification.idempotency_keys AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON notification.import_problems AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON notification.imports AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON notification.layouts AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON notification.notification_preferences AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
@@ -4012,6 +4305,8 @@ CREATE POLICY caller_role_writes ON notification.recipient_addresses AS RESTRICT
 
 CREATE POLICY caller_role_writes ON notification.recipients AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
+CREATE POLICY caller_role_writes ON notification.suppression_counts AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
 CREATE POLICY caller_role_writes ON notification.suppressions AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON notification.template_versions AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
@@ -4028,6 +4323,8 @@ ALTER TABLE notification.channel_credentials ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE notification.channels ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE notification.consent_events ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE notification.consumed_events ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE notification.counters ENABLE ROW LEVEL SECURITY;
@@ -4042,7 +4339,15 @@ ALTER TABLE notification.dispatch_batches ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE notification.dispatch_queue ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE notification.erasures ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE notification.idempotency_keys ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE notification.import_problems ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE notification.imports ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE notification.layouts ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE notification.notification_preferences ENABLE ROW LEVEL SECURITY;
 
@@ -4086,6 +4391,8 @@ ALTER TABLE notification.recipient_addresses ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE notification.recipients ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE notification.suppression_counts ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE notification.suppressions ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE notification.template_versions ENABLE ROW LEVEL SECURITY;
@@ -4102,6 +4409,8 @@ CREATE POLICY tenant_isolation ON notification.channel_credentials TO tidings_ru
 
 CREATE POLICY tenant_isolation ON notification.channels TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
+CREATE POLICY tenant_isolation ON notification.consent_events TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
 CREATE POLICY tenant_isolation ON notification.consumed_events TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON notification.counters TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
@@ -4116,7 +4425,15 @@ CREATE POLICY tenant_isolation ON notification.dispatch_batches TO tidings_runti
 
 CREATE POLICY tenant_isolation ON notification.dispatch_queue TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
+CREATE POLICY tenant_isolation ON notification.erasures TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
 CREATE POLICY tenant_isolation ON notification.idempotency_keys TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON notification.import_problems TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON notification.imports TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON notification.layouts TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON notification.notification_preferences TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
@@ -4133,6 +4450,8 @@ CREATE POLICY tenant_isolation ON notification.outbox TO tidings_runtime USING (
 CREATE POLICY tenant_isolation ON notification.recipient_addresses TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON notification.recipients TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON notification.suppression_counts TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON notification.suppressions TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
@@ -4156,6 +4475,8 @@ CREATE POLICY worker_claims ON notification.audit TO tidings_worker USING (true)
 
 CREATE POLICY worker_claims ON notification.audit_heads TO tidings_worker USING (true) WITH CHECK (true);
 
+CREATE POLICY worker_claims ON notification.channel_credentials TO tidings_worker USING (true) WITH CHECK (true);
+
 CREATE POLICY worker_claims ON notification.consumed_events TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON notification.dedup_ledger TO tidings_worker USING (true) WITH CHECK (true);
@@ -4171,6 +4492,10 @@ CREATE POLICY worker_claims ON notification.notification_scheduled TO tidings_wo
 CREATE POLICY worker_claims ON notification.opt_out_tokens TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON notification.outbox TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON notification.suppression_counts TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON notification.suppressions TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON notification.tenants_local TO tidings_worker USING (true) WITH CHECK (true);
 
@@ -4305,6 +4630,10 @@ REVOKE ALL ON PROCEDURE kernel.seal_partition(IN tbl text) FROM PUBLIC;
 REVOKE ALL ON PROCEDURE kernel.set_grants(IN tbl regclass, IN grantee name, IN verbs text) FROM PUBLIC;
 
 REVOKE ALL ON PROCEDURE kernel.set_policy(IN tbl regclass, IN policy text, IN definition text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION notification.count_suppressions() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION notification.keep_consent_event() FROM PUBLIC;
 
 GRANT SELECT ON TABLE bff_backoffice.ai_decision_log TO tidings_breakglass;
 
@@ -4822,9 +5151,27 @@ GRANT SELECT ON TABLE notification.channel_credentials TO tidings_breakglass;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE notification.channel_credentials TO tidings_runtime;
 
+GRANT SELECT(tenant_id) ON TABLE notification.channel_credentials TO tidings_worker;
+
+GRANT SELECT(id) ON TABLE notification.channel_credentials TO tidings_worker;
+
+GRANT SELECT(status),UPDATE(status) ON TABLE notification.channel_credentials TO tidings_worker;
+
+GRANT SELECT(rotated_at) ON TABLE notification.channel_credentials TO tidings_worker;
+
+GRANT UPDATE(updated_at) ON TABLE notification.channel_credentials TO tidings_worker;
+
+GRANT UPDATE(revoked_at) ON TABLE notification.channel_credentials TO tidings_worker;
+
 GRANT SELECT ON TABLE notification.channels TO tidings_breakglass;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE notification.channels TO tidings_runtime;
+
+GRANT SELECT ON TABLE notification.consent_events TO tidings_breakglass;
+
+GRANT SELECT,INSERT ON TABLE notification.consent_events TO tidings_runtime;
+
+GRANT UPDATE(evidence) ON TABLE notification.consent_events TO tidings_runtime;
 
 GRANT SELECT ON TABLE notification.consumed_events TO tidings_breakglass;
 
@@ -4884,6 +5231,10 @@ GRANT UPDATE(attempts) ON TABLE notification.dispatch_queue TO tidings_worker;
 
 GRANT UPDATE(claimed_by) ON TABLE notification.dispatch_queue TO tidings_worker;
 
+GRANT SELECT ON TABLE notification.erasures TO tidings_breakglass;
+
+GRANT SELECT,INSERT ON TABLE notification.erasures TO tidings_runtime;
+
 GRANT SELECT ON TABLE notification.idempotency_keys TO tidings_breakglass;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE notification.idempotency_keys TO tidings_runtime;
@@ -4899,6 +5250,18 @@ GRANT SELECT(scope) ON TABLE notification.idempotency_keys TO tidings_worker;
 GRANT SELECT(key) ON TABLE notification.idempotency_keys TO tidings_worker;
 
 GRANT SELECT(expires_at) ON TABLE notification.idempotency_keys TO tidings_worker;
+
+GRANT SELECT ON TABLE notification.import_problems TO tidings_breakglass;
+
+GRANT SELECT,INSERT ON TABLE notification.import_problems TO tidings_runtime;
+
+GRANT SELECT ON TABLE notification.imports TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE notification.imports TO tidings_runtime;
+
+GRANT SELECT ON TABLE notification.layouts TO tidings_breakglass;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE notification.layouts TO tidings_runtime;
 
 GRANT SELECT ON TABLE notification.notification_preferences TO tidings_breakglass;
 
@@ -4980,13 +5343,27 @@ GRANT SELECT ON TABLE notification.recipients TO tidings_breakglass;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE notification.recipients TO tidings_runtime;
 
+GRANT SELECT ON TABLE notification.suppression_counts TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE notification.suppression_counts TO tidings_runtime;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE notification.suppression_counts TO tidings_worker;
+
 GRANT SELECT ON TABLE notification.suppressions TO tidings_breakglass;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE notification.suppressions TO tidings_runtime;
 
+GRANT SELECT(tenant_id) ON TABLE notification.suppressions TO tidings_worker;
+
+GRANT SELECT(id) ON TABLE notification.suppressions TO tidings_worker;
+
+GRANT SELECT(expires_at) ON TABLE notification.suppressions TO tidings_worker;
+
+GRANT SELECT(released_at) ON TABLE notification.suppressions TO tidings_worker;
+
 GRANT SELECT ON TABLE notification.template_versions TO tidings_breakglass;
 
-GRANT SELECT,INSERT,UPDATE ON TABLE notification.template_versions TO tidings_runtime;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE notification.template_versions TO tidings_runtime;
 
 GRANT SELECT ON TABLE notification.templates TO tidings_breakglass;
 
@@ -5052,7 +5429,7 @@ GRANT SELECT ON TABLE notification_platform.template_versions TO tidings_breakgl
 
 GRANT SELECT ON TABLE notification_platform.template_versions TO tidings_runtime;
 
-GRANT SELECT,INSERT,UPDATE ON TABLE notification_platform.template_versions TO tidings_platform;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE notification_platform.template_versions TO tidings_platform;
 
 GRANT SELECT ON TABLE notification_platform.templates TO tidings_breakglass;
 

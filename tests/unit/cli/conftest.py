@@ -78,6 +78,7 @@ def api() -> Iterator[PlayedApi]:
 
         do_GET = answer  # noqa: N815
         do_POST = answer  # noqa: N815
+        do_PUT = answer  # noqa: N815
 
         def log_message(self, *_: Any) -> None:
             """Quietly."""

@@ -140,6 +140,8 @@ def _operation(route: Route, schemas: Mapping[str, Any]) -> dict[str, Any]:
             "required": not declared.body_optional,
             "content": {"application/json": {"schema": schemas[repr(declared.body)]}},
         }
+    if declared.upload:
+        described["requestBody"] = {"required": True, "content": {kind: {} for kind in declared.upload}}
     if declared.deprecated is not None:
         described["deprecated"] = True
     return described
@@ -219,6 +221,8 @@ def _codes(declared: Operation) -> list[str]:
         codes += ["malformed_body", "wrong_content_type", "body_too_large"]
         if declared.tenant is not TenantNeed.NONE:
             codes.append("tenant_frozen")
+    if declared.upload:
+        codes += ["wrong_content_type", "body_too_large"]
     if "If-Match" in declared.headers:
         codes += ["stale_version", "precondition_required"]
     if "Idempotency-Key" in declared.headers:

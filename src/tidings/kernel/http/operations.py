@@ -65,6 +65,8 @@ class Operation:
     body: Any
     query: Any
     answer: Any
+    #: What kinds of files the body may be, where it is not JSON.
+    upload: tuple[str, ...]
     #: Whether the body may be left out.
     body_optional: bool
     #: The kinds of the ids in the path, by their names.
@@ -95,6 +97,7 @@ def operation(
     body: Any = None,
     query: Any = None,
     answer: Any = None,
+    upload: Sequence[str] = (),
     body_optional: bool = False,
     path: Mapping[str, IdKind[Any]] | None = None,
     also: Mapping[int, Any] | None = None,
@@ -116,6 +119,7 @@ def operation(
         body=body,
         query=query,
         answer=answer,
+        upload=tuple(upload),
         body_optional=body_optional,
         path=path or {},
         also=also or {},

@@ -19,7 +19,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=32, newest=32)
+SERVES: Final = SchemaRange(oldest=37, newest=37)
 
 
 async def check_servable(connection: asyncpg.Connection, serves: SchemaRange = SERVES) -> None:

@@ -1,0 +1,55 @@
+"""Calls about templates: bytes go out as bytes and come back as bytes."""
+
+import httpx
+
+from tests.unit.client.conftest import Caller, PlayedServer
+from tidings.client import templates
+
+
+def test_a_zip_to_and_from_the_server(call: Caller, server: PlayedServer) -> None:
+    """It is said what it is, and it is not looked into."""
+    report = {"dry_run": True, "written": False, "publishable": True, "a_field_of_tomorrow": 1}
+    server.answers(httpx.Response(200, json=report), httpx.Response(200, content=b"PK\x05\x06"))
+
+    told = call.call(templates.import_(b"PK", dry_run=True))
+    packed = call.call(templates.export(key="welcome", version="active"))
+
+    sent, asked = server.heard
+    assert (sent.method, sent.url.raw_path, sent.content) == (
+        "POST",
+        b"/api/v1/templates/import?dry_run=true",
+        b"PK",
+    )
+    assert sent.headers["content-type"] == "application/zip"
+    assert (told.publishable, told.findings) == (True, ())
+    assert asked.url.raw_path == b"/api/v1/templates/export?key=welcome&version=active"
+    assert packed == b"PK\x05\x06"
+
+
+def test_previews_as_json_and_as_a_page(call: Caller, server: PlayedServer) -> None:
+    """A page is asked for by its kind."""
+    server.answers(httpx.Response(200, json={"text": "Hello"}), httpx.Response(200, text="<p>سلام</p>"))
+
+    seen = call.call(templates.preview("welcome", "email", "1.0.0-rc.1", {"locale": "ps-AF"}))
+    page = call.call(templates.preview_page("welcome", "email", "1.0.0-rc.1", {"width": "mobile"}))
+
+    assert seen == {"text": "Hello"}
+    assert page == "<p>سلام</p>"
+    assert [request.headers["accept"].startswith("text/html") for request in server.heard] == [False, True]
+    assert server.bodies == [{"locale": "ps-AF"}, {"width": "mobile"}]
+    assert {request.url.path for request in server.heard} == {
+        "/api/v1/templates/welcome/email/versions/1.0.0-rc.1/preview"
+    }
+
+
+def test_versions_and_publishing(call: Caller, server: PlayedServer) -> None:
+    """Names are quoted; publishing says why."""
+    listed = {"items": [{"semver": "1.0.0", "status": "draft", "id": "tpv_1"}], "next_cursor": None}
+    server.answers(httpx.Response(200, json=listed), httpx.Response(200, json={"status": "active"}))
+
+    found = call.call(templates.versions("a/b", "email"))
+    call.call(templates.publish("welcome", "email", "1.0.0", reason="mended"))
+
+    assert [(line.semver, line.status) for line in found.items] == [("1.0.0", "draft")]
+    assert server.heard[0].url.raw_path == b"/api/v1/templates/a%2Fb/email/versions"
+    assert server.heard[1].content == b'{"reason":"mended"}'
