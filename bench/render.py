@@ -2,7 +2,7 @@
 
 `bare` renders inside V8 with nothing around it: no limits, no locale, no subject, no text alternative, and
 nothing handed to Python; each text is looked through once, so that V8 really puts it together. `bare_set` hands the variables in and the HTML out as JSON, in sets of 100, as a
-careful programmer would. Ours brings subject, HTML and text alternative, checked links, money in the
+careful programmer would. `node_set` does the same in a Node process beside. Ours brings subject, HTML and text alternative, checked links, money in the
 recipient's locale. All take turns, so that a busy neighbour slows all; the median of the rounds is shown.
 
 Run it alone with `python -m bench.render`.
@@ -12,6 +12,7 @@ import json
 import statistics
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ import uvloop
 from py_mini_racer import JSFunction, MiniRacer
 
 import tidings.notify.render as package
+from bench.node import Node
+from bench.node import find as find_node
 from tidings.notify.render.engine import V8Renderer
 from tidings.notify.render.model import Content, Rendered, RenderJob
 from tidings.notify.templates.compile.locale_content import compile_source
@@ -65,16 +68,22 @@ async def measure() -> dict[str, float]:
         "render_bare_set_100": bare_set,
         "render_bare": bare,
     }
-    rates: dict[str, list[float]] = {name: [] for name in ways}
-    for _ in range(ROUNDS):
-        for name, work in ways.items():
-            rates[name].append(await _rate(work))
+    async with AsyncExitStack() as stack:
+        node = find_node()
+        if node is not None:
+            beside = Node(node, handlebars=_HANDLEBARS, template=_BARE_BODY)
+            ways["render_node_set_100"] = _in_node(await stack.enter_async_context(beside))
+        rates: dict[str, list[float]] = {name: [] for name in ways}
+        for _ in range(ROUNDS):
+            for name, work in ways.items():
+                rates[name].append(await _rate(work))
     await renderer.close()
     figures = {f"{name}_per_s": statistics.median(found) for name, found in rates.items()}
     for name, against in (
         ("render_set_1", "render_bare"),
         ("render_set_100", "render_bare"),
         ("render_set_100", "render_bare_set_100"),
+        *((("render_set_100", "render_node_set_100"),) if node is not None else ()),
     ):
         figures[f"{name}_ratio_to_{against.removeprefix('render_')}"] = statistics.median(
             ours / theirs for ours, theirs in zip(rates[name], rates[against], strict=True)
@@ -147,6 +156,15 @@ def _bare() -> tuple[Work, Work]:
         return len(msgspec.json.decode(str(await as_set.cancelable()(hundred))))
 
     return inside, in_sets
+
+
+def _in_node(node: Node) -> Work:
+    given = [_variables(n) for n in range(100)]
+
+    async def work() -> int:
+        return len(await node.render(given))
+
+    return work
 
 
 def main() -> None:
