@@ -1,6 +1,7 @@
 """What is said at the keyboard about templates: findings, outcomes, differences."""
 
 import difflib
+import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -64,6 +65,8 @@ def _style(line: str) -> str:
 def _lines(path: str, raw: bytes | None) -> list[str]:
     if raw is None:
         return []
+    if "/assets/" in path:
+        return [f"{len(raw)} bytes, sha256 {hashlib.sha256(raw).hexdigest()}"]
     text = raw.decode("utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n")
     if path.endswith(("/template.json", "/strings.json")):
         # Spaces and the order of names mean nothing here.

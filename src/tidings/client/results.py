@@ -158,6 +158,8 @@ class Body(Struct, frozen=True, kw_only=True):
     direction: str | None = None
     #: Whether it is proven to be what was sent.
     exact: bool | None = None
+    #: The template's pictures that it carries, by name.
+    pictures: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"Body(locale={self.locale!r}, ***)"

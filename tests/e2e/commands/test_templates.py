@@ -5,6 +5,7 @@ from pathlib import Path
 
 from tests.e2e.commands.conftest import Operator
 from tests.support.bundles import bundle, facts
+from tests.support.pictures import png
 from tidings.cli.template_folder import write_folder
 
 
@@ -54,6 +55,24 @@ def test_there_and_back(operator: Operator, tmp_path: Path) -> None:
     (theirs / "templates/back/email/fr/body.txt").write_text("Bonjour\n")
     forced = operator.reads("template", "pull", "back", "--folder", str(theirs), "--force")
     assert forced == "5 files of 1 templates; 2 written, 1 taken away\n"
+
+
+def test_pictures_go_along(operator: Operator, tmp_path: Path) -> None:
+    """They lie in the folder, and come back byte by byte."""
+    mine, theirs = tmp_path / "mine", tmp_path / "theirs"
+    shown = b'<p>Hello {{name}} <img src="cid:logo.png" alt=""></p>\n'
+    sent = files("album", body_html=shown) | {"templates/album/email/assets/logo.png": png(3_000)}
+    write_folder(mine, sent)
+
+    pushed = operator.gets("template", "push", "--folder", str(mine))
+    operator.reads("template", "publish", "album/email")
+    operator.reads("template", "pull", "album", "--folder", str(theirs))
+
+    assert {line["outcome"] for line in pushed["files"]} == {"taken"}
+    assert (theirs / "templates/album/email/assets/logo.png").read_bytes() == sent[
+        "templates/album/email/assets/logo.png"
+    ]
+    assert operator.reads("template", "diff", "album", "--folder", str(mine)) == ""
 
 
 def test_a_folder_that_is_refused(operator: Operator, tmp_path: Path) -> None:

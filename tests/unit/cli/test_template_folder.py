@@ -28,6 +28,19 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     assert unpack(packed_folder(folder, [])).files == bundle()
 
 
+def test_pictures_are_files_like_others(tmp_path: Path) -> None:
+    """Byte by byte; a difference says that there is one, and prints nothing of them."""
+    files = bundle() | {f"{HOME}/assets/logo.png": bytes(range(256))}
+    write_folder(tmp_path, files)
+
+    assert read_folder(tmp_path) == files
+    assert unpack(packed_folder(tmp_path, ["welcome/email"])).files == files
+    told = [line.plain for line in differences(files, files | {f"{HOME}/assets/logo.png": b"\x00"})]
+    assert told[0] == f"--- server/{HOME}/assets/logo.png"
+    assert told[-2].startswith("-256 bytes, sha256 ")
+    assert told[-1].startswith("+1 bytes, sha256 ")
+
+
 def test_what_is_no_part_of_it(tmp_path: Path) -> None:
     """What lies beside it, what begins with a dot, and what editors leave."""
     write_folder(tmp_path, bundle())

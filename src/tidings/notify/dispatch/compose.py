@@ -5,15 +5,16 @@ rendered stays with the notification, so that a body shown later can be known to
 the tenant's pepper: from a plain one, a code of six digits could be found by trying.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import msgspec
 
+from tidings.contracts.messages import Attachment
 from tidings.contracts.tenants import Channel
 from tidings.kernel.addresses import NormalisedAddress, Pepper
-from tidings.kernel.ids import TenantId
+from tidings.kernel.ids import TemplateVersionId, TenantId
 from tidings.kernel.keys.ciphers import UnreadableError
 from tidings.kernel.keys.data_key import DataKey, DestroyedKeyError
 from tidings.notify.dispatch.model import Pending
@@ -22,6 +23,8 @@ from tidings.notify.notifications.model import VARIABLES_PURPOSE
 from tidings.notify.preference_center.links import MessageLinks
 from tidings.notify.recipients.model import NAME_PURPOSE
 from tidings.notify.render.model import Content, Rendered, Renderer, RenderFailed, RenderJob
+from tidings.notify.templates.assets import shown_in
+from tidings.notify.templates.model import Published
 from tidings.notify.templates.resolve import Templates
 
 _encode = msgspec.json.Encoder().encode
@@ -62,6 +65,8 @@ class Composed:
     #: The reader's own.
     name: str | None = field(repr=False)
     snapshot: Snapshot
+    #: Those of the template's pictures that it shows.
+    pictures: tuple[Attachment, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,12 +101,16 @@ class Composer:
         found: list[Composition | None] = [None] * len(asks)
         jobs: list[tuple[int, RenderJob]] = []
         contents: dict[tuple[str, str], Content] = {}
+        shown: dict[int, Published] = {}
+        read: dict[TemplateVersionId, Mapping[str, Attachment]] = {}
         for place, ask in enumerate(asks):
             version_id = ask.pending.version_for(ask.channel)
             published = versions.get(version_id) if version_id is not None else None
             if published is None or version_id is None:
                 found[place] = NotComposed(reason="template_missing")
                 continue
+            if published.version.assets and ask.channel == "email":
+                shown[place] = published
             variables = _variables(ask)
             if variables is None:
                 found[place] = NotComposed(reason="recipient_erased")
@@ -136,8 +145,28 @@ class Composer:
                     locale=job.locale,
                     name=job.recipient_name,
                     snapshot=_snapshot(result, job.time_zone, pepper),
+                    pictures=await self._pictures(tenant_id, shown[place], result, read)
+                    if place in shown
+                    else (),
                 )
         return [composition for composition in found if composition is not None]
+
+    async def _pictures(
+        self,
+        tenant_id: TenantId,
+        published: Published,
+        rendered: Rendered,
+        read: dict[TemplateVersionId, Mapping[str, Attachment]],
+    ) -> tuple[Attachment, ...]:
+        """Those that it shows; `read` holds what this set has read, however full the memory is."""
+        version = published.version
+        names = shown_in(rendered.html, version.assets)
+        if not names:
+            return ()
+        if version.id not in read:
+            read[version.id] = await self._templates.pictures(tenant_id, published)
+        there = read[version.id]
+        return tuple(there[name] for name in names if name in there)
 
 
 def _variables(ask: ComposeAsk) -> bytes | None:

@@ -241,7 +241,7 @@ def _message(
         subject=rendered.subject,
         html=rendered.html,
         text=rendered.text,
-        attachments=files,
+        attachments=(*composed.pictures, *files),
         list_unsubscribe=links.unsubscribe if links is not None else None,
         urgent=work.pending.priority in _URGENT,
         metadata=msgspec.json.decode(work.pending.metadata) if work.pending.metadata else {},

@@ -39,6 +39,8 @@ class ShownBody:
     rendered: Rendered = field(repr=False)
     #: Whether it is proven to be what was rendered then; None where nothing was rendered yet.
     exact: bool | None
+    #: The names of the template's pictures that it carries.
+    pictures: tuple[str, ...] = ()
 
 
 class BodyReader:
@@ -168,4 +170,5 @@ def _chosen(
         channel=channel,
         rendered=chosen.rendered,
         exact=None if digest is None else chosen.snapshot.digest == digest,
+        pictures=tuple(picture.filename for picture in chosen.pictures),
     )

@@ -73,6 +73,7 @@ async def show_body(request: AnyRequest) -> BodyView:
         locale=rendered.locale,
         direction=rendered.direction,
         exact=shown.exact,
+        pictures=shown.pictures,
     )
 
 

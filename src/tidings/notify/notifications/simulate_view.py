@@ -93,6 +93,8 @@ class BodyView(MessageView, frozen=True, kw_only=True):
 
     #: Whether its digest proves that it is what was sent; null where it was not put into words before.
     exact: bool | None
+    #: The template's pictures that it carries, by name; the HTML shows each by a `cid:` that begins with it.
+    pictures: tuple[str, ...]
 
 
 class SimulationView(Struct, frozen=True, kw_only=True):

@@ -62,7 +62,10 @@ class V8Renderer:
             except IsolateFailedError as error:
                 self._after(error)
                 return {"error": str(error)}
-        found: dict[str, Any] = msgspec.json.decode(answer)
+        try:
+            found: dict[str, Any] = msgspec.json.decode(answer)
+        except RecursionError:
+            return {"error": "expressions are nested too deeply; take some out"}
         return found
 
     async def _render_set(self, jobs: Sequence[RenderJob]) -> list[Rendered | RenderFailed]:

@@ -82,6 +82,8 @@ def _fields(version: Version) -> Iterator[tuple[tuple[str | None, str], Any]]:
             yield (locale, f"strings.{name}"), written
     for name, written in version.partials.items():
         yield (None, f"partials.{name}"), written
+    for name, facts in version.assets.items():
+        yield (None, f"assets.{name}"), msgspec.to_builtins(facts)
     yield (None, "variables_schema"), dict(version.variables_schema)
     yield (None, "preview_samples"), dict(version.samples)
     if version.fallback_chain:

@@ -7,7 +7,7 @@ from tidings.contracts.tenants import Channel
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
-from tidings.notify.templates import store
+from tidings.notify.templates import assets_store, store
 from tidings.notify.templates.create_version import VersionWish
 from tidings.notify.templates.errors import (
     ApproverIsRequesterError,
@@ -33,11 +33,14 @@ async def change_draft(
     clock: Clock,
 ) -> Version:
     """The draft as it is now; an approval was for what it said before, and is gone."""
-    template, version = await _held_draft(tx, key=key, channel=channel, semver=str(wish.semver))
+    template, version = await held_draft(tx, key=key, channel=channel, semver=str(wish.semver))
     expect(version)
     now = clock.now()
     # A text that a machine wrote stays one, whoever mends it.
     provenance = wish.provenance if wish.provenance is not None else version.provenance
+    if provenance is not None and version.provenance is not None and "requested_by" in version.provenance:
+        # Nor can whoever asked for it make somebody else the one who did.
+        provenance = {**provenance, "requested_by": version.provenance["requested_by"]}
     changed = replace(
         version,
         source=VersionSource.AI_DRAFTED if provenance is not None else _own(tx),
@@ -55,7 +58,7 @@ async def change_draft(
         updated_at=now,
     )
     await store.change_draft(tx, changed, now=now)
-    await audit.append(tx, [_entry(template, version, "version.changed", actor)])
+    await audit.append(tx, [entry_of(template, version, "version.changed", actor)])
     return changed
 
 
@@ -70,10 +73,12 @@ async def delete_draft(
     audit: AuditLog,
 ) -> None:
     """Take a draft away."""
-    template, version = await _held_draft(tx, key=key, channel=channel, semver=semver)
+    template, version = await held_draft(tx, key=key, channel=channel, semver=semver)
     expect(version)
+    if version.assets:
+        await assets_store.delete_assets(tx, version.id)
     await store.delete_draft(tx, id=version.id)
-    await audit.append(tx, [_entry(template, version, "version.deleted", actor)])
+    await audit.append(tx, [entry_of(template, version, "version.deleted", actor)])
 
 
 async def approve_draft(
@@ -89,7 +94,7 @@ async def approve_draft(
     clock: Clock,
 ) -> Version:
     """The draft with its approver, who is neither the one who asked for it nor the one who wrote it down."""
-    template, version = await _held_draft(tx, key=key, channel=channel, semver=semver)
+    template, version = await held_draft(tx, key=key, channel=channel, semver=semver)
     expect(version)
     if actor in (version.created_by, (version.provenance or {}).get("requested_by")):
         raise ApproverIsRequesterError
@@ -97,7 +102,7 @@ async def approve_draft(
         return version
     now = clock.now()
     await store.approve_draft(tx, id=version.id, approver=actor, now=now)
-    await audit.append(tx, [_entry(template, version, "version.approved", actor, reason)])
+    await audit.append(tx, [entry_of(template, version, "version.approved", actor, reason)])
     return replace(
         version, approver_user_id=actor, approved_at=now, version=version.version + 1, updated_at=now
     )
@@ -123,7 +128,7 @@ async def archive_version(
     if template.active_version_id == version.id:
         await store.set_active_version(tx, id=template.id, version_id=None, now=now)
         await store.announce_change(tx)
-    await audit.append(tx, [_entry(template, version, "version.archived", actor, reason)])
+    await audit.append(tx, [entry_of(template, version, "version.archived", actor, reason)])
     return replace(
         version,
         status=VersionStatus.ARCHIVED,
@@ -133,7 +138,8 @@ async def archive_version(
     )
 
 
-async def _held_draft(tx: store.Side, *, key: str, channel: Channel, semver: str) -> tuple[Template, Version]:
+async def held_draft(tx: store.Side, *, key: str, channel: Channel, semver: str) -> tuple[Template, Version]:
+    """A draft and its template, held until the end of the transaction."""
     template, version = await _held(tx, key=key, channel=channel, semver=semver)
     if version.status is not VersionStatus.DRAFT:
         raise TemplateNotDraftError
@@ -154,7 +160,10 @@ def _own(tx: store.Side) -> VersionSource:
     return VersionSource.TENANT if isinstance(tx, TenantTx) else VersionSource.PLATFORM
 
 
-def _entry(template: Template, version: Version, action: str, actor: str, reason: str | None = None) -> Entry:
+def entry_of(
+    template: Template, version: Version, action: str, actor: str, reason: str | None = None
+) -> Entry:
+    """What the audit says of it."""
     return Entry(
         entity_type="template",
         entity_id=template.id,

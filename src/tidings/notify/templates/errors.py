@@ -6,7 +6,8 @@ RefusalError
 ├── NotFoundError
 │   ├── UnknownTemplateError       no template has this key and channel
 │   ├── UnknownTemplateVersionError   it has no such version
-│   └── UnknownLayoutError            no layout has this name
+│   ├── UnknownLayoutError            no layout has this name
+│   └── UnknownAssetError             the version has no such picture
 ├── ConflictError
 │   ├── TemplateVersionTakenError     the version exists already
 │   ├── TemplateNotDraftError         only a draft can be changed, deleted or published
@@ -53,6 +54,12 @@ class UnknownLayoutError(NotFoundError):
     """There is no layout of this name."""
 
     code = "layout_not_found"
+
+
+class UnknownAssetError(NotFoundError):
+    """The version has no picture of this name."""
+
+    code = "template_asset_not_found"
 
 
 class TemplateVersionTakenError(ConflictError):

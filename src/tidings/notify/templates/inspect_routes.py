@@ -1,5 +1,6 @@
 """What HTTP calls to look at versions without changing anything: the list, the validator, the preview, the difference."""
 
+import asyncio
 from collections.abc import Mapping
 from typing import Annotated
 
@@ -16,7 +17,7 @@ from tidings.kernel.http.operations import deps_of, operation
 from tidings.kernel.http.paging import Page, PageQuery, page_of, read_cursor
 from tidings.kernel.ids import RECIPIENT
 from tidings.kernel.refusals import MissingScopeError
-from tidings.notify.templates import store
+from tidings.notify.templates import assets_store, store
 from tidings.notify.templates.asked import (
     SIDE,
     TAG,
@@ -151,13 +152,14 @@ async def preview_version(request: AnyRequest) -> Response[PreviewView] | Respon
         read = await read_version(
             tx, key=key, channel=channel, semver=semver_asked(request), own_hosts=deps.own_hosts
         )
+        assets = await assets_store.find_assets(tx, read.version)
         if wanted.recipient_id is not None:
             # A preview shows their name.
             if "recipients:read" not in caller_of(request).scopes:
                 raise MissingScopeError("recipients:read")
             recipient_id = RECIPIENT.parse(wanted.recipient_id, field="recipient_id")
             reader = await read_reader(tx, recipient_id, channel=channel, loader=deps.facts)
-    made = await preview(read, wanted.wish(), reader, engine=deps.engine)
+    made = await preview(read, wanted.wish(), reader, engine=deps.engine, assets=assets)
     view = PreviewView.of(made, wanted.width)
     if _wants_page(request):
         return Response(page(view), media_type="text/html", headers=HEADERS)
@@ -185,7 +187,8 @@ async def show_diff(request: AnyRequest) -> DiffView:
     async with begin(request) as tx:
         _, old = await find(tx, key=key, channel=channel, semver=str(before))
         _, new = await find(tx, key=key, channel=channel, semver=str(after))
-    return diff(old, new)
+    # Long texts take long to compare, and others wait for the loop.
+    return await asyncio.to_thread(diff, old, new)
 
 
 def _accepted(template: Template, usage: Mapping[tuple[str, str], int]) -> int | None:

@@ -1,6 +1,6 @@
 """A template, its versions and their texts; which version may follow which state, and which locale is read."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -86,6 +86,17 @@ class LinkPolicy:
     #: Empty: anywhere.
     allowed: Sequence[str] = ()
     own_hosts: Sequence[str] = ()
+    #: The names that `cid:` may say; None: any.
+    assets: Collection[str] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssetFacts:
+    """What is known of a picture without reading it."""
+
+    media_type: str
+    size: int
+    sha256: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,6 +159,8 @@ class Version:
     #: Where an AI draft comes from.
     provenance: Mapping[str, Any] | None = None
     approved_at: datetime | None = None
+    #: The pictures that its mails carry, by name; their bytes are read by themselves.
+    assets: Mapping[str, AssetFacts] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,5 +1,6 @@
 """The use case "show me what somebody would get": one locale of a version, rendered, whether it is published or not."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -16,6 +17,7 @@ from tidings.notify.recipients.model import NAME_PURPOSE
 from tidings.notify.render.model import Rendered, RenderFailed, RenderJob
 from tidings.notify.templates import store
 from tidings.notify.templates.assemble import assemble
+from tidings.notify.templates.assets import Asset, with_data
 from tidings.notify.templates.errors import InvalidVariablesError, UnpublishableError
 from tidings.notify.templates.model import Compiled, LocaleText, Version, choose_locale, fallbacks
 from tidings.notify.templates.publish import ReadVersion
@@ -81,8 +83,10 @@ async def read_reader(
     return Reader(locale=person.locale, timezone=person.timezone, name=name, tenant_name=facts.tenant.name)
 
 
-async def preview(read: ReadVersion, wish: PreviewWish, reader: Reader, *, engine: Engine) -> Preview:
-    """What the reader would get; refused with a report where the texts can't be compiled."""
+async def preview(
+    read: ReadVersion, wish: PreviewWish, reader: Reader, *, engine: Engine, assets: Sequence[Asset] = ()
+) -> Preview:
+    """What the reader would get, its pictures inside the HTML; refused with a report where it can't be compiled."""
     version, template = read.version, read.template
     wanted = wish.locale or reader.locale or template.default_locale
     chain = (*template.fallback_chain, template.default_locale)
@@ -102,7 +106,7 @@ async def preview(read: ReadVersion, wish: PreviewWish, reader: Reader, *, engin
         preferences_url=trial_link(read.links),
     )
     jobs = [job]
-    preheader = assemble(version, chosen, read.around).source.preheader
+    preheader = (await asyncio.to_thread(assemble, version, chosen, read.around)).source.preheader
     if preheader is not None:
         # It is part of the HTML; by itself it is one more subject.
         apart = replace(
@@ -113,6 +117,8 @@ async def preview(read: ReadVersion, wish: PreviewWish, reader: Reader, *, engin
     result = results[0]
     if isinstance(result, RenderFailed):
         raise InvalidError([FieldError("variables", f"make the text fail: {result.detail} ({result.code})")])
+    if assets and result.html:
+        result = replace(result, html=with_data(result.html, assets))
     return Preview(
         channel=template.channel,
         rendered=result,

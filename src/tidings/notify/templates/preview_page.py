@@ -6,7 +6,7 @@ from tidings.notify.templates.preview_wire import PreviewView
 
 #: Frames inherit it: images may come from where mails may have them, nothing else is fetched, nothing runs.
 HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; img-src https: http: data:; "
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; img-src https: data:; "
     "frame-src 'self'; sandbox allow-popups; base-uri 'none'; form-action 'none'",
     "Cache-Control": "no-store",
     "X-Content-Type-Options": "nosniff",

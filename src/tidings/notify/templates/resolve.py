@@ -11,12 +11,14 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final, Protocol
 
+from tidings.contracts.messages import Attachment
 from tidings.contracts.tenants import Channel
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.http.short_memory import ShortMemory
 from tidings.kernel.ids import TemplateVersionId, TenantId
-from tidings.notify.templates import store
+from tidings.notify.templates import assets_store, store
+from tidings.notify.templates.assets import cid_of
 from tidings.notify.templates.errors import InvalidVariablesError, UnknownTemplateError
 from tidings.notify.templates.model import Published
 from tidings.notify.templates.variables import Checker
@@ -37,6 +39,8 @@ class _Kept:
     size: int
     read_at: float
     checker: Checker | None = field(default=None)
+    #: Read when the first mail shows one.
+    pictures: Mapping[str, Attachment] | None = field(default=None)
 
 
 class Templates:
@@ -81,6 +85,34 @@ class Templates:
             for published in read:
                 self._keep(published)
                 found[published.version.id] = published
+        return found
+
+    async def pictures(self, tenant_id: TenantId, published: Published) -> Mapping[str, Attachment]:
+        """By name: the pictures of a version that `versions` gave, as mails carry them; read once while there is room."""
+        version = published.version
+        if not version.assets:
+            return {}
+        kept = self._kept.get(version.id)
+        if kept is not None and kept.pictures is not None:
+            return kept.pictures
+        async with self._db.tenant(tenant_id) as tx:
+            read = await assets_store.find_assets(tx, version)
+        found = {
+            asset.name: Attachment(
+                filename=asset.name,
+                media_type=version.assets[asset.name].media_type,
+                content=asset.content,
+                inline_cid=cid_of(asset.name, version.assets[asset.name]),
+            )
+            for asset in read
+        }
+        kept = self._kept.get(version.id)
+        if kept is not None and kept.pictures is None:
+            kept.pictures = found
+            more = sum(len(asset.content) for asset in read)
+            kept.size += more
+            self._bytes += more
+            self._make_room()
         return found
 
     def check_variables(self, published: Published, variables: Any, *, field: str = "variables") -> None:
@@ -130,8 +162,13 @@ class Templates:
         before = self._kept.pop(published.version.id, None)
         # The same schema needs no second compiling.
         checker = before.checker if before is not None else None
+        pictures = before.pictures if before is not None else None
+        size += sum(len(picture.content) for picture in (pictures or {}).values())
         self._bytes += size - (before.size if before is not None else 0)
-        self._kept[published.version.id] = _Kept(published, size, self._clock.monotonic(), checker)
+        self._kept[published.version.id] = _Kept(published, size, self._clock.monotonic(), checker, pictures)
+        self._make_room()
+
+    def _make_room(self) -> None:
         while self._bytes > self._keep_bytes and len(self._kept) > 1:
             self._bytes -= self._kept.popitem(last=False)[1].size
 

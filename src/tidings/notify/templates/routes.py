@@ -8,7 +8,7 @@ from tidings.kernel.http.etags import etag
 from tidings.kernel.http.once import Done, answer_once
 from tidings.kernel.http.operations import deps_of, given, operation
 from tidings.kernel.http.paging import Page, PageQuery, page_of, read_cursor
-from tidings.notify.templates import draft_routes, inspect_routes, report_answers, store
+from tidings.notify.templates import asset_routes, draft_routes, inspect_routes, report_answers, store
 from tidings.notify.templates.asked import (
     SIDE,
     TAG,
@@ -261,6 +261,7 @@ def routers(deps: Deps) -> list[Router]:
         add_version,
         show_version,
         *draft_routes.HANDLERS,
+        *asset_routes.HANDLERS,
         publish_version,
         roll_back_template,
         *bundle_routes.HANDLERS,

@@ -12,6 +12,7 @@ from tidings.kernel.db import PlatformTx, Row, TenantTx
 from tidings.kernel.ids import TemplateId, TemplateVersionId, TenantId
 from tidings.kernel.sql import Queries, Query
 from tidings.notify.templates.model import (
+    AssetFacts,
     LocaleText,
     Priority,
     Published,
@@ -26,6 +27,7 @@ QUERIES = Queries.beside(__file__)
 Side = TenantTx | PlatformTx
 
 _read_locales = msgspec.json.Decoder(dict[str, LocaleText]).decode
+_read_assets = msgspec.json.Decoder(dict[str, AssetFacts]).decode
 _read_object = msgspec.json.Decoder(dict[str, Any]).decode
 
 
@@ -357,6 +359,7 @@ def _version(row: Row) -> Version:
         layout=row["layout"],
         provenance=None if row["ai_provenance"] is None else _read_object(row["ai_provenance"]),
         approved_at=row["approved_at"],
+        assets=_read_assets(row["assets"]),
     )
 
 

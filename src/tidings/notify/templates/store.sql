@@ -103,7 +103,7 @@ LIMIT :limit;
 -- name: find_version
 -- One version with all its texts.
 SELECT id, template_id, tenant_id, semver, status, source, created_by, approver_user_id, supersedes_id,
-       variables_schema, fallback_chain, preview_samples, locales, partials, strings, layout, ai_provenance,
+       variables_schema, fallback_chain, preview_samples, locales, partials, strings, layout, assets, ai_provenance,
        approved_at, published_at, archived_at, version, updated_at
 FROM notification.template_versions
 WHERE tenant_id = :tenant_id AND template_id = :template_id AND semver = :semver;
@@ -111,7 +111,7 @@ WHERE tenant_id = :tenant_id AND template_id = :template_id AND semver = :semver
 -- name: find_platform_version
 -- The same for the platform's.
 SELECT id, template_id, NULL AS tenant_id, semver, status, source, created_by, approver_user_id, supersedes_id,
-       variables_schema, fallback_chain, preview_samples, locales, partials, strings, layout, ai_provenance,
+       variables_schema, fallback_chain, preview_samples, locales, partials, strings, layout, assets, ai_provenance,
        approved_at, published_at, archived_at, version, updated_at
 FROM notification_platform.template_versions
 WHERE template_id = :template_id AND semver = :semver;
@@ -131,7 +131,7 @@ SELECT t.tenant_id AS template_tenant_id, t.key, t.channel, t.category, t.active
        t.updated_at AS template_updated_at,
        v.id, v.template_id, v.tenant_id, v.semver, v.status, v.source, v.created_by, v.approver_user_id,
        v.supersedes_id, v.variables_schema, v.fallback_chain, v.preview_samples, v.locales, v.partials, v.strings, v.layout,
-       v.ai_provenance, v.approved_at, v.published_at,
+       v.assets, v.ai_provenance, v.approved_at, v.published_at,
        v.archived_at, v.version, v.updated_at
 FROM notification.template_versions v
 JOIN notification.templates t ON t.tenant_id = v.tenant_id AND t.id = v.template_id
@@ -141,7 +141,7 @@ SELECT NULL, t.key, t.channel, t.category, t.active_version_id, t.default_locale
        t.default_priority, t.version, t.updated_at,
        v.id, v.template_id, NULL, v.semver, v.status, v.source, v.created_by, v.approver_user_id,
        v.supersedes_id, v.variables_schema, v.fallback_chain, v.preview_samples, v.locales, v.partials, v.strings, v.layout,
-       v.ai_provenance, v.approved_at, v.published_at,
+       v.assets, v.ai_provenance, v.approved_at, v.published_at,
        v.archived_at, v.version, v.updated_at
 FROM notification_platform.template_versions v
 JOIN notification_platform.templates t ON t.id = v.template_id

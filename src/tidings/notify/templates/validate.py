@@ -10,7 +10,8 @@ from tidings.contracts.templates import Finding
 from tidings.kernel.refusals import FieldError
 from tidings.notify.render.model import Content, Rendered, Renderer, RenderFailed, RenderJob
 from tidings.notify.templates.assemble import Assembled, Surroundings, assemble, place_of
-from tidings.notify.templates.bundle.layout import FACTS, partial_file, strings_file
+from tidings.notify.templates.assets import crowd_fault, shown_in, unknown_in_styles, with_cids
+from tidings.notify.templates.bundle.layout import ASSETS, FACTS, asset_file, partial_file, strings_file
 from tidings.notify.templates.errors import CompileError, UnpublishableError
 from tidings.notify.templates.expand.mapped import MappedText, Place
 from tidings.notify.templates.faults import Fault, Severity
@@ -84,6 +85,7 @@ class _Examination:
     used: set[str] = field(default_factory=set)
     partials: set[str] = field(default_factory=set)
     strings: set[str] = field(default_factory=set)
+    pictures: set[str] = field(default_factory=set)
 
     async def run(self, siblings: Mapping[str, Sequence[str]]) -> Report:
         self._facts()
@@ -100,6 +102,7 @@ class _Examination:
                 sound[locale] = compiled[locale]
         self._strings()
         self._unused()
+        self._assets(compiled)
         self._missing_locales(siblings)
         known = ("variables_schema", "preview_samples")
         if not any(f.severity == "error" and f.field.startswith(known) for f in self.findings):
@@ -152,14 +155,45 @@ class _Examination:
         if made.faults or not readable:
             return None
         # The tools take milliseconds and hold no lock of ours: other work goes on meanwhile.
-        result = await asyncio.to_thread(_compiled, locale, made, self.links)
+        links = replace(self.links, assets=frozenset(self.version.assets))
+        result = await asyncio.to_thread(_compiled, locale, made, links)
         if isinstance(result, Compiled):
-            return result
+            for name in unknown_in_styles(result.html, self.version.assets):
+                what = f"a style names the picture {name}, which the version does not have"
+                self._at_part(locale, "body", what, "upload it, or correct the name")
+            return self._with_pictures(result)
         for fault in result[:_MOST_OF_ONE]:
             # Markdown is HTML by then, and has other lines.
             line = None if made.source.format is BodyFormat.MARKDOWN else fault.line
             self._note(made.texts["body"].place_of(line, fault.column), fault, locale)
         return None
+
+    def _with_pictures(self, compiled: Compiled) -> Compiled:
+        if not self.version.assets or compiled.html is None:
+            return compiled
+        html = with_cids(compiled.html, self.version.assets)
+        self.pictures.update(shown_in(html, self.version.assets))
+        return replace(compiled, html=html)
+
+    def _assets(self, compiled: Mapping[str, LocaleText]) -> None:
+        """Pictures that nothing shows, where all texts could be looked at."""
+        assets = self.version.assets
+        home = f"{self.around.folder}/{ASSETS}"
+        if assets and self.around.channel != "email":
+            fault = Fault(f"{self.around.channel} can't carry pictures", "take them away, or link to them")
+            self._note(Place(home, "assets"), fault, None)
+        elif fault_of_all := crowd_fault(assets):
+            what, _, how = fault_of_all.partition("; ")
+            self._note(Place(home, "assets"), Fault(f"the version {what}", how), None)
+        for name in sorted(assets if len(compiled) == len(self.version.locales) else ()):
+            if name not in self.pictures:
+                fault = Fault(
+                    f"the picture {name} is not shown by any text",
+                    f'take it away, or show it: <img src="cid:{name}">',
+                    severity="warning",
+                )
+                place = Place(f"{self.around.folder}/{asset_file(name)}", f"assets.{name}")
+                self._note(place, fault, None)
 
     async def _part(self, locale: str, text: MappedText) -> bool:
         """Note what is wrong with one text; whether it can be read at all."""

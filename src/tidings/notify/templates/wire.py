@@ -362,6 +362,15 @@ class VersionSummary(Struct, frozen=True, kw_only=True):
         )
 
 
+class AssetView(Struct, frozen=True, kw_only=True):
+    """A picture of a version; texts show it by `cid:` and its name."""
+
+    name: str
+    media_type: str
+    size: int
+    sha256: str
+
+
 class VersionView(Struct, frozen=True, kw_only=True):
     """A version with its texts."""
 
@@ -377,6 +386,8 @@ class VersionView(Struct, frozen=True, kw_only=True):
     partials: dict[str, str]
     strings: dict[str, dict[str, str]]
     layout: str | None
+    #: The pictures that its mails carry, each at `…/assets/{name}`.
+    assets: tuple[AssetView, ...]
     created_by: str
     #: Where an AI draft comes from, and who has read it and approved it.
     ai_provenance: Provenance | None
@@ -404,6 +415,10 @@ class VersionView(Struct, frozen=True, kw_only=True):
             partials=dict(version.partials),
             strings={tag: dict(texts) for tag, texts in version.strings.items()},
             layout=version.layout,
+            assets=tuple(
+                AssetView(name=name, media_type=facts.media_type, size=facts.size, sha256=facts.sha256)
+                for name, facts in sorted(version.assets.items())
+            ),
             created_by=version.created_by,
             ai_provenance=None if version.provenance is None else convert(version.provenance, Provenance),
             approved_by=version.approver_user_id,

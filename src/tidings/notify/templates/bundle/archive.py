@@ -22,6 +22,8 @@ MOST_PACKED_BYTES: Final = 8 * 1024 * 1024
 
 _CENTRAL: Final = b"PK\x01\x02"
 _BEGINNINGS: Final = (b"PK\x03\x04", b"PK\x05\x06")
+#: What packing adds to bytes that can't be packed; whoever has more lies about the size.
+_GROWTH: Final = 1024
 _ENCRYPTED: Final = 0x1
 _METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _LONGEST_NAME: Final = 400
@@ -80,8 +82,9 @@ def unpack(packed: bytes, limits: Limits | None = None) -> Unpacked:
         if _is_folder(entry):
             continue
         try:
-            # It never gives more than the entry declares, which was counted above.
-            files[entry.orig_filename] = opened.read(entry)
+            # Asked for a number of bytes it unpacks no more; asked for all, it unpacks all and then cuts.
+            with opened.open(entry) as packed_file:
+                files[entry.orig_filename] = packed_file.read(entry.file_size + 1)
         except (*_BROKEN, zlib.error):
             found.append(
                 error(entry.orig_filename, "can't be unpacked", "make the zip again; this one is broken")
@@ -144,6 +147,8 @@ def _faults(entry: zipfile.ZipInfo, limits: Limits) -> Iterator[Finding]:
         yield error(name, "is packed in a way that is not read here", "make the zip with deflate")
     if _is_folder(entry) and entry.file_size:
         yield error(name, "is a folder with content of its own", "make the zip again")
+    if entry.compress_size > entry.file_size + _GROWTH:
+        yield error(name, "is packed into more than it says it holds", "make the zip again")
     if entry.file_size > limits.bytes_each:
         yield error(name, f"has more than {limits.bytes_each} bytes", "make it smaller")
     elif entry.file_size > max(limits.ratio_from, entry.compress_size * limits.ratio):

@@ -3,13 +3,14 @@
 import asyncio
 import tempfile
 import zipfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import IO, Final
 
 from tidings.contracts.tenants import Channel
 from tidings.kernel.db import TenantTx
-from tidings.notify.templates import layouts_store
+from tidings.notify.templates import assets_store, layouts_store
 from tidings.notify.templates import store as templates
+from tidings.notify.templates.assets import Asset
 from tidings.notify.templates.bundle import store
 from tidings.notify.templates.bundle.layout import layout_file
 from tidings.notify.templates.bundle.store import Picked
@@ -41,7 +42,8 @@ async def export_bundle(
                 used: set[str] = set()
                 async for template, version in _read(tx, picked):
                     used |= {version.layout} if version.layout else set()
-                    await asyncio.to_thread(_add, packed, template, version)
+                    assets = await assets_store.find_assets(tx, version)
+                    await asyncio.to_thread(_add, packed, template, version, assets)
                 # All of them, or those that the wanted template is set into.
                 for layout in [] if of_platform else await layouts_store.list_layouts(tx):
                     if key is None or layout.name in used:
@@ -81,6 +83,6 @@ def _refuse_unknown(picked: list[Picked], key: str | None, channel: Channel | No
         raise UnknownTemplateError(f"there is no template {key}" + (f" for {channel}" if channel else ""))
 
 
-def _add(packed: zipfile.ZipFile, template: Template, version: Version) -> None:
-    for path, content in files_of(template, version):
+def _add(packed: zipfile.ZipFile, template: Template, version: Version, assets: Sequence[Asset]) -> None:
+    for path, content in files_of(template, version, assets):
         add_file(packed, path, content)

@@ -19,6 +19,7 @@ from tidings.notify.templates.bundle.findings import error, warning
 from tidings.notify.templates.bundle.layout import FACTS, folder_of, layout_file
 from tidings.notify.templates.bundle.read import ReadBundle, ReadTemplate, refused
 from tidings.notify.templates.bundle.store import lock_templates
+from tidings.notify.templates.change_assets import set_assets
 from tidings.notify.templates.create_version import create_version, refuse_changes
 from tidings.notify.templates.drafts import change_draft
 from tidings.notify.templates.errors import TemplateVersionTakenError
@@ -153,6 +154,7 @@ async def _take(
                     audit=audit,
                     clock=clock,
                 )
+                version = await set_assets(tx, version, wanted.assets, clock)
                 return Taken(template=template, version=version, outcome="created")
             refuse_changes(template, wish)
             if says_the_same(there, wanted):
@@ -171,6 +173,7 @@ async def _take(
                 audit=audit,
                 clock=clock,
             )
+            draft = await set_assets(tx, draft, wanted.assets, clock)
             return Taken(template=template, version=draft, outcome="replaced")
     except InvalidError as invalid:
         return list(refused(home, wanted.formats, invalid))
@@ -200,6 +203,7 @@ def says_the_same(there: Version, wanted: ReadTemplate) -> bool:
         and dict(there.partials) == dict(wish.partials)
         and dict(there.strings) == dict(wish.strings)
         and there.layout == wish.layout
+        and dict(there.assets) == {asset.name: asset.facts for asset in wanted.assets}
         # An AI draft stays one, whether its files say so or not.
         and wish.provenance in (None, there.provenance)
     )

@@ -51,6 +51,8 @@ def place_of(path: str) -> Place | None:
             return Place(kind="facts", key=key, channel=channel)
         case ["templates", key, channel, "partials", file] if _stem(file):
             return Place(kind="partial", key=key, channel=channel, name=_stem(file))
+        case ["templates", key, channel, "assets", file]:
+            return Place(kind="asset", key=key, channel=channel, name=file)
         case ["templates", key, channel, locale, "strings.json"]:
             return Place(kind="strings", key=key, channel=channel, locale=locale)
         case ["templates", key, channel, locale, file] if file in _FIELDS:
@@ -89,6 +91,11 @@ def strings_file(locale: str) -> str:
 def partial_file(name: str) -> str:
     """Where a partial lies in its template's folder."""
     return f"{PARTIALS}/{name}{_SUFFIX}"
+
+
+def asset_file(name: str) -> str:
+    """Where a picture lies in its template's folder."""
+    return f"{ASSETS}/{name}"
 
 
 def layout_file(name: str) -> str:

@@ -13,8 +13,17 @@ from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.bodies import decode
 from tidings.kernel.http.errors import MalformedBodyError
 from tidings.kernel.refusals import InvalidError
+from tidings.notify.templates.assets import Asset, crowd_fault, fault_of
 from tidings.notify.templates.bundle.findings import error, warning
-from tidings.notify.templates.bundle.layout import FACTS, Place, file_of, folder_of, partial_file, place_of
+from tidings.notify.templates.bundle.layout import (
+    ASSETS,
+    FACTS,
+    Place,
+    file_of,
+    folder_of,
+    partial_file,
+    place_of,
+)
 from tidings.notify.templates.bundle.texts import Broken, broken_json, from_file
 from tidings.notify.templates.create_version import VersionWish
 from tidings.notify.templates.model import BodyFormat
@@ -52,6 +61,7 @@ class ReadTemplate:
     channel: Channel
     wish: VersionWish
     formats: dict[str, BodyFormat]
+    assets: Sequence[Asset] = ()
 
     def place(self, of: str) -> tuple[str, str]:
         """The file that a field comes from, and the locale it is of."""
@@ -74,6 +84,7 @@ class _Folder:
     locales: defaultdict[str, dict[str, Any]] = field(default_factory=lambda: defaultdict(dict))
     strings: dict[str, bytes] = field(default_factory=dict)
     partials: dict[str, str] = field(default_factory=dict)
+    assets: list[Asset] = field(default_factory=list)
 
 
 def read_bundle(files: Mapping[str, bytes]) -> ReadBundle:
@@ -85,10 +96,21 @@ def read_bundle(files: Mapping[str, bytes]) -> ReadBundle:
         place = place_of(path)
         if place is None:
             findings.append(_misplaced(path))
-        elif place.kind == "asset":
+        elif place.kind == "asset" and not place.key:
             findings.append(
-                warning(path, "is not kept: pictures are not served from here", "link to where it is served")
+                warning(
+                    path,
+                    "is not kept: a picture belongs to a template",
+                    "move it to templates/<key>/<channel>/assets/",
+                )
             )
+        elif place.kind == "asset":
+            asset_folder = folders.setdefault((place.key, place.channel), _Folder())
+            if fault := fault_of(place.name, raw):
+                what, _, how = fault.partition("; ")
+                findings.append(error(path, what, how, field="assets"))
+            else:
+                asset_folder.assets.append(Asset(place.name, raw))
         else:
             folder = (
                 None if place.kind == "layout" else folders.setdefault((place.key, place.channel), _Folder())
@@ -113,7 +135,7 @@ def _misplaced(path: str) -> Finding:
         path,
         "is not where anything of a template belongs",
         "take it out, or move it: templates/<key>/<channel>/template.json, …/<locale>/subject.txt, preheader.txt, "
-        "body.(html|mjml|txt|md|json), text.txt or strings.json, …/partials/<name>.hbs, layouts/<name>.hbs, assets/…",
+        "body.(html|mjml|txt|md|json), text.txt or strings.json, …/partials/<name>.hbs, …/assets/<name>, layouts/<name>.hbs",
     )
 
 
@@ -162,6 +184,9 @@ def _template(key: str, channel: str, folder: _Folder) -> ReadTemplate | list[Fi
     }
     wrong = [found for result in (facts, *strings.values()) if isinstance(result, list) for found in result]
     wrong += _names(home, folder)
+    if crowd := crowd_fault({asset.name: asset.facts for asset in folder.assets}):
+        what, _, how = crowd.partition("; ")
+        wrong.append(error(f"{home}/{ASSETS}", what, how, field="assets"))
     wrong += [
         error(f"{home}/{locale}", "has no body", "add body.html, .mjml, .txt, .md or .json", locale=locale)
         for locale, texts in folder.locales.items()
@@ -179,7 +204,7 @@ def _template(key: str, channel: str, folder: _Folder) -> ReadTemplate | list[Fi
         ]
     except InvalidError as invalid:
         return list(refused(home, formats, invalid))
-    return ReadTemplate(key=key, channel=known_channel, wish=wish, formats=formats)
+    return ReadTemplate(key=key, channel=known_channel, wish=wish, formats=formats, assets=folder.assets)
 
 
 def _names(home: str, folder: _Folder) -> Iterator[Finding]:

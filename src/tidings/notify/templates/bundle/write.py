@@ -2,13 +2,15 @@
 
 import io
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, Any
 
 import msgspec
 
+from tidings.notify.templates.assets import Asset
 from tidings.notify.templates.bundle.layout import (
     FACTS,
+    asset_file,
     body_file,
     folder_of,
     partial_file,
@@ -24,7 +26,9 @@ _MOMENT = (1980, 1, 1, 0, 0, 0)
 _MODE = 0o100644
 
 
-def files_of(template: Template, version: Version) -> Iterator[tuple[str, bytes]]:
+def files_of(
+    template: Template, version: Version, assets: Sequence[Asset] = ()
+) -> Iterator[tuple[str, bytes]]:
     """The files of one version."""
     home = folder_of(template.key, template.channel)
     yield f"{home}/{FACTS}", json_file(_facts(template, version))
@@ -39,6 +43,8 @@ def files_of(template: Template, version: Version) -> Iterator[tuple[str, bytes]
         yield f"{home}/{strings_file(tag)}", json_file(dict(strings))
     for name, partial in sorted(version.partials.items()):
         yield f"{home}/{partial_file(name)}", to_file(partial)
+    for asset in assets:
+        yield f"{home}/{asset_file(asset.name)}", asset.content
 
 
 def pack(files: Mapping[str, bytes]) -> bytes:

@@ -1,7 +1,7 @@
 """Whether the links that a template holds itself may stand in it; those of variables are checked at render."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -13,7 +13,12 @@ _LINKS: Final = {"href": "href", "action": "href", "src": "src", "background": "
 
 
 def link_faults(
-    source: str, *, allowed: Sequence[str], own_hosts: Sequence[str], tokens: re.Pattern[str]
+    source: str,
+    *,
+    allowed: Sequence[str],
+    own_hosts: Sequence[str],
+    tokens: re.Pattern[str],
+    assets: Collection[str] | None = None,
 ) -> Iterator[Fault]:
     """What is wrong with the fixed links of a markup, each at its tag."""
     at = 0
@@ -24,7 +29,8 @@ def link_faults(
         for attribute in piece.attributes:
             kind = _LINKS.get(attribute.name)
             if kind is not None and not tokens.search(attribute.value):
-                fault = _fault(attribute.value.strip(), kind, allowed, own_hosts)
+                url = attribute.value.strip()
+                fault = _fault(url, kind, allowed, own_hosts) or _missing(url, assets)
                 if fault:
                     what, _, how = fault.partition("; ")
                     yield Fault(
@@ -56,6 +62,15 @@ def _fault(url: str, kind: str, allowed: Sequence[str], own_hosts: Sequence[str]
             f"leads to {host}, which allowed_link_domains does not name; add it there or take the link away"
         )
     return None
+
+
+def _missing(url: str, assets: Collection[str] | None) -> str | None:
+    scheme, _, name = url.partition(":")
+    # With an @ it is a picture that the notification itself brings along, which nobody knows yet.
+    if scheme.lower() != "cid" or assets is None or name in assets or "@" in name:
+        return None
+    there = f"; the version has {', '.join(sorted(assets))}" if assets else "; the version has none"
+    return f"names the picture {name[:80]}, which the version does not have{there}: upload it, or correct the name"
 
 
 def host_allowed(host: str, allowed: Sequence[str]) -> bool:

@@ -77,7 +77,9 @@ def _tokenised(body: str, links: LinkPolicy, *, mjml: bool) -> Tokenised:
     ]
     shape = masked(body)
     faults += tools.unwanted(shape)
-    faults += link_faults(shape, allowed=links.allowed, own_hosts=links.own_hosts, tokens=MASKED)
+    faults += link_faults(
+        shape, allowed=links.allowed, own_hosts=links.own_hosts, tokens=MASKED, assets=links.assets
+    )
     tokenised = None
     try:
         tokenised = tokenise(body, mjml=mjml)

@@ -4,9 +4,13 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+#: A text in quotes as Handlebars reads it; possessive, so that one without its end is given up at once.
+QUOTED: Final = r'"(?:\\"|(?!\\")[^"])*+"' + r"|'(?:\\'|(?!\\')[^'])*+'"
+#: The same, or all that follows a quote without its end: looked through once, and refused by the parser.
+BEGUN: Final = r'"(?:\\"|(?!\\")[^"])*+"?' + r"|'(?:\\'|(?!\\')[^'])*+'?"
 _TOKEN: Final = re.compile(
-    r"\s+|(?P<name>[^\s=\"'()\[\]|]+)=(?!=)|\"(?:\\\"|[^\"])*\"|'(?:\\'|[^'])*'|(?P<open>\()|(?P<close>\))"
-    r"|(?:\[[^\]]*\]|[^\s\"'()\[\]=])+"
+    rf"\s+|(?P<name>[^\s=\"'()\[\]|]++)=(?!=)|{QUOTED}|(?P<open>\()|(?P<close>\))"
+    r"|(?:\[[^\]]*+\]|[^\s\"'()\[\]=])+"
 )
 
 

@@ -12,7 +12,7 @@ from typing import Final
 from tidings.notify.templates.bundle.layout import strings_file
 from tidings.notify.templates.compile.expressions import Expression, located
 from tidings.notify.templates.errors import CompileError
-from tidings.notify.templates.expand.arguments import Call, literal, read_call
+from tidings.notify.templates.expand.arguments import QUOTED, Call, literal, read_call
 from tidings.notify.templates.expand.mapped import Lines, MappedPiece, MappedText, Place
 from tidings.notify.templates.expand.strings import Into, Strings, as_value, set_in
 from tidings.notify.templates.faults import Fault
@@ -20,7 +20,8 @@ from tidings.notify.templates.faults import Fault
 #: How a layout says where the body goes.
 BODY: Final = "body"
 
-_INNER_STRING: Final = re.compile(r"\(\s*(t\s+(?:\"(?:\\\"|[^\"])*\"|'(?:\\'|[^'])*')[^()]*)\)")
+# Possessive: a text without its end must not be tried in every way there is.
+_INNER_STRING: Final = re.compile(rf"\(\s*+(t\s++(?:{QUOTED})[^()]*+)\)")
 _INLINE: Final = re.compile(r"\{\{~?\s*#\*\s*inline\s+[\"']([^\"']+)[\"']")
 #: What publishing writes itself, and no author may.
 _OURS: Final = "tidings_"

@@ -7,14 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Literal
 
 from tidings.notify.templates.compile.expressions import Expression, split
-from tidings.notify.templates.expand.arguments import Call, literal
+from tidings.notify.templates.expand.arguments import BEGUN, Call, literal
 
 #: What a string is set into: markup, JSON, or nothing in particular.
 Into = Literal["markup", "json", "text"]
 
-_WORD: Final = re.compile(
-    r"\"(?:\\\"|[^\"])*\"|'(?:\\'|[^'])*'|@[\w.]+|(?:\.\./|\./)[\w./]+|[\w-]+=|[A-Za-z_][\w-]*(?:\.[\w.-]+)?"
-)
+_WORD: Final = re.compile(rf"{BEGUN}|@[\w.]+|(?:\.\./|\./)[\w./]+|[\w-]+=|[A-Za-z_][\w-]*(?:\.[\w.-]+)?")
 _PLAIN: Final = re.compile(r"\{\{(~?)\s*([A-Za-z_][\w-]*)\s*(~?)\}\}")
 
 

@@ -2,8 +2,10 @@
 
 import io
 import struct
+import tracemalloc
 import warnings
 import zipfile
+import zlib
 
 import pytest
 
@@ -109,6 +111,28 @@ def test_a_size_that_lies() -> None:
     lying = honest.replace(struct.pack("<I", 50_000), struct.pack("<I", 10))
 
     assert told(lying) == [("x", "can't be unpacked")]
+
+
+def test_a_bomb_behind_a_size_that_lies() -> None:
+    """Its first bytes are what the table says, sum included; nothing of the rest is ever unpacked."""
+    said, packer = b"{}" * 50, zlib.compressobj(9, zlib.DEFLATED, -15)
+    content = packer.compress(said + bytes(64 * 1024 * 1024)) + packer.flush()
+    whole = zipped({"x": said})
+    with zipfile.ZipFile(io.BytesIO(whole)) as opened:
+        entry = opened.getinfo("x")
+    facts = struct.pack("<LL", entry.CRC, len(content)) + struct.pack("<L", len(said))
+    local = (
+        struct.pack("<4s5H", b"PK\3\4", 20, 0, 8, 0, 0) + facts + struct.pack("<2H", 1, 0) + b"x" + content
+    )
+    listed = struct.pack("<4s6H", b"PK\1\2", 20, 20, 0, 8, 0, 0) + facts
+    listed += struct.pack("<5H2L", 1, 0, 0, 0, 0, 0, 0) + b"x"
+    end = struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, 1, 1, len(listed), len(local), 0)
+    tracemalloc.start()
+    try:
+        assert told(local + listed + end) == [("x", "is packed into more than it says it holds")]
+        assert tracemalloc.get_traced_memory()[1] < 8 * 1024 * 1024
+    finally:
+        tracemalloc.stop()
 
 
 def test_entries_that_share_their_bytes() -> None:

@@ -1,0 +1,51 @@
+-- name: put_assets
+-- New ones and changed ones in one statement.
+INSERT INTO notification.template_assets (tenant_id, version_id, name, content, created_at)
+SELECT :tenant_id, :version_id, fresh.name, fresh.content, :now
+FROM unnest(CAST(:names AS text[]), CAST(:contents AS bytea[])) AS fresh (name, content)
+ORDER BY fresh.name
+ON CONFLICT (tenant_id, version_id, name) DO UPDATE SET content = excluded.content, created_at = excluded.created_at;
+
+-- name: put_platform_assets
+-- The same for the platform's.
+INSERT INTO notification_platform.template_assets (version_id, name, content, created_at)
+SELECT :version_id, fresh.name, fresh.content, :now
+FROM unnest(CAST(:names AS text[]), CAST(:contents AS bytea[])) AS fresh (name, content)
+ORDER BY fresh.name
+ON CONFLICT (version_id, name) DO UPDATE SET content = excluded.content, created_at = excluded.created_at;
+
+-- name: delete_assets
+-- All but those that are named.
+DELETE FROM notification.template_assets
+WHERE tenant_id = :tenant_id AND version_id = :version_id AND name <> ALL(CAST(:kept AS text[]));
+
+-- name: delete_platform_assets
+-- The same for the platform's.
+DELETE FROM notification_platform.template_assets
+WHERE version_id = :version_id AND name <> ALL(CAST(:kept AS text[]));
+
+-- name: note_assets
+-- What a draft has from now on; an approval was for what it showed before.
+UPDATE notification.template_versions
+SET assets = CAST(CAST(:assets AS text) AS jsonb), approver_user_id = NULL, approved_at = NULL,
+    version = version + 1, updated_at = :now
+WHERE tenant_id = :tenant_id AND id = :version_id AND status = 'draft';
+
+-- name: note_platform_assets
+-- The same for the platform's.
+UPDATE notification_platform.template_versions
+SET assets = CAST(CAST(:assets AS text) AS jsonb), approver_user_id = NULL, approved_at = NULL,
+    version = version + 1, updated_at = :now
+WHERE id = :version_id AND status = 'draft';
+
+-- name: find_assets
+-- Those of one version with their bytes; all of them, or one.
+SELECT name, content FROM notification.template_assets
+WHERE tenant_id = :tenant_id AND version_id = :version_id AND (CAST(:name AS text) IS NULL OR name = :name)
+ORDER BY name;
+
+-- name: find_platform_assets
+-- The same for the platform's.
+SELECT name, content FROM notification_platform.template_assets
+WHERE version_id = :version_id AND (CAST(:name AS text) IS NULL OR name = :name)
+ORDER BY name;

@@ -1,0 +1,84 @@
+"""The use cases "this picture belongs to the draft" and "it does not any more"."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
+from tidings.contracts.tenants import Channel
+from tidings.kernel.audit.log import AuditLog
+from tidings.kernel.clock import Clock
+from tidings.kernel.refusals import FieldError, InvalidError
+from tidings.notify.templates import assets_store
+from tidings.notify.templates.assets import Asset, crowd_fault
+from tidings.notify.templates.drafts import entry_of, held_draft
+from tidings.notify.templates.errors import UnknownAssetError
+from tidings.notify.templates.model import AssetFacts, Version
+from tidings.notify.templates.store import Side
+
+
+async def put_asset(
+    tx: Side,
+    asset: Asset,
+    *,
+    key: str,
+    channel: Channel,
+    semver: str,
+    actor: str,
+    audit: AuditLog,
+    clock: Clock,
+) -> Version:
+    """The draft with the picture; the same picture again changes nothing."""
+    template, version = await held_draft(tx, key=key, channel=channel, semver=semver)
+    if version.assets.get(asset.name) == asset.facts:
+        return version
+    facts = {**version.assets, asset.name: asset.facts}
+    if fault := crowd_fault(facts):
+        raise InvalidError([FieldError("assets", fault)])
+    await assets_store.put_assets(tx, version.id, [asset], clock.now())
+    await audit.append(tx, [entry_of(template, version, "version.changed", actor)])
+    return await _noted(tx, version, facts, clock)
+
+
+async def delete_asset(
+    tx: Side,
+    name: str,
+    *,
+    key: str,
+    channel: Channel,
+    semver: str,
+    actor: str,
+    audit: AuditLog,
+    clock: Clock,
+) -> Version:
+    """The draft without the picture."""
+    template, version = await held_draft(tx, key=key, channel=channel, semver=semver)
+    if name not in version.assets:
+        raise UnknownAssetError(f"{key} for {channel} {semver} has no such picture")
+    facts = {other: known for other, known in version.assets.items() if other != name}
+    await assets_store.delete_assets(tx, version.id, kept=facts)
+    await audit.append(tx, [entry_of(template, version, "version.changed", actor)])
+    return await _noted(tx, version, facts, clock)
+
+
+async def set_assets(tx: Side, version: Version, assets: Collection[Asset], clock: Clock) -> Version:
+    """A draft that its caller holds, with these pictures and no others."""
+    facts = {asset.name: asset.facts for asset in assets}
+    if facts == dict(version.assets):
+        return version
+    if version.assets:
+        await assets_store.delete_assets(tx, version.id, kept=facts)
+    fresh = [asset for asset in assets if version.assets.get(asset.name) != asset.facts]
+    await assets_store.put_assets(tx, version.id, fresh, clock.now())
+    return await _noted(tx, version, facts, clock)
+
+
+async def _noted(tx: Side, version: Version, facts: Mapping[str, AssetFacts], clock: Clock) -> Version:
+    now = clock.now()
+    await assets_store.note_assets(tx, version.id, facts, now)
+    return replace(
+        version,
+        assets=dict(sorted(facts.items())),
+        approver_user_id=None,
+        approved_at=None,
+        version=version.version + 1,
+        updated_at=now,
+    )
