@@ -1,7 +1,7 @@
 """The client for asyncio."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Sequence
 from datetime import date
 from typing import Any, Self, TypeVar, Unpack
 
@@ -26,6 +26,9 @@ from tidings.client.retrying import Retries
 from tidings.client.waiting import looks
 
 T = TypeVar("T")
+
+#: Between the last piece of an upload and its answer.
+_UPLOAD_SECONDS = 600.0
 
 
 class AsyncTidings:
@@ -148,6 +151,27 @@ class AsyncTidings:
         except httpx.RequestError as error:
             raise wire.not_reached(error, self._http.base_url) from error
 
+    async def upload(self, call: Call[T], pieces: AsyncIterable[bytes] | Iterable[bytes]) -> T:
+        """A call whose body need not fit into memory; not repeated when it breaks off."""
+        headers = {**call.headers, "content-type": call.media_type}
+        # The answer comes when all of it was taken in.
+        usual = self._http.timeout
+        patience = httpx.Timeout(
+            connect=usual.connect, write=usual.write, pool=usual.pool, read=_UPLOAD_SECONDS
+        )
+        try:
+            got = await self._http.request(
+                call.method,
+                call.path,
+                params=dict(call.query),
+                content=_one_by_one(pieces),
+                headers=headers,
+                timeout=patience,
+            )
+        except httpx.RequestError as error:
+            raise wire.not_reached(error, self._http.base_url) from error
+        return calls.answer(call, got.status_code, got.content, got.headers)
+
     async def _do(self, call: Call[T]) -> T:
         tried = 0
         while True:
@@ -168,3 +192,14 @@ class AsyncTidings:
         except httpx.RequestError as error:
             raise wire.not_reached(error, self._http.base_url) from error
         return calls.answer(call, got.status_code, got.content, got.headers)
+
+
+async def _one_by_one(pieces: AsyncIterable[bytes] | Iterable[bytes]) -> AsyncIterator[bytes]:
+    if isinstance(pieces, AsyncIterable):
+        async for piece in pieces:
+            yield piece
+        return
+    for piece in pieces:
+        yield piece
+        # Pieces that are there at once must not keep other tasks from their turn.
+        await asyncio.sleep(0)

@@ -1,4 +1,4 @@
-"""Calls about suppressions and files that are imported; `Tidings.upload` and `Tidings.call` send them."""
+"""Calls about suppressions and files that are imported; `upload` and `call` of either client send them."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -20,6 +20,8 @@ class LineProblem(Struct, frozen=True, kw_only=True):
     column: str
     code: str
     what: str
+    #: `error`, or `warning` where the line was taken without what is named.
+    severity: str = "error"
 
 
 class Imported(Struct, frozen=True, kw_only=True):
@@ -37,6 +39,8 @@ class Imported(Struct, frozen=True, kw_only=True):
     unchanged: int
     refused: int
     problems: int
+    #: Those of the problems that kept no line from being taken.
+    warnings: int = 0
     first_problems: tuple[LineProblem, ...] = ()
     completed_at: datetime | None = None
 
@@ -57,7 +61,7 @@ class SuppressionStats(Struct, frozen=True, kw_only=True):
 
 
 def import_file(kind: Kind, query: Mapping[str, str], *, key: str, media_type: str) -> Call[Imported]:
-    """Take a file in; its pieces go with `Tidings.upload`."""
+    """Take a file in; its pieces go with `upload`."""
     return Call(
         method="POST",
         path=f"/api/v1/{kind}/import",

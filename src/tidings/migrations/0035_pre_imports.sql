@@ -22,6 +22,7 @@ CREATE TABLE IF NOT EXISTS notification.imports (
     unchanged       BIGINT NOT NULL DEFAULT 0,
     refused         BIGINT NOT NULL DEFAULT 0,
     problems        BIGINT NOT NULL DEFAULT 0,
+    warnings        BIGINT NOT NULL DEFAULT 0,
     created_at      TIMESTAMPTZ NOT NULL DEFAULT now(),
     updated_at      TIMESTAMPTZ NOT NULL DEFAULT now(),
     completed_at    TIMESTAMPTZ,
@@ -34,12 +35,16 @@ CREATE TABLE IF NOT EXISTS notification.imports (
 );
 CREATE UNIQUE INDEX IF NOT EXISTS ux_imports_key
     ON notification.imports (tenant_id, idempotency_key) WHERE idempotency_key IS NOT NULL;
+-- Those whose time is over.
+CREATE INDEX IF NOT EXISTS ix_imports_updated ON notification.imports (updated_at);
 COMMENT ON TABLE notification.imports IS 'Files that were taken in, how far each was read and what came of its lines.';
 COMMENT ON COLUMN notification.imports.runner IS 'Who reads it; another who goes on with it takes over, and this one stops.';
 COMMENT ON COLUMN notification.imports.records_done IS 'Lines, headings included, whose effect is committed.';
 COMMENT ON COLUMN notification.imports.digest IS 'Of those lines, keyed under the tenant''s pepper: whoever goes on must bring the same file.';
+COMMENT ON COLUMN notification.imports.warnings IS 'Of the problems, those that kept no line from being taken.';
 COMMENT ON COLUMN notification.imports.options IS 'What the caller asked for, as JSON.';
 CALL kernel.protect_tenant_table('notification.imports', 'SELECT, INSERT, UPDATE');
+CALL kernel.open_to_worker('notification.imports', 'SELECT (tenant_id, id, updated_at), DELETE');
 
 CREATE TABLE IF NOT EXISTS notification.import_problems (
     tenant_id   TEXT COLLATE "C" NOT NULL,
@@ -49,13 +54,36 @@ CREATE TABLE IF NOT EXISTS notification.import_problems (
     column_name TEXT NOT NULL,
     code        TEXT NOT NULL,
     what        TEXT NOT NULL,
+    severity    TEXT NOT NULL DEFAULT 'error',
     CONSTRAINT pk_import_problems PRIMARY KEY (tenant_id, import_id, place),
     CONSTRAINT fk_import_problems_import FOREIGN KEY (tenant_id, import_id)
-        REFERENCES notification.imports (tenant_id, id) ON DELETE CASCADE
+        REFERENCES notification.imports (tenant_id, id) ON DELETE CASCADE,
+    CONSTRAINT ck_import_problems_severity CHECK (severity IN ('error', 'warning'))
 );
-COMMENT ON TABLE notification.import_problems IS 'Lines that could not be taken: where and why, never what stood there.';
+COMMENT ON TABLE notification.import_problems IS 'What is wrong with lines: where and why, never what stood there.';
+COMMENT ON COLUMN notification.import_problems.severity IS 'error: the line was not taken; warning: it was, without what is named.';
 COMMENT ON COLUMN notification.import_problems.place IS 'Counts the problems of an import from 1.';
 CALL kernel.protect_tenant_table('notification.import_problems', 'SELECT, INSERT');
+CALL kernel.open_to_worker('notification.import_problems', 'SELECT (tenant_id, import_id, place), DELETE');
+
+-- A dry run takes back what each set wrote, so a later set can't find it; here it finds that a line came before.
+CREATE TABLE IF NOT EXISTS notification.import_seen (
+    tenant_id TEXT COLLATE "C" NOT NULL,
+    import_id TEXT COLLATE "C" NOT NULL,
+    mark      BYTEA NOT NULL,
+    CONSTRAINT pk_import_seen PRIMARY KEY (tenant_id, import_id, mark),
+    CONSTRAINT fk_import_seen_import FOREIGN KEY (tenant_id, import_id)
+        REFERENCES notification.imports (tenant_id, id) ON DELETE CASCADE
+);
+COMMENT ON TABLE notification.import_seen IS 'What the lines of a dry run were about; gone when it ends.';
+COMMENT ON COLUMN notification.import_seen.mark IS 'Keyed under the tenant''s pepper and the import: it is found again in this import alone.';
+CALL kernel.protect_tenant_table('notification.import_seen', 'SELECT, INSERT, DELETE');
+CALL kernel.open_to_worker('notification.import_seen', 'SELECT, DELETE');
+
+-- created_at is the time inside the id, which lists and exports page by: a date of long ago can't stand there.
+ALTER TABLE notification.suppressions ADD COLUMN IF NOT EXISTS occurred_at TIMESTAMPTZ;
+COMMENT ON COLUMN notification.suppressions.occurred_at IS
+    'When another service suppressed it, by its list; null: when it was added here.';
 
 -- Every transaction that changes suppressions adds a row of its own, so that none waits for another's count; a sweep
 -- folds them into bucket 0. The sum over all buckets is the count.

@@ -18,8 +18,9 @@ async def lines(count: int) -> AsyncIterator[bytes]:
         yield b"memory-%d@example.test,1600000000\n" % n
 
 
+@pytest.mark.parametrize("dry_run", [False, True])
 async def test_memory_does_not_grow_with_the_file(
-    world: PeopleWorld, monkeypatch: pytest.MonkeyPatch
+    world: PeopleWorld, monkeypatch: pytest.MonkeyPatch, dry_run: bool
 ) -> None:
     monkeypatch.setattr(engine, "SET", 200)
     tenant = await world.tenant()
@@ -30,7 +31,7 @@ async def test_memory_does_not_grow_with_the_file(
             tenant_id=tenant.id,
             kind=Kind.SUPPRESSIONS,
             options="{}",
-            dry_run=False,
+            dry_run=dry_run,
             emit_events=True,
             idempotency_key=None,
             actor="test",

@@ -129,8 +129,8 @@ async def test_bad_lines_are_named_and_hold_up_nobody(world: PeopleWorld) -> Non
     assert (done.json()["added"], done.json()["refused"], done.json()["problems"]) == (2, 6, 8)
     assert report.headers["content-type"].startswith("text/csv")
     assert report.text.splitlines()[:2] == [
-        "line,column,code,what",
-        "3,address,bad_address,must be an e-mail address such as name@example.org",
+        "line,column,code,what,severity",
+        "3,address,bad_address,must be an e-mail address such as name@example.org,error",
     ]
     assert len(report.text.splitlines()) == 9
     assert shown.json() == done.json()

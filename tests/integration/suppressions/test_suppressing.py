@@ -14,7 +14,13 @@ from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database
 from tidings.kernel.ids import TenantId
 from tidings.notify.suppressions import store
-from tidings.notify.suppressions.model import Question, Reason, SuppressionWish, mail_domain_of
+from tidings.notify.suppressions.model import (
+    Question,
+    Reason,
+    SuppressionWish,
+    domain_hash_of,
+    mail_domain_of,
+)
 
 SUPPRESSIONS = "/api/v1/suppressions"
 
@@ -38,6 +44,7 @@ async def question(world: PeopleWorld, tenant_id: TenantId, address: str) -> Que
         address_hash=pepper.hash(spelt),
         platform_hash=shared.platform_pepper.hash(spelt),
         mail_domain=mail_domain_of("email", spelt),
+        domain_hash=domain_hash_of("email", spelt, pepper),
     )
 
 

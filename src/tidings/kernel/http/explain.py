@@ -8,6 +8,7 @@ import difflib
 import enum
 import re
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -91,14 +92,16 @@ def _walk(value: Any, wanted: Any, path: str, *, strict: bool) -> Iterator[Field
         return
     items = get_args(kind)[:1] if get_origin(kind) in (list, tuple, set, frozenset) else ()
     if items and isinstance(value, list):
-        wrong = [
+        # No more than will be told: a thousand wrong items cost no more than some.
+        each = (
             e for i, item in enumerate(value) for e in _walk(item, items[0], f"{path}[{i}]", strict=strict)
-        ]
+        )
+        wrong = list(islice(each, MOST_ERRORS))
         if wrong:
             yield from wrong
             return
     if get_origin(kind) in (dict, Mapping) and isinstance(value, dict):
-        wrong = list(_walk_mapping(value, kind, path, strict=strict))
+        wrong = list(islice(_walk_mapping(value, kind, path, strict=strict), MOST_ERRORS))
         if wrong:
             yield from wrong
             return

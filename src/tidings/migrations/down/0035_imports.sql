@@ -6,5 +6,7 @@ DROP POLICY IF EXISTS worker_claims ON notification.suppressions;
 REVOKE ALL ON notification.suppressions FROM tidings_worker;
 DROP INDEX IF EXISTS notification.ix_suppressions_expiring;
 DROP TABLE IF EXISTS notification.suppression_counts;
+ALTER TABLE notification.suppressions DROP COLUMN IF EXISTS occurred_at;
+DROP TABLE IF EXISTS notification.import_seen;
 DROP TABLE IF EXISTS notification.import_problems;
 DROP TABLE IF EXISTS notification.imports;

@@ -6,6 +6,8 @@ with the same key: what was done before is read past, compared by its digest and
 
 import asyncio
 import hashlib
+import time
+from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
@@ -26,15 +28,19 @@ from tidings.notify.imports.errors import (
     UnknownImportError,
     UnreadableFileError,
 )
-from tidings.notify.imports.model import Import, Kind, LineProblem, Status, Tally
+from tidings.notify.imports.model import Import, Kind, LineProblem, Severity, Status, Tally
 from tidings.notify.imports.records import Record, Splitter
 from tidings.notify.imports.rows import RowReader
-from tidings.notify.imports.target import Author, Target, Written
+from tidings.notify.imports.target import Author, Target, Warned, Written
 
 #: Lines of one transaction.
 SET = 2_000
-#: Rows that are checked before others have their turn in the loop.
-_BREATH = 250
+#: Seconds of checking before others have their turn in the loop.
+_BREATH = 0.005
+#: Bytes of lines of one transaction: long lines make a set of fewer.
+_SET_BYTES = 4 * 1024 * 1024
+#: Marks of a dry run that are removed in one transaction.
+_FORGET = 20_000
 #: Problems that the report keeps; the others are only counted.
 MOST_PROBLEMS = 100_000
 
@@ -62,24 +68,36 @@ class Importer:
     """Runs imports, a few at a time."""
 
     def __init__(
-        self, *, db: Database, keyring: Keyring, audit: AuditLog, clock: Clock, most_at_once: int = 4
+        self,
+        *,
+        db: Database,
+        keyring: Keyring,
+        audit: AuditLog,
+        clock: Clock,
+        most_at_once: int = 8,
+        most_of_a_tenant: int = 2,
     ) -> None:
+        """`most_at_once`: in this process, of which one tenant may have `most_of_a_tenant`."""
         self._db = db
         self._keyring = keyring
         self._audit = audit
         self._clock = clock
         self._most = most_at_once
-        self._running = 0
+        self._most_of_a_tenant = most_of_a_tenant
+        self._running: Counter[TenantId] = Counter()
 
     async def run(self, order: Order, target: Target, body: AsyncIterator[bytes]) -> Import:
         """The import, when all of the file was taken in."""
-        if self._running >= self._most:
+        mine = self._running[order.tenant_id]
+        if self._running.total() >= self._most or mine >= self._most_of_a_tenant:
             raise TooBusyError("as many imports as may run at once are running; try again when one has ended")
-        self._running += 1
+        self._running[order.tenant_id] += 1
         try:
             return await self._run(order, target, body)
         finally:
-            self._running -= 1
+            self._running[order.tenant_id] -= 1
+            if not self._running[order.tenant_id]:
+                del self._running[order.tenant_id]
 
     async def _run(self, order: Order, target: Target, body: AsyncIterator[bytes]) -> Import:
         known, secret = await self._begin(order)
@@ -89,6 +107,8 @@ class Importer:
             async with self._tenant(order) as tx:
                 await self._end(tx, order, known)
                 ended = await store.find_import(tx, known.id)
+            if known.dry_run:
+                await self._forget_seen(order, known)
         except BaseException as error:
             if not isinstance(error, TakenOverError) and known.status is not Status.COMPLETED:
                 await self._interrupt(order, known)
@@ -175,9 +195,10 @@ class Importer:
     ) -> Import:
         """One set, whole or not at all; the import as it stands after it."""
         async with self._tenant(order) as tx:
-            written = await self._written(tx, order, known, target, checked.wishes)
+            written = await self._written(tx, order, known, target, checked)
             problems = sorted([*checked.problems, *written.problems])
-            tally = replace(written.tally, refused=len({p.line for p in problems}))
+            errors = [p for p in problems if p.severity is Severity.ERROR]
+            tally = replace(written.tally, refused=len({p.line for p in errors}))
             count = await store.advance_import(
                 tx,
                 known,
@@ -187,6 +208,7 @@ class Importer:
                 digest=place.digest,
                 tally=tally,
                 problems=len(problems),
+                warnings=len(problems) - len(errors),
                 now=self._clock.now(),
             )
             if count is None:
@@ -198,20 +220,39 @@ class Importer:
         return replace(known, records_done=place.records, bytes_done=place.bytes, digest=place.digest)
 
     async def _written(
-        self, tx: TenantTx, order: Order, known: Import, target: Target, wishes: Sequence[tuple[int, Any]]
+        self, tx: TenantTx, order: Order, known: Import, target: Target, checked: "_Checked"
     ) -> Written:
-        if not wishes:
+        if not checked.wishes:
             return Written(tally=Tally())
         if not known.dry_run:
-            return await target.write(tx, wishes, Author(import_id=known.id, actor=order.actor))
+            return await target.write(tx, checked.wishes, Author(import_id=known.id, actor=order.actor))
         # The same statements, taken back: a dry run can't say anything else than the real one would.
         written = Written(tally=Tally())
+        fresh = await self._unseen(tx, known, checked)
+        again = len(checked.wishes) - len(fresh)
         try:
             async with tx.savepoint():
-                written = await target.write(tx, wishes, Author(import_id=known.id, actor=order.actor))
+                if fresh:
+                    written = await target.write(tx, fresh, Author(import_id=known.id, actor=order.actor))
                 raise _Undo  # noqa: TRY301  # out of the savepoint, and no further
         except _Undo:
-            return written
+            return replace(written, tally=replace(written.tally, unchanged=written.tally.unchanged + again))
+
+    async def _unseen(self, tx: TenantTx, known: Import, checked: "_Checked") -> Sequence[tuple[int, Any]]:
+        """Those that no earlier set was about: what that one wrote was taken back, and can't be met any more."""
+        named = [mark for mark in checked.marks if mark is not None]
+        new = await store.mark_seen(tx, known.id, named) if named else set()
+        return [
+            line
+            for line, mark in zip(checked.wishes, checked.marks, strict=True)
+            if mark is None or mark in new
+        ]
+
+    async def _forget_seen(self, order: Order, known: Import) -> None:
+        gone = _FORGET
+        while gone == _FORGET:
+            async with self._tenant(order) as tx:
+                gone = await store.forget_seen(tx, known.id, limit=_FORGET)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,6 +260,8 @@ class _Checked:
     """A set of lines: what they ask for, each with its number, and what is wrong with the others."""
 
     wishes: Sequence[tuple[int, Any]]
+    #: Of a dry run: what each wish is about, unreadable to others; None where a second one may change something.
+    marks: Sequence[bytes | None]
     problems: Sequence[LineProblem]
 
 
@@ -242,6 +285,7 @@ class _Reading:
         self._order = order
         self._known = known
         self._target = target
+        self._secret = secret
         self._digest = hashlib.blake2b(key=secret, digest_size=32)
         self._skip = known.records_done
         self._records = 0
@@ -249,6 +293,7 @@ class _Reading:
         self._format = known.format
         self._rows: RowReader | None = None
         self._pending: list[Record] = []
+        self._pending_bytes = 0
 
     async def read(self, body: AsyncIterator[bytes]) -> None:
         """All of it."""
@@ -280,12 +325,14 @@ class _Reading:
                 self._compare()
                 return
         self._pending.append(record)
+        self._pending_bytes += len(record.raw)
         # Never over the place where the new lines begin: a set is read past as a whole, or written as a whole.
-        if len(self._pending) >= SET or self._records + len(self._pending) == self._skip:
+        full = len(self._pending) >= SET or self._pending_bytes >= _SET_BYTES
+        if full or self._records + len(self._pending) == self._skip:
             await self._flush()
 
     async def _flush(self) -> None:
-        records, self._pending = self._pending, []
+        records, self._pending, self._pending_bytes = self._pending, [], 0
         past = self._records < self._skip
         for record in records:
             self._count(record)
@@ -316,9 +363,11 @@ class _Reading:
         wishes: list[tuple[int, Any]] = []
         problems: list[LineProblem] = []
         assert self._rows is not None or not records  # noqa: S101
-        for n, record in enumerate(records, start=1):
-            if n % _BREATH == 0:
+        since = time.perf_counter()
+        for record in records:
+            if time.perf_counter() - since > _BREATH:
                 await asyncio.sleep(0)
+                since = time.perf_counter()
             row = self._rows.read(record) if self._rows else None
             if row is None:
                 continue
@@ -328,9 +377,19 @@ class _Reading:
             wish = self._target.check(row)
             if isinstance(wish, list):
                 problems += wish
+            elif isinstance(wish, Warned):
+                problems += wish.problems
+                wishes.append((row.line, wish.wish))
             else:
                 wishes.append((row.line, wish))
-        return _Checked(wishes=wishes, problems=problems)
+        marks = [self._mark(wish) for _, wish in wishes] if self._known.dry_run else []
+        return _Checked(wishes=wishes, marks=marks, problems=problems)
+
+    def _mark(self, wish: Any) -> bytes | None:
+        about = self._target.about(wish)
+        if about is None:
+            return None
+        return hashlib.blake2b(about.encode(), key=self._secret, digest_size=16).digest()
 
     def _count(self, record: Record) -> None:
         self._records += 1

@@ -26,6 +26,14 @@ class Status(StrEnum):
     COMPLETED = "completed"
 
 
+class Severity(StrEnum):
+    """What a problem means for its line."""
+
+    ERROR = "error"
+    #: The line was taken, without what is named.
+    WARNING = "warning"
+
+
 class LineProblem(NamedTuple):
     """Why something on a line could not be taken: never what stood there."""
 
@@ -34,6 +42,7 @@ class LineProblem(NamedTuple):
     column: str
     code: str
     what: str
+    severity: Severity = Severity.ERROR
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +91,8 @@ class Import:
     tally: Tally
     #: How many problems there are; the report keeps the first of them.
     problems: int
+    #: Those of them that kept no line from being taken.
+    warnings: int
     updated_at: datetime
     completed_at: datetime | None
 

@@ -1,6 +1,7 @@
 """Rows of preferences: who it is about, and what they chose where they were before."""
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 
 import msgspec
@@ -103,7 +104,24 @@ def nested(cells: Mapping[str, str]) -> dict[str, Any]:
 
 def read(values: Mapping[str, Any]) -> ImportedPreferences:
     """The row, checked; a `msgspec.ValidationError` where it is not in order."""
-    return msgspec.convert(dict(values), ImportedPreferences)
+    row = msgspec.convert(dict(values), ImportedPreferences)
+    consent = row.marketing_consent
+    for path, moment in (
+        ("global_unsubscribed_at", row.global_unsubscribed_at),
+        ("marketing_consent.at", consent.at if consent is not UNSET else UNSET),
+    ):
+        if isinstance(moment, datetime) and not _is_storable(moment):
+            raise msgspec.ValidationError(f"Expected a moment that has a day in UTC - at `$.{path}`")
+    return row
+
+
+def _is_storable(moment: datetime) -> bool:
+    # At either end of time an offset leads out of it, and the database would refuse the whole set.
+    try:
+        moment.astimezone(UTC)
+    except OverflowError:
+        return False
+    return True
 
 
 def _channel_path(name: str) -> bool:

@@ -102,6 +102,10 @@ class PreferenceTarget:
             return found
         return [LineProblem(row.line, _column(fault.field), "bad_value", fault.remedy) for fault in faults]
 
+    def about(self, wish: Any) -> str | None:  # noqa: ARG002
+        """A second line about the same person may say something else."""
+        return None
+
     async def write(self, tx: TenantTx, wishes: Sequence[tuple[int, Any]], by: Author) -> Written:
         """Those who are known, locked, merged and written; who is not known is reported."""
         now = self._clock.now()

@@ -65,6 +65,10 @@ class RecipientTarget:
             for fault in faults
         ]
 
+    def about(self, wish: Any) -> str | None:  # noqa: ARG002
+        """A second line about the same person may say something else."""
+        return None
+
     async def write(
         self,
         tx: TenantTx,

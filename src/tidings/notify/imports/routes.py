@@ -214,13 +214,13 @@ async def show_import(request: AnyRequest) -> ImportView:
 @get(
     "/{import_id:str}/report",
     **operation(
-        summary="All lines of an import that could not be taken, as a CSV.",
+        summary="All that is wrong with the lines of an import, as a CSV.",
         tag=_TAG,
         scope=ANY_CALLER,
         path=_PATH,
         media_type="text/csv",
         problems=["import_not_found"],
-        description="`line,column,code,what`: never what stood there. The first 100,000 are kept.",
+        description="`line,column,code,what,severity`: never what stood there. The first 100,000 are kept.",
     ),
 )
 async def download_report(request: AnyRequest) -> Stream:
@@ -233,7 +233,7 @@ async def download_report(request: AnyRequest) -> Stream:
 
 
 async def _report(deps: Deps, tenant_id: TenantId, import_id: ImportId) -> AsyncIterator[bytes]:
-    yield csv_lines([("line", "column", "code", "what")])
+    yield csv_lines([("line", "column", "code", "what", "severity")])
     place, more = 0, True
     while more:
         async with deps.db.tenant(tenant_id) as tx:

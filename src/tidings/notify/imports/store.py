@@ -6,7 +6,7 @@ from datetime import datetime
 from tidings.kernel.db import Row, TenantTx
 from tidings.kernel.ids import ImportId, time_of
 from tidings.kernel.sql import Queries
-from tidings.notify.imports.model import Import, Kind, LineProblem, Status, Tally
+from tidings.notify.imports.model import Import, Kind, LineProblem, Severity, Status, Tally
 
 QUERIES = Queries.beside(__file__)
 
@@ -58,6 +58,7 @@ async def advance_import(
     digest: str,
     tally: Tally,
     problems: int,
+    warnings: int,
     now: datetime,
 ) -> int | None:
     """How many problems it has now; None where it is no longer ours."""
@@ -76,6 +77,7 @@ async def advance_import(
         unchanged=tally.unchanged,
         refused=tally.refused,
         problems=problems,
+        warnings=warnings,
         now=now,
     )
     return found
@@ -94,7 +96,19 @@ async def add_problems(
         columns=[p.column for p in problems],
         codes=[p.code for p in problems],
         whats=[p.what for p in problems],
+        severities=[p.severity.value for p in problems],
     )
+
+
+async def mark_seen(tx: TenantTx, import_id: ImportId, marks: Sequence[bytes]) -> set[bytes]:
+    """Those of them that are seen for the first time in this import."""
+    rows = await tx.fetch(QUERIES.mark_seen, tenant_id=tx.tenant_id, import_id=import_id, marks=list(marks))
+    return {bytes(row["mark"]) for row in rows}
+
+
+async def forget_seen(tx: TenantTx, import_id: ImportId, *, limit: int) -> int:
+    """At most so many; how many went."""
+    return await tx.execute(QUERIES.forget_seen, tenant_id=tx.tenant_id, import_id=import_id, limit=limit)
 
 
 async def end_import(tx: TenantTx, known: Import, status: Status, *, now: datetime) -> bool:
@@ -136,7 +150,11 @@ async def list_problems(
         limit=limit,
     )
     return [
-        (row["place"], LineProblem(row["line"], row["column_name"], row["code"], row["what"])) for row in rows
+        (
+            row["place"],
+            LineProblem(row["line"], row["column_name"], row["code"], row["what"], Severity(row["severity"])),
+        )
+        for row in rows
     ]
 
 
@@ -159,6 +177,7 @@ def _from_row(row: Row) -> Import:
             added=row["added"], changed=row["changed"], unchanged=row["unchanged"], refused=row["refused"]
         ),
         problems=row["problems"],
+        warnings=row["warnings"],
         updated_at=row["updated_at"],
         completed_at=row["completed_at"],
     )

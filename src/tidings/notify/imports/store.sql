@@ -17,7 +17,7 @@ UPDATE notification.imports SET
     updated_at = CASE WHEN status = 'completed' THEN updated_at ELSE :now END
 WHERE tenant_id = :tenant_id AND idempotency_key = :idempotency_key
 RETURNING id, kind, status, options, format, dry_run, emit_events, idempotency_key, actor, runner, records_done,
-          bytes_done, digest, added, changed, unchanged, refused, problems, updated_at, completed_at;
+          bytes_done, digest, added, changed, unchanged, refused, problems, warnings, updated_at, completed_at;
 
 -- name: advance_import
 -- With what the set wrote, in one transaction: nothing is counted that was not done, and nothing done twice.
@@ -31,6 +31,7 @@ UPDATE notification.imports SET
     unchanged = unchanged + :unchanged,
     refused = refused + :refused,
     problems = problems + :problems,
+    warnings = warnings + :warnings,
     updated_at = :now
 WHERE tenant_id = :tenant_id AND id = :id AND runner = :runner AND records_done = :from_record
   AND status <> 'completed'
@@ -38,10 +39,10 @@ RETURNING problems;
 
 -- name: add_problems
 -- The first so many of an import; the others are only counted.
-INSERT INTO notification.import_problems (tenant_id, import_id, place, line, column_name, code, what)
-SELECT :tenant_id, :import_id, :first + found.n, found.line, found.column_name, found.code, found.what
-FROM unnest(:lines::bigint[], :columns::text[], :codes::text[], :whats::text[])
-     WITH ORDINALITY AS found (line, column_name, code, what, n);
+INSERT INTO notification.import_problems (tenant_id, import_id, place, line, column_name, code, what, severity)
+SELECT :tenant_id, :import_id, :first + found.n, found.line, found.column_name, found.code, found.what, found.severity
+FROM unnest(:lines::bigint[], :columns::text[], :codes::text[], :whats::text[], :severities::text[])
+     WITH ORDINALITY AS found (line, column_name, code, what, severity, n);
 
 -- name: end_import
 -- Only the one who read it to its end ends it.
@@ -54,14 +55,14 @@ WHERE tenant_id = :tenant_id AND id = :id AND runner = :runner AND status <> 'co
 -- name: find_import
 -- As it stands; its importer looks at it while it runs.
 SELECT id, kind, status, options, format, dry_run, emit_events, idempotency_key, actor, runner, records_done,
-       bytes_done, digest, added, changed, unchanged, refused, problems, updated_at, completed_at
+       bytes_done, digest, added, changed, unchanged, refused, problems, warnings, updated_at, completed_at
 FROM notification.imports
 WHERE tenant_id = :tenant_id AND id = :id;
 
 -- name: list_imports
 -- The newest first; ids begin with their time, so the key's own order serves.
 SELECT id, kind, status, options, format, dry_run, emit_events, idempotency_key, actor, runner, records_done,
-       bytes_done, digest, added, changed, unchanged, refused, problems, updated_at, completed_at
+       bytes_done, digest, added, changed, unchanged, refused, problems, warnings, updated_at, completed_at
 FROM notification.imports
 WHERE tenant_id = :tenant_id
   AND (CAST(:after_id AS text) IS NULL OR id < :after_id)
@@ -71,8 +72,27 @@ LIMIT :limit;
 
 -- name: list_problems
 -- In the order in which they were found, from a place on: a report of any length is read in parts.
-SELECT place, line, column_name, code, what
+SELECT place, line, column_name, code, what, severity
 FROM notification.import_problems
 WHERE tenant_id = :tenant_id AND import_id = :import_id AND place > :after_place
 ORDER BY place
 LIMIT :limit;
+
+-- name: mark_seen
+-- Those that no line of an earlier set was about.
+INSERT INTO notification.import_seen (tenant_id, import_id, mark)
+SELECT :tenant_id, :import_id, brought.mark
+FROM unnest(:marks::bytea[]) AS brought (mark)
+ORDER BY brought.mark
+ON CONFLICT DO NOTHING
+RETURNING mark;
+
+-- name: forget_seen
+-- In parts: a file may have had millions of lines.
+DELETE FROM notification.import_seen AS mine
+USING (
+    SELECT mark FROM notification.import_seen
+    WHERE tenant_id = :tenant_id AND import_id = :import_id
+    LIMIT :limit
+) AS taken
+WHERE mine.tenant_id = :tenant_id AND mine.import_id = :import_id AND mine.mark = taken.mark;

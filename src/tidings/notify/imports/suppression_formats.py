@@ -22,7 +22,9 @@ FormatName = Literal["auto", "sendgrid", "mailgun", "postmark", "ses", "generic"
 ReasonOf = Callable[[Mapping[str, Any]], "Reason | Refusal"]
 
 #: Fields of a generic file.
-FIELDS = ("address", "channel", "reason", "expires_at", "notes")
+FIELDS = ("address", "channel", "reason", "expires_at", "notes", "date")
+#: What our own export calls the date.
+OUR_DATE = "occurred_at"
 #: Other names under which generic files hold an address.
 _ADDRESS_NAMES = (
     "address",
@@ -58,6 +60,8 @@ class Shape:
     optional: frozenset[str] | None
     #: The one that holds the address: the first of these that is there.
     address: tuple[str, ...]
+    #: Those that may hold the date, likewise.
+    date: tuple[str, ...]
     reason: ReasonOf
 
 
@@ -116,6 +120,15 @@ def _ses(row: Mapping[str, Any]) -> Reason | Refusal:
     return found or Refusal("Reason", "unknown_reason", "must be BOUNCE or COMPLAINT")
 
 
+#: Where each service has the date: SendGrid in unix seconds, Mailgun as mail has it (RFC 2822), the others in ISO 8601.
+_DATES: Mapping[str, tuple[str, ...]] = {
+    "sendgrid": ("created", "created_at"),
+    "mailgun": ("created_at",),
+    "postmark": ("createdat",),
+    "ses": ("lastupdatetime",),
+}
+
+
 def _shape(
     format_name: FormatName,
     name: str,
@@ -131,6 +144,7 @@ def _shape(
         required=frozenset(required.split()),
         optional=None if optional == "*]" else frozenset(optional.removesuffix("]").split()),
         address=address,
+        date=_DATES[format_name],
         reason=reason,
     )
 
@@ -192,6 +206,8 @@ def generic_columns(columns: Sequence[str], mapping: Mapping[str, str], *, sure:
     for field in FIELDS:
         if field not in found and field in by_name and field not in mapping:
             found[field] = by_name[field]
+    if "date" not in found and OUR_DATE in by_name:
+        found["date"] = by_name[OUR_DATE]
     if "address" not in found and (sure or mapping):
         other = next((name for name in _ADDRESS_NAMES if name in by_name), None)
         if other is not None:

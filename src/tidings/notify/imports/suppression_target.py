@@ -1,18 +1,19 @@
 """Suppressions out of a file: each row an address that is not to be written to."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from typing import Any, cast
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias, cast
 
 from tidings.kernel.addresses import NormalisedAddress, normalise
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
 from tidings.kernel.errors import BadValueError
+from tidings.notify.imports.dates import read_date, read_iso
 from tidings.notify.imports.errors import UnreadableFileError
-from tidings.notify.imports.model import LineProblem, Row, Tally
+from tidings.notify.imports.model import LineProblem, Row, Severity, Tally
 from tidings.notify.imports.rows import RowReader
 from tidings.notify.imports.suppression_formats import (
+    FIELDS,
     SES_BARE,
     FormatName,
     Refusal,
@@ -21,7 +22,7 @@ from tidings.notify.imports.suppression_formats import (
     is_bare_ses,
     recognise,
 )
-from tidings.notify.imports.target import Author, Written
+from tidings.notify.imports.target import Author, Warned, Written
 from tidings.notify.suppressions.model import (
     CHANNELS,
     Reason,
@@ -33,6 +34,8 @@ from tidings.notify.suppressions.suppress import Suppressor
 
 _REASONS = {reason.value: reason for reason in Reason}
 _LONGEST_NOTE = 500
+
+_Found: TypeAlias = SuppressionWish | Warned | list[LineProblem]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +62,7 @@ class SuppressionTarget:
         self._clock = clock
         self._wanted = wanted
         self._region = region
-        self._read: Callable[[Row], SuppressionWish | list[LineProblem]] | None = None
+        self._read: Callable[[Row], _Found] | None = None
 
     def begin(self, reader: RowReader) -> str:
         """Which list this is."""
@@ -72,7 +75,7 @@ class SuppressionTarget:
                 raise UnreadableFileError(
                     "must be a CSV for this format; JSON lines are generic", field="format"
                 )
-            columns = {name: name for name in ("address", "channel", "reason", "expires_at", "notes")}
+            columns = {name: name for name in FIELDS}
             self._read = lambda row: self._generic(row, {**columns, **wanted.mapping}, strict=True)
             return "generic"
         small = [name.lower() for name in reader.header]
@@ -93,10 +96,14 @@ class SuppressionTarget:
         self._read = lambda row: self._generic(row, found)
         return "generic"
 
-    def check(self, row: Row) -> SuppressionWish | list[LineProblem]:
+    def check(self, row: Row) -> _Found:
         """The wish, or what is wrong."""
         assert self._read is not None  # noqa: S101  # begun before
         return self._read(row)
+
+    def about(self, wish: SuppressionWish) -> str | None:
+        """The address: once it is suppressed, suppressing it again counts as unchanged."""
+        return f"{wish.channel}:{wish.address}"
 
     async def write(self, tx: TenantTx, wishes: Sequence[tuple[int, Any]], by: Author) -> Written:
         """Suppress them all."""
@@ -108,7 +115,7 @@ class SuppressionTarget:
         )
         return Written(tally=Tally(added=made, unchanged=len(wishes) - made))
 
-    def _listed(self, row: Row, shape: Shape) -> SuppressionWish | list[LineProblem]:
+    def _listed(self, row: Row, shape: Shape) -> _Found:
         small = {name.lower(): value for name, value in row.values.items()}
         column = next(name for name in shape.address if name in small)
         spelt_as = next(name for name in row.values if name.lower() == column)
@@ -118,11 +125,10 @@ class SuppressionTarget:
         spelt = self._address(row.line, spelt_as, "email", str(small[column]))
         if isinstance(spelt, list):
             return spelt
-        return SuppressionWish(channel="email", address=spelt, reason=found)
+        dated = next((name for name in row.values if name.lower() in shape.date), None)
+        return self._dated(row, SuppressionWish(channel="email", address=spelt, reason=found), dated)
 
-    def _generic(
-        self, row: Row, columns: Mapping[str, str], *, strict: bool = False
-    ) -> SuppressionWish | list[LineProblem]:
+    def _generic(self, row: Row, columns: Mapping[str, str], *, strict: bool = False) -> _Found:
         given = {name: _text(row.values.get(column)) for name, column in columns.items()}
         wrong: list[LineProblem] = []
         if strict and not row.values.keys() <= set(columns.values()):
@@ -145,7 +151,7 @@ class SuppressionTarget:
             )
         expires_at = None
         if given.get("expires_at"):
-            expires_at = _moment(given["expires_at"])
+            expires_at = read_iso(given["expires_at"])
             if expires_at is None:
                 what = "must be a moment such as 2030-01-31T00:00:00Z"
                 wrong.append(LineProblem(row.line, columns["expires_at"], "bad_moment", what))
@@ -162,13 +168,29 @@ class SuppressionTarget:
         spelt = self._address(row.line, columns["address"], channel, given.get("address", ""))
         if isinstance(spelt, list):
             return spelt
-        return SuppressionWish(
+        wish = SuppressionWish(
             channel=cast("SuppressibleChannel", channel),
             address=spelt,
             reason=reason,
             expires_at=expires_at,
             notes=notes,
         )
+        return self._dated(row, wish, columns.get("date"))
+
+    def _dated(self, row: Row, wish: SuppressionWish, column: str | None) -> SuppressionWish | Warned:
+        """With its date. An address must not be written to, whatever its date: a bad one is left out, with a warning."""
+        text = "" if column is None else _text(row.values.get(column))
+        if column is None or not text:
+            return wish
+        found = read_date(text)
+        if found is not None and found <= self._clock.now():
+            return replace(wish, occurred_at=found)
+        code, what = (
+            ("bad_date", "is no date that can be read; it was left out")
+            if found is None
+            else ("future_date", "lies in the future; it was left out")
+        )
+        return Warned(wish=wish, problems=[LineProblem(row.line, column, code, what, Severity.WARNING)])
 
     def _address(
         self, line: int, column: str, channel: str, address: str
@@ -186,12 +208,3 @@ class SuppressionTarget:
 
 def _text(value: Any) -> str:
     return "" if value is None else value.strip() if isinstance(value, str) else str(value)
-
-
-def _moment(text: str) -> datetime | None:
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    # A bare one is meant as the others in exports are: in UTC.
-    return found if found.tzinfo else found.replace(tzinfo=UTC)

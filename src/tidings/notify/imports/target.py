@@ -20,6 +20,15 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Warned:
+    """A wish that is granted although something on its line is odd."""
+
+    wish: Any
+    #: Warnings only.
+    problems: Sequence[LineProblem]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Author:
     """Who writes, for rows that say where they came from."""
 
@@ -35,7 +44,11 @@ class Target(Protocol):
         ...
 
     def check(self, row: Row) -> Any:
-        """What the row asks for, or a list of what is wrong with it."""
+        """What the row asks for, that with warnings (`Warned`), or a list of what is wrong with it."""
+        ...
+
+    def about(self, wish: Any) -> str | None:
+        """What a wish is about, where a second one about the same never changes anything; None: it may."""
         ...
 
     async def write(self, tx: TenantTx, wishes: Sequence[tuple[int, Any]], by: Author) -> Written:

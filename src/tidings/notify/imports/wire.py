@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 from tidings.contracts.moments import Moment
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.paging import PageQuery
-from tidings.notify.imports.model import Import, Kind, LineProblem, Status
+from tidings.notify.imports.model import Import, Kind, LineProblem, Severity, Status
 from tidings.notify.imports.suppression_formats import FIELDS, FormatName
 from tidings.notify.suppressions.model import Reason, SuppressibleChannel
 
@@ -88,11 +88,19 @@ class ProblemView(Struct, frozen=True, kw_only=True):
     column: str
     code: str
     what: str
+    #: `warning`: the line was taken, without what is named.
+    severity: Severity
 
     @classmethod
     def of(cls, problem: LineProblem) -> "ProblemView":
         """The problem as it is shown."""
-        return cls(line=problem.line, column=problem.column, code=problem.code, what=problem.what)
+        return cls(
+            line=problem.line,
+            column=problem.column,
+            code=problem.code,
+            what=problem.what,
+            severity=problem.severity,
+        )
 
 
 class ImportLinks(Struct, frozen=True, kw_only=True):
@@ -124,6 +132,8 @@ class ImportView(Struct, frozen=True, kw_only=True):
     refused: int
     #: What was wrong with them: a line may have several problems.
     problems: int
+    #: Those of the problems that kept no line from being taken.
+    warnings: int
     #: The first of them; the report has more.
     first_problems: list[ProblemView]
     created_at: Moment
@@ -149,6 +159,7 @@ class ImportView(Struct, frozen=True, kw_only=True):
             unchanged=known.tally.unchanged,
             refused=known.tally.refused,
             problems=known.problems,
+            warnings=known.warnings,
             first_problems=[ProblemView.of(problem) for problem in problems],
             created_at=known.created_at,
             updated_at=known.updated_at,

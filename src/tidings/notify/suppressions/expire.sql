@@ -22,4 +22,5 @@ FROM (
 ) AS taken
 WHERE mine.tenant_id = :tenant_id AND mine.id = taken.id
 RETURNING mine.id, mine.channel, mine.address_hash, mine.address_ciphertext, mine.reason,
-          mine.source_notification_id, mine.notes, mine.expires_at, mine.released_at, mine.released_by;
+          mine.source_notification_id, mine.notes, mine.expires_at, mine.released_at, mine.released_by,
+          mine.occurred_at;

@@ -19,6 +19,7 @@ COLUMNS = (
     "expires_at",
     "notes",
     "created_at",
+    "occurred_at",
     "released_at",
     "released_by",
 )
@@ -56,12 +57,12 @@ async def export_lines(
                         one.expires_at.isoformat() if one.expires_at else "",
                         one.notes or "",
                         one.created_at.isoformat(),
+                        one.since.isoformat(),
                         one.released_at.isoformat() if one.released_at else "",
                         one.released_by or "",
                     )
                     for one in found
-                ],
-                exact=reveal,
+                ]
             )
         more = len(found) == _PART
 

@@ -54,11 +54,18 @@ class Suppression:
     expires_at: datetime | None
     released_at: datetime | None
     released_by: str | None
+    #: When another service suppressed it, by its list; None where that is not known, or it began here.
+    occurred_at: datetime | None = None
 
     @property
     def created_at(self) -> datetime:
         """The time inside its id."""
         return time_of(self.id)
+
+    @property
+    def since(self) -> datetime:
+        """When it happened: by the list that it came with, or when it was added."""
+        return self.occurred_at or self.created_at
 
     def in_force(self, now: datetime) -> bool:
         """Whether it holds at that moment."""
@@ -75,6 +82,8 @@ class SuppressionWish:
     source_notification_id: str | None = None
     notes: str | None = None
     expires_at: datetime | None = None
+    #: When another service suppressed it.
+    occurred_at: datetime | None = None
 
     def __repr__(self) -> str:
         return f"SuppressionWish({self.channel}, {self.reason}, ***)"
@@ -92,7 +101,7 @@ class Question:
     #: The part after the @, for mail.
     mail_domain: str | None
     #: All addresses of that domain, under the tenant's pepper.
-    domain_hash: str | None = None
+    domain_hash: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

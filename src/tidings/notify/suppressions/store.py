@@ -49,6 +49,7 @@ async def add_suppressions(
         notes=[s.notes for s in fresh],
         expires_ats=[s.expires_at for s in fresh],
         created_ats=[s.created_at for s in fresh],
+        occurred_ats=sparse([s.occurred_at for s in fresh]),
     )
     return {(s.channel, s.address_hash): s for s in map(from_row, rows)}
 
@@ -86,6 +87,7 @@ async def import_suppressions(
         notes=[s.notes for s in fresh],
         expires_ats=sparse([s.expires_at for s in fresh]),
         created_at=time_of(fresh[0].id),
+        occurred_ats=sparse([s.occurred_at for s in fresh]),
     )
     made = {row["id"] for row in rows}
     return [s for s in fresh if s.id in made]
@@ -214,4 +216,5 @@ def from_row(row: Row) -> Suppression:
         expires_at=row["expires_at"],
         released_at=row["released_at"],
         released_by=row["released_by"],
+        occurred_at=row["occurred_at"],
     )

@@ -11,22 +11,23 @@ WHERE mine.tenant_id = :tenant_id AND mine.channel = wanted.channel AND mine.add
 -- it counts as made when its id is the one that was brought.
 INSERT INTO notification.suppressions AS known (
     tenant_id, id, channel, address_hash, address_ciphertext, reason, source_notification_id, notes, expires_at,
-    created_at
+    created_at, occurred_at
 )
 SELECT :tenant_id, fresh.id, fresh.channel, fresh.address_hash, fresh.address_ciphertext, fresh.reason,
-       fresh.source_notification_id, fresh.notes, fresh.expires_at, fresh.created_at
+       fresh.source_notification_id, fresh.notes, fresh.expires_at, fresh.created_at, fresh.occurred_at
 FROM unnest(
     :ids::text[], :channels::text[], :hashes::text[], :ciphertexts::bytea[], :reasons::text[], :sources::text[],
-    :notes::text[], :expires_ats::timestamptz[], :created_ats::timestamptz[]
+    :notes::text[], :expires_ats::timestamptz[], :created_ats::timestamptz[], :occurred_ats::timestamptz[]
 ) AS fresh (
-    id, channel, address_hash, address_ciphertext, reason, source_notification_id, notes, expires_at, created_at
+    id, channel, address_hash, address_ciphertext, reason, source_notification_id, notes, expires_at, created_at,
+    occurred_at
 )
 ORDER BY fresh.channel, fresh.address_hash
 ON CONFLICT (tenant_id, channel, address_hash) WHERE released_at IS NULL DO UPDATE SET
     expires_at = CASE WHEN known.expires_at IS NULL OR excluded.expires_at IS NULL THEN NULL
                       ELSE greatest(known.expires_at, excluded.expires_at) END
 RETURNING id, channel, address_hash, address_ciphertext, reason, source_notification_id, notes, expires_at,
-          released_at, released_by;
+          released_at, released_by, occurred_at;
 
 -- name: find_places
 -- Who holds the places of these addresses, in force or run out: a file may hold nothing that is new.
@@ -43,14 +44,14 @@ CROSS JOIN LATERAL (
 -- A file may be sent again and again: a row that would stay as it is is not written anew. Those that are new, and those
 -- whose expiry moved, come back by their ids.
 INSERT INTO notification.suppressions AS known (
-    tenant_id, id, channel, address_hash, address_ciphertext, reason, notes, expires_at, created_at
+    tenant_id, id, channel, address_hash, address_ciphertext, reason, notes, expires_at, created_at, occurred_at
 )
 SELECT :tenant_id, fresh.id, fresh.channel, fresh.address_hash, fresh.address_ciphertext, fresh.reason, fresh.notes,
-       fresh.expires_at, :created_at
+       fresh.expires_at, :created_at, fresh.occurred_at
 FROM unnest(
     :ids::text[], :channels::text[], :hashes::text[], :ciphertexts::bytea[], :reasons::text[], :notes::text[],
-    :expires_ats::timestamptz[]
-) AS fresh (id, channel, address_hash, address_ciphertext, reason, notes, expires_at)
+    :expires_ats::timestamptz[], :occurred_ats::timestamptz[]
+) AS fresh (id, channel, address_hash, address_ciphertext, reason, notes, expires_at, occurred_at)
 ORDER BY fresh.channel, fresh.address_hash
 ON CONFLICT (tenant_id, channel, address_hash) WHERE released_at IS NULL DO UPDATE SET
     expires_at = CASE WHEN excluded.expires_at IS NULL THEN NULL
@@ -61,7 +62,7 @@ RETURNING id;
 -- name: lock_suppressions
 -- Whoever releases comes through here, one at a time.
 SELECT id, channel, address_hash, address_ciphertext, reason, source_notification_id, notes, expires_at, released_at,
-       released_by
+       released_by, occurred_at
 FROM notification.suppressions
 WHERE tenant_id = :tenant_id AND id = ANY(:ids::text[])
 ORDER BY id
@@ -76,7 +77,7 @@ WHERE tenant_id = :tenant_id AND id = ANY(:ids::text[]) AND released_at IS NULL;
 -- name: list_suppressions
 -- The newest first; ids begin with their time, so the key's own order serves.
 SELECT id, channel, address_hash, address_ciphertext, reason, source_notification_id, notes, expires_at, released_at,
-       released_by
+       released_by, occurred_at
 FROM notification.suppressions
 WHERE tenant_id = :tenant_id
   AND (CAST(:after_id AS text) IS NULL OR id < :after_id)
@@ -89,14 +90,14 @@ LIMIT :limit;
 -- name: find_suppression
 -- By its key.
 SELECT id, channel, address_hash, address_ciphertext, reason, source_notification_id, notes, expires_at, released_at,
-       released_by
+       released_by, occurred_at
 FROM notification.suppressions
 WHERE tenant_id = :tenant_id AND id = :id;
 
 -- name: export_suppressions
 -- The oldest first, from an id on: an export of any length is read in parts, and nothing added meanwhile is missed.
 SELECT id, channel, address_hash, address_ciphertext, reason, source_notification_id, notes, expires_at, released_at,
-       released_by
+       released_by, occurred_at
 FROM notification.suppressions
 WHERE tenant_id = :tenant_id AND id > :after_id
   AND (CAST(:channel AS text) IS NULL OR channel = :channel)

@@ -68,6 +68,7 @@ class Suppressor:
                     expires_at=wish.expires_at,
                     released_at=None,
                     released_by=None,
+                    occurred_at=wish.occurred_at,
                 )
         stored = await store.add_suppressions(tx, list(fresh.values()), now=now)
         made = [stored[place] for place, wanted in fresh.items() if stored[place].id == wanted.id]
@@ -110,6 +111,7 @@ class Suppressor:
                     expires_at=wish.expires_at,
                     released_at=None,
                     released_by=None,
+                    occurred_at=wish.occurred_at,
                 )
                 for (_, address_hash), wish in wanted.items()
             ],

@@ -114,6 +114,8 @@ class SuppressionView(Struct, frozen=True, kw_only=True):
     released_at: Moment | None
     released_by: str | None
     created_at: Moment
+    #: When it happened, by the list that it was imported with; otherwise when it was added.
+    occurred_at: Moment
 
     @classmethod
     def of(cls, suppression: Suppression, key: DataKey | None) -> "SuppressionView":
@@ -132,6 +134,7 @@ class SuppressionView(Struct, frozen=True, kw_only=True):
             released_at=suppression.released_at,
             released_by=suppression.released_by,
             created_at=suppression.created_at,
+            occurred_at=suppression.since,
         )
 
 
@@ -182,7 +185,7 @@ class HistoryItem(Struct, frozen=True, kw_only=True):
     """One thing that happened to a suppression."""
 
     at: Moment
-    #: `added` or `released`.
+    #: `added` or `released`; `occurred` where another service had suppressed it before.
     what: str
     #: The user, key or import that did it; `system:expired` where its time was over.
     by: str
@@ -206,6 +209,10 @@ class History(Struct, frozen=True, kw_only=True):
             "added",
             HistoryItem(at=suppression.created_at, what="added", by=suppression.notes or "import", why=None),
         )
+        if suppression.occurred_at is not None:
+            found["occurred"] = HistoryItem(
+                at=suppression.occurred_at, what="occurred", by=found["added"].by, why=None
+            )
         if suppression.released_at is not None:
             found.setdefault(
                 "released",

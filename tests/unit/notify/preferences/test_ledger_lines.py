@@ -1,11 +1,11 @@
 """Which lines a change of preferences writes: one for every yes and no that changed, and none besides."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
-from tidings.notify.recipients.consent import Consent, settle
+from tidings.notify.recipients.consent import CONFIRM_WITHIN, Consent, settle
 from tidings.notify.recipients.ledger_model import told_between
 from tidings.notify.recipients.preferences_model import ChannelChoice, Choices
 
@@ -61,3 +61,17 @@ def test_consent_that_has_to_be_confirmed_waits_and_waits_on() -> None:
     assert settle(first, Consent(granted=False), now=later, at="c")[0].pending_since is None
     forged = Consent(granted=False, pending_since=later)
     assert [fault.field for fault in settle(first, forged, now=later, at="c")[1]] == ["c.pending_since"]
+
+
+def test_consent_that_nobody_confirmed_in_time_can_be_asked_for_again() -> None:
+    wanted = Consent(granted=True, source="form")
+    first, _ = settle(Consent(granted=False), wanted, now=NOON, at="c", confirm=True)
+    over = NOON + CONFIRM_WITHIN
+    just_before = settle(first, wanted, now=over - timedelta(milliseconds=1), at="c", confirm=True)[0]
+    assert just_before.pending_since == NOON
+    again = settle(first, wanted, now=over, at="c", confirm=True)[0]
+    assert (again.granted, again.pending_since) == (False, over)
+    assert [
+        told.kind for told in told_between(Choices(marketing_consent=first), Choices(marketing_consent=again))
+    ] == ["consent_requested"]
+    assert settle(first, first, now=over, at="c")[0] == first, "given back as it was read"

@@ -4,7 +4,14 @@ from dataclasses import fields
 
 import pytest
 
-from tidings.notify.preference_center.pages import Brand, Offer, ask_page, choices_page, done_page
+from tidings.notify.preference_center.pages import (
+    Brand,
+    Offer,
+    ask_page,
+    choices_page,
+    confirmed_page,
+    done_page,
+)
 from tidings.notify.preference_center.strings import EN, LANGUAGES, Strings, strings_accepted, strings_for
 from tidings.notify.render.locales import direction_of
 
@@ -31,12 +38,14 @@ def test_names_stay_names(words: Strings) -> None:
     offers = [Offer(category="x<b>", needs_consent=True, channels=(("email", True),))]
     pages = [
         ask_page(words, HOSTILE, channel="email", category="x<b>", token="t"),
+        confirmed_page(words, HOSTILE, choose_at="t"),
         done_page(words, HOSTILE, channel="email", category=None, token="t"),
         choices_page(words, HOSTILE, offers, version=1, token="t", everything_off=True, note="stale"),
     ]
     for page in pages:
         assert "<script" not in page.html
         assert "<b>x<b>" not in page.html.lower()
+        assert 'value="x<b>' not in page.html.lower()
         assert "--on-accent:#000" in page.html, "black stands out from yellow"
 
 

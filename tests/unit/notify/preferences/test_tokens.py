@@ -1,17 +1,23 @@
 """Opt-out tokens: they name their tenant, differ by everything that they are for, and have one spelling."""
 
+import asyncio
+import base64
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from tidings.kernel.addresses import Pepper
+from tidings.kernel.addresses import CHANNELS, Pepper, normalise
+from tidings.kernel.errors import BadValueError
 from tidings.kernel.ids import RECIPIENT, TENANT
+from tidings.notify.preference_center.deps import Places
 from tidings.notify.preference_center.tokens import (
     OptOutScope,
     hash_of,
     make_confirmation,
     make_token,
+    no_address,
     tenant_of_token,
 )
 
@@ -58,3 +64,43 @@ def test_it_lasts_for_more_than_a_year_after_its_month(at: datetime) -> None:
 @pytest.mark.parametrize("text", ["", "example", "x" * 53, "x" * 55, "é" * 54, "=" * 54, "A" * 53 + "B"])
 def test_what_is_no_token_is_nobodys(text: str) -> None:
     assert tenant_of_token(text) is None
+
+
+def test_no_address_hashes_to_a_token() -> None:
+    """Whoever chooses their own push address must not read a secret from its hash."""
+    confirmation = make_confirmation(TENANT_ID, OptOutScope(**SCOPE), pepper=PEPPER, at=NOON)
+    texts = {
+        token().text: f"opt-out:{LAILA}:email:reminder:2026-11",
+        confirmation.text: f"confirm:{LAILA}:email:{NOON.isoformat()}",
+    }
+    for text, said in texts.items():
+        secret = base64.urlsafe_b64decode(text + "==")[16:].hex()
+        address = normalise("push", said)
+        assert not PEPPER.hash(address).removeprefix("sha256:").startswith(secret)
+        assert PEPPER.hash(no_address(said)).removeprefix("sha256:").startswith(secret), "it is that text"
+
+
+@pytest.mark.parametrize("channel", CHANNELS)
+def test_no_address_begins_as_what_is_none(channel: str) -> None:
+    like_one = {"email": "a@example.org", "webhook": "https://example.org/"}.get(channel, "+93701234567")
+    for said in (no_address(like_one), no_address(f" {like_one}")):
+        try:
+            assert normalise(channel, said) != said
+        except BadValueError:
+            continue
+
+
+def test_no_address_hashes_to_a_place_and_the_pepper_is_asked_for_once() -> None:
+    asked: list[str] = []
+
+    async def shared() -> Any:
+        asked.append("shared")
+        return SimpleNamespace(platform_pepper=PEPPER)
+
+    async def names() -> list[str]:
+        places, loader = Places(), SimpleNamespace(shared=shared)
+        return [await places.name(loader, place) for place in ("192.0.2.1", "192.0.2.1", "192.0.2.2")]  # type: ignore[arg-type]
+
+    first, again, other = asyncio.run(names())
+    assert (first == again, first == other, asked) == (True, False, ["shared"])
+    assert first != PEPPER.hash(normalise("push", "visitor:192.0.2.1"))

@@ -1,0 +1,62 @@
+"""A file goes out in pieces, whoever sends it; what comes back is what became of its lines."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import httpx
+import pytest
+
+from tests.unit.client.conftest import KEY, URL, Caller, PlayedServer
+from tidings.client import AsyncTidings, NotReachedError, RefusedError, imports
+
+DONE = {
+    "id": "imp_1", "kind": "suppressions", "status": "completed", "format": "generic", "dry_run": False,
+    "lines": 3, "bytes": 30, "added": 2, "changed": 0, "unchanged": 0, "refused": 0, "problems": 1, "warnings": 1,
+    "first_problems": [{"line": 2, "column": "date", "code": "bad_date", "what": "is no date", "severity": "warning"}],
+    "a_field_of_tomorrow": 1,
+}  # fmt: skip
+FILE = imports.import_file("suppressions", {"format": "generic"}, key="k-1", media_type="text/csv")
+
+
+def test_a_file_in_pieces(call: Caller, server: PlayedServer) -> None:
+    """With its kind and its key, and none of it looked into."""
+    server.answers(httpx.Response(200, json=DONE))
+
+    done = call.upload(FILE, iter([b"address\n", b"a@example.test\n"]))
+
+    [sent] = server.heard
+    assert (sent.method, sent.url.raw_path) == ("POST", b"/api/v1/suppressions/import?format=generic")
+    assert (sent.headers["content-type"], sent.headers["idempotency-key"]) == ("text/csv", "k-1")
+    assert sent.content == b"address\na@example.test\n"
+    assert sent.extensions["timeout"]["read"] > sent.extensions["timeout"]["connect"]
+    assert (done.added, done.warnings, done.first_problems[0].severity) == (2, 1, "warning")
+
+
+def test_one_that_fails_is_not_repeated(call: Caller, server: PlayedServer) -> None:
+    """The pieces are gone; whoever has the file sends it again."""
+    problem = {"type": "about:blank", "title": "no", "status": 400, "code": "bad_value", "detail": "no"}
+    server.answers(httpx.Response(400, json=problem), httpx.ConnectError("gone"))
+
+    with pytest.raises(RefusedError):
+        call.upload(FILE, iter([b"x"]))
+    with pytest.raises(NotReachedError):
+        call.upload(FILE, iter([b"x"]))
+
+    assert len(server.heard) == 2
+
+
+def test_pieces_that_have_to_be_waited_for(server: PlayedServer) -> None:
+    """The client for asyncio takes them as they come."""
+    server.answers(httpx.Response(200, json=DONE))
+
+    async def pieces() -> AsyncIterator[bytes]:
+        for piece in (b"address\n", b"a@example.test\n"):
+            await asyncio.sleep(0)
+            yield piece
+
+    async def run() -> imports.Imported:
+        async with AsyncTidings(URL, KEY, transport=httpx.MockTransport(server.take)) as tidings:
+            return await tidings.upload(FILE, pieces())
+
+    assert asyncio.run(run()).added == 2
+    assert server.heard[0].content == b"address\na@example.test\n"
