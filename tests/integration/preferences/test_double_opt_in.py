@@ -8,6 +8,7 @@ import pytest
 from tests.support.people import told, unused
 from tests.support.pipeline import PipelineWorld, Sender, person
 from tidings.contracts.tenants import NotificationPolicy
+from tidings.notify.preference_center.strings import PS
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("preferences-double")]
 
@@ -84,6 +85,7 @@ async def test_what_was_withdrawn_or_waits_too_long_can_not_be_confirmed(world: 
         await sender.choose(recipient_id, marketing_consent=YES)
         [link] = await _asked(world, to)
         await sender.choose(recipient_id, marketing_consent={"granted": False})
+        assert (await browser.get(link)).status_code == 410
         assert (await browser.post(link)).status_code == 410
         await world.clock.advance(timedelta(seconds=5))
         await sender.choose(recipient_id, marketing_consent=YES)
@@ -94,6 +96,66 @@ async def test_what_was_withdrawn_or_waits_too_long_can_not_be_confirmed(world: 
         assert (await browser.post(second)).status_code == 410
         await world.clock.advance(before - world.clock.now())
         assert (await browser.post(second)).status_code == 200
+
+
+async def test_an_old_link_does_not_confirm_what_was_asked_for_later(world: PipelineWorld) -> None:
+    browser = world.http.client()
+    async with world.sender(DOUBLE) as sender:
+        to, recipient_id = await _laila(sender)
+        await sender.choose(recipient_id, marketing_consent=YES)
+        [old] = await _asked(world, to)
+        await sender.choose(recipient_id, marketing_consent={"granted": False})
+        await world.clock.advance(timedelta(days=2))
+        await sender.choose(recipient_id, marketing_consent=YES | {"evidence": "form 8"})
+        [_, new] = await _asked(world, to)
+        waits = await _consent(sender, recipient_id)
+        assert (await browser.get(old)).status_code == 410
+        assert (await browser.post(old)).status_code == 410
+        assert await _consent(sender, recipient_id) == waits
+        assert waits["granted"] is False
+        assert await _hears(world, sender, recipient_id) == "suppressed"
+        assert (await browser.post(new)).status_code == 200
+        assert (await _consent(sender, recipient_id))["granted"] is True
+
+
+async def test_what_waited_in_vain_can_be_asked_for_again_in_the_same_words(world: PipelineWorld) -> None:
+    browser = world.http.client()
+    async with world.sender(DOUBLE) as sender:
+        to, recipient_id = await _laila(sender)
+        await sender.choose(recipient_id, marketing_consent=YES)
+        [old] = await _asked(world, to)
+        await world.clock.advance(timedelta(days=14))
+        await sender.choose(recipient_id, marketing_consent=YES)
+        [_, new] = await _asked(world, to)
+        assert [(await browser.post(link)).status_code for link in (old, new)] == [410, 200]
+        assert (await _consent(sender, recipient_id))["granted"] is True
+
+
+async def test_who_wants_nothing_is_not_promised_messages(world: PipelineWorld) -> None:
+    browser = world.http.client()
+    async with world.sender(DOUBLE) as sender:
+        to, recipient_id = await _laila(sender)
+        await sender.choose(recipient_id, marketing_consent=YES)
+        [link] = await _asked(world, to)
+        await sender.choose(recipient_id, global_unsubscribed_at=world.clock.now().isoformat())
+        pages = [await browser.post(link) for _ in range(2)]
+        assert [page.status_code for page in pages] == [200, 200]
+        assert all(PS.confirmed_but_off in page.text and 'role="status"' not in page.text for page in pages)
+        assert await _hears(world, sender, recipient_id) == "suppressed"
+        [way_on] = {path for page in pages for path in re.findall(r'href="(/p/[\w-]{54})"', page.text)}
+        choices = await browser.get(way_on)
+        assert (choices.status_code, PS.off_note in choices.text) == (200, True)
+        form = {
+            name: re.findall(rf'name="{name}" value="([\w:]+)"', choices.text)
+            for name in ("version", "shown")
+        }
+        saved = await browser.post(way_on, data=form | {"hear": ["marketing:email"]})
+        assert saved.status_code == 303
+        assert await _hears(world, sender, recipient_id) == "delivered"
+        assert 'role="status"' in (await browser.post(link)).text
+        assert (await browser.get(link)).status_code == 200
+        await world.clock.advance(timedelta(days=14))
+        assert [(await browser.get(path)).status_code for path in (link, way_on)] == [410, 410]
 
 
 async def test_nobody_sets_the_waiting_by_hand_and_other_tenants_need_none(world: PipelineWorld) -> None:

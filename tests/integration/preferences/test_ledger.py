@@ -132,7 +132,7 @@ async def test_a_tenants_defaults_hold_for_those_who_have_not_said(world: Pipeli
         assert "off_by_default" in str(told), told
         assert await sender.status(quiet["id"]) == "suppressed"
         page = await laila.browser.get(f"/p/{laila.token}")
-        assert 'value="social:email">' in page.text
+        assert 'name="hear" value="social:email">' in page.text
         assert 'value="reminder:email" checked>' in page.text
         await laila.save("reminder:email", "social:email", "academic:email", "operational:email")
         assert (await laila.choices())["channels"] == {"email": {"categories": {"social": True}}}

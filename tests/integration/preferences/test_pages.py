@@ -2,12 +2,23 @@
 
 import re
 from datetime import timedelta
+from typing import NoReturn
 
 import pytest
 
 from tests.integration.preferences.visitors import Visitor, visitor
 from tests.support.people import told
 from tests.support.pipeline import PipelineWorld
+from tests.support.statements import counting
+from tidings.kernel.errors import (
+    DatabaseBusyError,
+    DatabaseError,
+    DatabaseFullError,
+    DatabaseUnavailableError,
+)
+from tidings.notify.preference_center import routes
+from tidings.notify.preference_center.strings import LANGUAGES
+from tidings.notify.preference_center.tokens import OptOutScope
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("preferences-pages")]
 
@@ -132,7 +143,7 @@ async def test_what_is_ticked_is_what_they_hear(world: PipelineWorld) -> None:
     async with world.sender() as sender:
         laila = await visitor(world, sender, category="marketing", phone="+4915123400001")
         page = await laila.browser.get(f"/p/{laila.token}")
-        offered = re.findall(r'value="(\w+:\w+)"( checked)?', page.text)
+        offered = re.findall(r'name="hear" value="(\w+:\w+)"( checked)?', page.text)
         assert {box for box, _ in offered} == {
             f"{category}:{channel}"
             for category in ("academic", "marketing", "operational", "reminder", "social")
@@ -207,3 +218,89 @@ async def test_too_many_changes_by_one_link_wait(world: PipelineWorld) -> None:
         assert (await laila.browser.get(f"/u/{laila.token}")).status_code == 200
         await world.clock.advance(timedelta(minutes=1))
         assert (await laila.browser.post(f"/u/{laila.token}")).status_code == 200
+
+
+async def test_what_was_not_shown_is_not_said_no_to(world: PipelineWorld) -> None:
+    async with world.sender() as sender:
+        laila = await visitor(world, sender)
+        opened = await laila.form()
+        assert {pair.partition(":")[2] for pair in opened["shown"]} == {"email"}
+        added = await sender.client.post(
+            f"/api/v1/recipients/{laila.recipient_id}/addresses",
+            json={"channel": "sms", "address": "+4915123400009"},
+        )
+        assert added.status_code == 201, added.text
+        later = await laila.form()
+        assert (later["version"], "social:sms" in later["shown"]) == (opened["version"], True)
+        saved = await laila.save("reminder:email", "social:sms", form=opened)
+        assert saved.status_code == 303
+        chosen = (await laila.choices())["channels"]
+        assert chosen == {"email": {"categories": {"academic": False, "operational": False, "social": False}}}
+        # A page that does not say what it shows is one of yesterday: it is shown anew, and nothing is saved.
+        old = await laila.save("social:email", form={"version": (await laila.form())["version"]})
+        assert old.status_code == 412
+        assert (await laila.choices())["channels"] == chosen
+
+
+async def test_a_no_to_a_category_that_went_is_kept(world: PipelineWorld) -> None:
+    async with world.sender() as sender:
+        laila = await visitor(world, sender)
+        async with world.db.tenant(sender.tenant_id) as tx:
+            link = world.system.links.make(
+                sender.tenant_id,
+                OptOutScope(recipient_id=laila.recipient_id, channel="email", category="gone"),
+                pepper=await world.system.keyring.pepper(tx),
+                at=world.clock.now(),
+            )
+            await world.system.links.store(tx, [link])
+        for _ in range(2):
+            assert (await laila.browser.post(f"/u/{link.token.text}", data=ONE_CLICK)).status_code == 200
+        assert (await laila.choices())["channels"] == {"email": {"categories": {"gone": False}}}
+        lines = await laila.consents()
+        assert [(line["kind"], line["category"]) for line in lines] == [("opted_out", "gone")]
+        await sender.choose(laila.recipient_id, timezone="Asia/Kabul")
+
+
+async def test_nothing_is_looked_up_for_what_is_no_token(world: PipelineWorld) -> None:
+    browser = world.http.client()
+    await world.clock.advance(timedelta(minutes=1))
+    assert (await browser.get("/u/example")).status_code == 404
+    # Other tests turn the clock back, and what was remembered then stays fresh for long.
+    world.system.categories._memory.forget(None)
+    with counting(world.db) as asked:
+        assert (await browser.get("/p/example")).status_code == 404
+    assert [table for table in asked.by_table() if "categories" in table or "tokens" in table] == []
+    found = [(await browser.post("/u/example")).status_code for _ in range(59)]
+    assert found == [404] * 58 + [429]
+    await world.clock.advance(timedelta(minutes=1))
+
+
+@pytest.mark.parametrize("error", [DatabaseBusyError, DatabaseUnavailableError, DatabaseFullError])
+async def test_kind_words_while_the_database_is_away(
+    world: PipelineWorld, monkeypatch: pytest.MonkeyPatch, error: type[DatabaseError]
+) -> None:
+    async def away(*_: object, **__: object) -> NoReturn:
+        raise error("secret words of the server")
+
+    monkeypatch.setattr(routes, "open_visit", away)
+    browser = world.http.client()
+    token = "x" * 54
+    for tag, words in LANGUAGES.items():
+        for path in ("u", "p", "c"):
+            for method in ("GET", "POST"):
+                page = await browser.request(
+                    method, f"/{path}/{token}", headers={"Accept-Language": tag}, data=None
+                )
+                assert (page.status_code, page.headers["retry-after"]) == (503, "60")
+                assert page.headers["content-type"].startswith("text/html")
+                assert (words.down_title in page.text, f'dir="{words.direction}"' in page.text) == (
+                    True,
+                    True,
+                )
+                assert page.headers["content-security-policy"].startswith("default-src 'none'")
+                assert (page.headers["cache-control"], page.headers["referrer-policy"]) == (
+                    "no-store",
+                    "no-referrer",
+                )
+                assert token not in page.text
+                assert "secret words" not in page.text

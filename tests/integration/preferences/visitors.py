@@ -34,16 +34,26 @@ class Visitor:
         items: list[dict[str, Any]] = answer.json()["items"]
         return sorted(items, key=lambda line: line["preferences_version"])
 
-    async def version(self) -> str:
-        """The version that the page is made from."""
+    async def form(self) -> dict[str, Any]:
+        """What the page sends besides the boxes: the version that it is made from, and which boxes there are."""
         page = await self.browser.get(f"/p/{self.token}")
         found = re.search(r'name="version" value="(\d+)"', page.text)
         assert found is not None
-        return found[1]
+        shown = re.findall(r'<input type="hidden" name="shown" value="(\w+:\w+)">', page.text)
+        assert shown == re.findall(r'name="hear" value="(\w+:\w+)"', page.text)
+        return {"version": found[1], "shown": shown}
 
-    async def save(self, *hear: str, version: str | None = None, do: str = "save") -> httpx.Response:
-        """Tick these boxes, and save."""
-        form = {"version": version or await self.version(), "do": do, "hear": list(hear)}
+    async def version(self) -> str:
+        """The version that the page is made from."""
+        return str((await self.form())["version"])
+
+    async def save(
+        self, *hear: str, version: str | None = None, do: str = "save", form: dict[str, Any] | None = None
+    ) -> httpx.Response:
+        """Tick these boxes, and save; by the page as it is now, or by a `form` that was opened before."""
+        form = (form or await self.form()) | {"do": do, "hear": list(hear)}
+        if version is not None:
+            form["version"] = version
         return await self.browser.post(f"/p/{self.token}", data=form)
 
 

@@ -4,6 +4,7 @@ A code is stable and never reused; the status and the title belong to the code. 
 in the table is ours to be ashamed of: the caller gets its request id and nothing of the inside.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -70,6 +71,8 @@ _PLAIN: dict[type[Exception], str] = {
 _INTERNAL = "Something went wrong on our side; it was logged under this request id."
 #: Longer addresses are none of ours, and need not be repeated whole.
 _LONGEST_INSTANCE = 500
+#: The public pages carry their secret in the address.
+_SECRET_PATH = re.compile(r"^/([upc])/.+", re.DOTALL)
 _log = structlog.get_logger(part="http")
 
 
@@ -110,6 +113,7 @@ def answer(error: Exception, *, path: str, request_id: str) -> Answer:
     ours = _ours(error)
     status, title = _status(type(ours))
     code = ours.code
+    path = _SECRET_PATH.sub(r"/\1/…", path)
     if status >= 500 and not _expected(type(ours)):
         _log.error("http.failed", path=path, error=type(error).__name__, exc_info=error)
         code, detail = "internal", _INTERNAL

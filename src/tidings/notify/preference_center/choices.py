@@ -10,7 +10,7 @@ from tidings.contracts.tenants import Channel
 from tidings.contracts.words import CHANNELS
 from tidings.notify.categories.model import CategoryPolicy
 from tidings.notify.preference_center.pages import Offer
-from tidings.notify.preference_center.tokens import OptOutScope
+from tidings.notify.preference_center.tokens import OptOutScope, StoredToken
 from tidings.notify.recipients.consent import Consent
 from tidings.notify.recipients.preferences_model import (
     ChannelChoice,
@@ -60,12 +60,16 @@ def ticked(
     offers: Iterable[Offer],
     hear: frozenset[Pair],
     *,
+    shown: frozenset[Pair],
     categories: Mapping[str, CategoryPolicy],
     defaults: Defaults,
     evidence: str,
 ) -> Choices:
-    """The choices of somebody who was offered these and ticked those."""
-    offered = {(offer.category, channel) for offer in offers for channel, _ in offer.channels}
+    """The choices of somebody who is offered these, was shown some of them, and ticked those.
+
+    What came up only after they had opened the page is not theirs to have left unticked.
+    """
+    offered = {(offer.category, channel) for offer in offers for channel, _ in offer.channels} & shown
     hear &= offered
     if before.global_unsubscribed_at is not None and not hear:
         return before
@@ -97,18 +101,41 @@ def unsubscribed(
     """The choices of somebody who said no to all that a token is about."""
     if scope.category is None:
         return all_off(before, now=now)
-    if scope.category not in categories:
-        # Nothing of that kind is sent any more.
-        return before
-    return _said(before, {(scope.category, scope.channel): False}, categories=categories, defaults=defaults)
+    known = with_category(categories, scope.category)
+    return _said(before, {(scope.category, scope.channel): False}, categories=known, defaults=defaults)
 
 
-def confirmed(before: Choices, *, evidence: str) -> Choices | None:
-    """The choices of somebody who confirmed their consent; None where there is nothing to confirm any more."""
+def with_category(
+    categories: Mapping[str, CategoryPolicy], category: str | None
+) -> Mapping[str, CategoryPolicy]:
+    """The categories and that one, which may have gone: it can come back, and a no to it holds then."""
+    if category is None or category in categories:
+        return categories
+    gone = CategoryPolicy(
+        category=category,
+        default_use_case="txn",
+        retention_class="",
+        default_priority="normal",
+        default_expiry_seconds=0,
+        needs_consent=False,
+        can_unsubscribe=True,
+        breaks_quiet_hours=False,
+        may_digest=True,
+        tracking_allowed=False,
+        version=0,
+    )
+    return {**categories, category: gone}
+
+
+def confirmed(before: Choices, token: StoredToken, *, evidence: str) -> Choices | None:
+    """The choices of somebody who confirmed their consent by this token; None where there is nothing to confirm any more.
+
+    A request is confirmed by its own link only: an earlier one may have gone to an address that is not theirs any more.
+    """
     consent = before.marketing_consent
     if consent.granted:
         return before
-    if consent.pending_since is None:
+    if not token.confirms(consent.pending_since):
         return None
     # How it was told first stays in the ledger, with the request.
     granted = Consent(granted=True, source=CONFIRMATION_PAGE, evidence=evidence)

@@ -1,12 +1,27 @@
 """What the public pages need; `bootstrap` fills it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from tidings.kernel.addresses import Pepper
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.hot_state import Limits
 from tidings.notify.facts.load import FactsLoader
+from tidings.notify.preference_center.tokens import no_address
 from tidings.notify.recipients.choose import PreferenceChanger
+
+
+class Places:
+    """Where visitors come from: known by a hash only, under a pepper that never leaves us and never changes."""
+
+    def __init__(self) -> None:
+        self._pepper: Pepper | None = None
+
+    async def name(self, loader: FactsLoader, came_from: str) -> str:
+        """How a place is called; the database is asked the first time only."""
+        if self._pepper is None:
+            self._pepper = (await loader.shared()).platform_pepper
+        return self._pepper.hash(no_address(f"visitor:{came_from}"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,3 +33,4 @@ class Deps:
     loader: FactsLoader
     changer: PreferenceChanger
     limits: Limits
+    places: Places = field(default_factory=Places)

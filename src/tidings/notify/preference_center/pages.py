@@ -112,6 +112,7 @@ def choices_page(
     body = (
         f"{told}<p>{_of(words.choices_intro, brand)}</p>"
         f'<form method="post" action="/p/{token}"><input type="hidden" name="version" value="{version}">'
+        f"{''.join(_shown(offer) for offer in offers)}"
         f"{''.join(_fieldset(words, offer) for offer in offers)}"
         f'<button name="do" value="save">{escape(words.save)}</button>{off}</form>'
     )
@@ -128,8 +129,14 @@ def confirm_page(words: Strings, brand: Brand, *, category: str | None, token: s
     return _page(words, brand, words.confirm_title, body)
 
 
-def confirmed_page(words: Strings, brand: Brand) -> Page:
-    """Says that they will be written to."""
+def confirmed_page(words: Strings, brand: Brand, *, choose_at: str | None = None) -> Page:
+    """Says that they will be written to; or, with the token of a page to choose at, that something else is in the way."""
+    if choose_at is not None:
+        body = (
+            f'<p role="alert">{escape(words.confirmed_but_off)}</p>'
+            f"{_link(words.other_choices, f'/p/{choose_at}')}"
+        )
+        return _page(words, brand, words.confirmed_title, body)
     body = f'<p role="status">{_of(words.confirmed, brand)}</p>'
     return _page(words, brand, words.confirmed_title, body)
 
@@ -137,6 +144,14 @@ def confirmed_page(words: Strings, brand: Brand) -> Page:
 def plain_page(words: Strings, title: str, text: str) -> Page:
     """Says why there is nothing here."""
     return _page(words, None, title, f"<p>{escape(text)}</p>")
+
+
+def _shown(offer: Offer) -> str:
+    """What was there to be ticked: a box that is not ticked sends nothing, and neither does one that never was."""
+    return "".join(
+        f'<input type="hidden" name="shown" value="{escape(offer.category)}:{channel}">'
+        for channel, _ in offer.channels
+    )
 
 
 def _fieldset(words: Strings, offer: Offer) -> str:

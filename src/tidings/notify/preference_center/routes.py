@@ -7,9 +7,11 @@ from urllib.parse import parse_qsl
 
 from litestar import Request, Response, Router, get, post
 
+from tidings.kernel.errors import DatabaseBusyError, DatabaseError, DatabaseUnavailableError
 from tidings.kernel.http.asgi import header
 from tidings.kernel.http.bodies import body_of
 from tidings.kernel.http.operations import deps_of, given, operation
+from tidings.kernel.logs import get_logger
 from tidings.notify.preference_center import store
 from tidings.notify.preference_center.choices import (
     CONFIRMATION_PAGE,
@@ -18,6 +20,7 @@ from tidings.notify.preference_center.choices import (
     confirmed,
     ticked,
     unsubscribed,
+    with_category,
 )
 from tidings.notify.preference_center.deps import Deps
 from tidings.notify.preference_center.pages import (
@@ -30,16 +33,20 @@ from tidings.notify.preference_center.pages import (
     plain_page,
 )
 from tidings.notify.preference_center.strings import strings_accepted
-from tidings.notify.preference_center.tokens import Purpose
+from tidings.notify.preference_center.tokens import OptOutScope, Purpose, make_way_on
 from tidings.notify.preference_center.visits import NoVisitError, Visit, open_visit, refuse_too_many
 from tidings.notify.recipients.errors import ErasedRecipientError, UnknownRecipientError
-from tidings.notify.recipients.preferences_model import Choices, Preferences
+from tidings.notify.recipients.preferences_model import Choices, Preferences, category_denied
 
 _TAG = "preference pages"
 _HTML = "text/html"
 _NOTHING_HERE = {"unknown": 404, "expired": 410, "busy": 429}
-_MOST_FIELDS = 500
+#: A page of many categories has two for each box.
+_MOST_FIELDS = 1000
 _STALE = 412
+_DOWN = 503
+
+_log = get_logger("preference_pages")
 
 AnyRequest = Request[Any, Any, Any]
 #: The names and values of a form.
@@ -171,6 +178,8 @@ async def ask_to_confirm(request: AnyRequest) -> Response[str]:
         visit = await _visit(request, "confirm")
     except NoVisitError as gone:
         return _nothing_here(request, gone)
+    if confirmed(visit.person.choices, visit.token, evidence=visit.evidence) is None:
+        return _nothing_here(request, NoVisitError("expired", visit.words))
     return _html(confirm_page(visit.words, visit.brand, category=_asked_for(visit), token=visit.text))
 
 
@@ -190,10 +199,13 @@ async def confirm(request: AnyRequest) -> Response[str]:
     try:
         visit = await _visit(request, "confirm")
         await refuse_too_many(deps, visit)
-        await _change(deps, visit, lambda before: _confirmed(before, visit), source=CONFIRMATION_PAGE)
+        after = await _change(deps, visit, lambda before: _confirmed(before, visit), source=CONFIRMATION_PAGE)
     except NoVisitError as gone:
         return _nothing_here(request, gone)
-    return _html(confirmed_page(visit.words, visit.brand))
+    asked_for = _asked_for(visit)
+    denied = asked_for is not None and category_denied(after.choices, visit.facts.categories[asked_for])
+    way_on = await _way_to_choices(deps, visit) if denied else None
+    return _html(confirmed_page(visit.words, visit.brand, choose_at=way_on))
 
 
 def _chosen(before: Preferences, visit: Visit, fields: Fields, *, now: datetime) -> Choices:
@@ -202,10 +214,15 @@ def _chosen(before: Preferences, visit: Visit, fields: Fields, *, now: datetime)
         raise _StaleError
     if ("do", "all_off") in fields:
         return all_off(before.choices, now=now)
+    offers, shown = visit.offers(), _pairs(fields, "shown")
+    if offers and not shown:
+        # A page from before pages said what they show.
+        raise _StaleError
     return ticked(
         before.choices,
-        visit.offers(),
-        frozenset(_pair(value) for name, value in fields if name == "hear"),
+        offers,
+        _pairs(fields, "hear"),
+        shown=shown,
         categories=visit.facts.categories,
         defaults=visit.facts.tenant.policy.preference_defaults,
         evidence=visit.evidence,
@@ -213,7 +230,7 @@ def _chosen(before: Preferences, visit: Visit, fields: Fields, *, now: datetime)
 
 
 def _confirmed(before: Preferences, visit: Visit) -> Choices:
-    after = confirmed(before.choices, evidence=visit.evidence)
+    after = confirmed(before.choices, visit.token, evidence=visit.evidence)
     if after is None:
         raise NoVisitError("expired", visit.words)
     return after
@@ -233,16 +250,18 @@ async def _visit(request: AnyRequest, purpose: Purpose = "opt_out") -> Visit:
     )
 
 
-async def _change(deps: Deps, visit: Visit, make: Callable[[Preferences], Choices], *, source: str) -> None:
+async def _change(
+    deps: Deps, visit: Visit, make: Callable[[Preferences], Choices], *, source: str
+) -> Preferences:
     recipient_id = visit.token.scope.recipient_id
     try:
         async with deps.db.tenant(visit.tenant_id) as tx:
             await store.mark_used(tx, visit.token.id, now=deps.clock.now())
-            await deps.changer.change(
+            return await deps.changer.change(
                 tx,
                 recipient_id,
                 make,
-                categories=visit.facts.categories,
+                categories=with_category(visit.facts.categories, visit.token.scope.category),
                 actor=f"recipient:{recipient_id}",
                 source=source,
                 evidence=visit.evidence,
@@ -252,6 +271,17 @@ async def _change(deps: Deps, visit: Visit, make: Callable[[Preferences], Choice
         raise NoVisitError("expired", visit.words) from None
 
 
+async def _way_to_choices(deps: Deps, visit: Visit) -> str:
+    """The token of a page of choices for somebody who came to confirm."""
+    scope = OptOutScope(
+        recipient_id=visit.token.scope.recipient_id, channel=visit.token.scope.channel, category=None
+    )
+    way_on = make_way_on(visit.tenant_id, scope, text=visit.text, expires_at=visit.token.expires_at)
+    async with deps.db.tenant(visit.tenant_id) as tx:
+        await store.insert_tokens(tx, [way_on], now=deps.clock.now())
+    return way_on.text
+
+
 def _fields(body: bytes) -> Fields:
     try:
         return frozenset(parse_qsl(body.decode("ascii"), keep_blank_values=True, max_num_fields=_MOST_FIELDS))
@@ -259,9 +289,9 @@ def _fields(body: bytes) -> Fields:
         return frozenset()
 
 
-def _pair(value: str) -> Any:
-    category, _, channel = value.partition(":")
-    return category, channel
+def _pairs(fields: Fields, named: str) -> frozenset[Any]:
+    """What such fields say: categories and channels, or nonsense that is offered to nobody."""
+    return frozenset(tuple(value.split(":", 1)) for name, value in fields if name == named)
 
 
 def _choices(visit: Visit, *, note: str | None, status: int = 200) -> Response[str]:
@@ -299,7 +329,23 @@ def _nothing_here(request: AnyRequest, gone: NoVisitError) -> Response[str]:
     return answer
 
 
+def _down(request: AnyRequest, error: DatabaseError) -> Response[str]:
+    """People get kind words there too, and mail programs a status that makes them try again."""
+    _log.warning("preference_page_unavailable", code=error.code)
+    words = strings_accepted(header(request.scope, b"accept-language"))
+    answer = _html(plain_page(words, words.down_title, words.down), status=_DOWN)
+    answer.headers["retry-after"] = "60"
+    return answer
+
+
 def routers(deps: Deps) -> list[Router]:
     """All of them."""
     handlers = [ask, unsubscribe, show_choices, save_choices, ask_to_confirm, confirm]
-    return [Router("/", route_handlers=handlers, opt=given(deps))]
+    return [
+        Router(
+            "/",
+            route_handlers=handlers,
+            opt=given(deps),
+            exception_handlers={DatabaseBusyError: _down, DatabaseUnavailableError: _down},
+        )
+    ]

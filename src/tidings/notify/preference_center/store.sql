@@ -10,7 +10,7 @@ FROM unnest(
     :ids::text[], :recipient_ids::text[], :channels::text[], :categories::text[], :purposes::text[],
     :hashes::text[], :expires_ats::timestamptz[]
 ) AS fresh (id, recipient_id, channel, category, purpose, token_hash, expires_at)
-ORDER BY fresh.token_hash
+ORDER BY fresh.recipient_id, fresh.token_hash
 ON CONFLICT ON CONSTRAINT uq_opt_out_tokens_hash DO NOTHING;
 
 -- name: find_token

@@ -40,6 +40,9 @@ class Strings:
     confirm: str
     confirmed_title: str
     confirmed: str
+    confirmed_but_off: str
+    down_title: str
+    down: str
     channels: Mapping[str, str]
     categories: Mapping[str, str]
 
@@ -84,6 +87,9 @@ EN: Final = Strings(
     confirm="Yes, I want them",
     confirmed_title="Thank you",
     confirmed="You will receive these messages from {tenant} from now on.",
+    confirmed_but_off="Your consent is saved. But you have unsubscribed from everything, and that still holds: these messages will reach you only once you choose them again.",
+    down_title="Not available right now",
+    down="We can’t reach your choices at the moment. Please try again in a few minutes; doing it twice does no harm.",
     channels={
         "email": "Email",
         "sms": "Text message",
@@ -139,6 +145,9 @@ FR: Final = Strings(
     confirm="Oui, je le veux",
     confirmed_title="Merci",
     confirmed="Vous recevrez désormais ces messages de {tenant}.",
+    confirmed_but_off="Votre accord est enregistré. Mais vous êtes désabonné(e) de tout, et cela reste valable : ces messages ne vous parviendront que si vous les choisissez à nouveau.",
+    down_title="Indisponible pour le moment",
+    down="Nous ne pouvons pas accéder à vos choix en ce moment. Veuillez réessayer dans quelques minutes ; recommencer est sans risque.",
     channels={
         "email": "E-mail",
         "sms": "SMS",
@@ -194,6 +203,9 @@ AR: Final = Strings(
     confirm="نعم، أريدها",
     confirmed_title="شكرًا لك",
     confirmed="ستتلقى هذه الرسائل من {tenant} من الآن فصاعدًا.",
+    confirmed_but_off="تم حفظ موافقتك. لكنك ألغيت الاشتراك من كل شيء، وما زال ذلك ساريًا: لن تصلك هذه الرسائل إلا إذا اخترتها من جديد.",
+    down_title="غير متاح الآن",
+    down="لا يمكننا الوصول إلى اختياراتك في هذه اللحظة. يرجى المحاولة بعد بضع دقائق، ولا ضرر من تكرار المحاولة.",
     channels={
         "email": "البريد الإلكتروني",
         "sms": "رسالة نصية",
@@ -249,6 +261,9 @@ FA: Final = Strings(
     confirm="بلی، می‌خواهم",
     confirmed_title="تشکر",
     confirmed="از این پس این پیام‌ها را از {tenant} دریافت می‌کنید.",
+    confirmed_but_off="رضایت شما ثبت شد. اما شما اشتراک همه را لغو کرده‌اید و این هنوز پابرجاست: این پیام‌ها تنها وقتی به شما می‌رسند که آن‌ها را دوباره انتخاب کنید.",
+    down_title="فعلاً در دسترس نیست",
+    down="در این لحظه به انتخاب‌های شما دسترسی نداریم. لطفاً چند دقیقه بعد دوباره کوشش کنید؛ تکرار آن زیانی ندارد.",
     channels={
         "email": "ایمیل",
         "sms": "پیامک",
@@ -304,6 +319,9 @@ PS: Final = Strings(
     confirm="هو، غواړم یې",
     confirmed_title="مننه",
     confirmed="له دې وروسته به دا پیغامونه له {tenant} څخه ترلاسه کړئ.",
+    confirmed_but_off="ستاسو رضایت ثبت شو. خو تاسو له هر څه ګډون لغوه کړی دی او دا لا هم پر ځای دی: دا پیغامونه به یوازې هغه وخت درورسېږي چې بیا یې انتخاب کړئ.",
+    down_title="همدا اوس د لاسرسي وړ نه دی",
+    down="په دې شېبه کې ستاسو انتخابونو ته لاسرسی نه لرو. مهرباني وکړئ څو دقیقې وروسته بیا هڅه وکړئ؛ بیا کول یې زیان نه لري.",
     channels={
         "email": "برېښنالیک",
         "sms": "لنډ پیغام",

@@ -17,11 +17,10 @@ from ulid_transform import bytes_to_ulid, ulid_to_bytes
 from tidings.contracts.tenants import Channel
 from tidings.kernel.addresses import NormalisedAddress, Pepper
 from tidings.kernel.ids import TENANT, OptOutTokenId, RecipientId, TenantId
+from tidings.notify.recipients.consent import CONFIRM_WITHIN
 
 #: How long the links of a month work after that month; laws ask for weeks, and old mail is read late.
 LASTS: Final = timedelta(days=400)
-#: For so long a consent can be confirmed after it was asked for.
-CONFIRM_WITHIN: Final = timedelta(days=14)
 #: What a token opens: the pages for saying no, or the one that asks for a yes.
 Purpose = Literal["opt_out", "confirm"]
 _TENANT_BYTES: Final = 16
@@ -60,6 +59,14 @@ class StoredToken:
     expires_at: datetime
     consumed_at: datetime | None
 
+    def confirms(self, asked_at: datetime | None) -> bool:
+        """Whether it was made for the consent that was asked for at that time, and not for an earlier one."""
+        return (
+            self.purpose == "confirm"
+            and asked_at is not None
+            and self.expires_at == asked_at + CONFIRM_WITHIN
+        )
+
 
 def make_token(tenant_id: TenantId, scope: OptOutScope, *, pepper: Pepper, at: datetime) -> OptOutToken:
     """The token of this scope in the month of `at`."""
@@ -83,8 +90,25 @@ def make_confirmation(
     )
 
 
+def make_way_on(tenant_id: TenantId, scope: OptOutScope, *, text: str, expires_at: datetime) -> OptOutToken:
+    """The token that leads from a confirmation to the page of choices, for as long as that can be confirmed.
+
+    It is made from the confirmation's own: whoever holds that is let in, and coming twice stores nothing anew.
+    """
+    way_on = _text(tenant_id, f"way-on:{scope.recipient_id}", Pepper(text.encode()))
+    return OptOutToken(scope=scope, text=way_on, token_hash=hash_of(way_on), expires_at=expires_at)
+
+
+def no_address(said: str) -> NormalisedAddress:
+    """For hashing what is not an address under a pepper of addresses: begins as none of them can.
+
+    Otherwise somebody with an address that reads like `said` would have the same hash, in a column that many may read.
+    """
+    return NormalisedAddress(f"\x00{said}")
+
+
 def _text(tenant_id: TenantId, said: str, pepper: Pepper) -> str:
-    secret = bytes.fromhex(pepper.hash(NormalisedAddress(said)).removeprefix("sha256:"))[:_SECRET_BYTES]
+    secret = bytes.fromhex(pepper.hash(no_address(said)).removeprefix("sha256:"))[:_SECRET_BYTES]
     raw = ulid_to_bytes(tenant_id.removeprefix(f"{TENANT.prefix}_")) + secret
     return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
 

@@ -5,7 +5,6 @@ from datetime import timedelta
 from typing import Final
 
 from tidings.contracts.tenants import Channel
-from tidings.kernel.addresses import NormalisedAddress
 from tidings.kernel.db import TenantTx
 from tidings.kernel.hot_state import Take
 from tidings.kernel.ids import TenantId
@@ -16,7 +15,12 @@ from tidings.notify.preference_center.choices import offers_for
 from tidings.notify.preference_center.deps import Deps
 from tidings.notify.preference_center.pages import Brand, Offer
 from tidings.notify.preference_center.strings import Strings, strings_for
-from tidings.notify.preference_center.tokens import Purpose, StoredToken, hash_of, tenant_of_token
+from tidings.notify.preference_center.tokens import (
+    Purpose,
+    StoredToken,
+    hash_of,
+    tenant_of_token,
+)
 from tidings.notify.recipients import addresses as address_store
 
 _MINUTE: Final = timedelta(minutes=1)
@@ -88,15 +92,15 @@ class Visit:
 
 async def open_visit(deps: Deps, text: str, *, came_from: str, purpose: Purpose = "opt_out") -> Visit:
     """The visit by this link; a `NoVisitError` where there is none."""
-    shared = await deps.loader.shared()
     tenant_id = tenant_of_token(text)
+    # What is no token at all is counted first, and nothing is looked up for it.
     if tenant_id is not None:
+        shared = await deps.loader.shared()
         async with deps.db.tenant(tenant_id) as tx:
             visit = await _find(deps, tx, shared, text, purpose)
         if visit is not None:
             return visit
-    # The place is known by its hash only, under a pepper that never leaves us.
-    place = shared.platform_pepper.hash(NormalisedAddress(f"visitor:{came_from}"))
+    place = await deps.places.name(deps.loader, came_from)
     taken = await deps.limits.take(None, [[Take(key=f"opt-out:guess:{place}", limit=_PER_GUESSER)]])
     raise NoVisitError("unknown" if taken[0].granted else "busy")
 

@@ -42,7 +42,19 @@ FROM unnest(
 ) AS fresh (id, recipient_id, channel, address_hash, address_ciphertext, is_primary, verified, created_at);
 
 -- name: remove_addresses
--- Forgotten for good: a suppression of the same address is a row of its own and stays.
-DELETE FROM notification.recipient_addresses
-WHERE tenant_id = :tenant_id AND recipient_id = :recipient_id AND id = ANY(:ids::text[])
-RETURNING id, recipient_id, channel, address_hash, address_ciphertext, is_primary, verified, status, updated_at;
+-- Forgotten for good. A suppression of the same address is a row of its own and goes on holding it back by its hash; what
+-- can be read beside it goes, unless somebody else has the address: nobody could find it when this person is erased.
+WITH gone AS (
+    DELETE FROM notification.recipient_addresses
+    WHERE tenant_id = :tenant_id AND recipient_id = :recipient_id AND id = ANY(:ids::text[])
+    RETURNING id, recipient_id, channel, address_hash, address_ciphertext, is_primary, verified, status, updated_at
+), unread AS (
+    UPDATE notification.suppressions AS mine
+    SET address_ciphertext = NULL, notes = NULL
+    FROM (SELECT DISTINCT address_hash FROM gone) AS theirs
+    WHERE mine.tenant_id = :tenant_id AND mine.address_hash = theirs.address_hash AND NOT EXISTS (
+        SELECT FROM notification.recipient_addresses AS other
+        WHERE other.tenant_id = :tenant_id AND other.address_hash = theirs.address_hash AND other.id <> ALL (:ids::text[])
+    )
+)
+SELECT id, recipient_id, channel, address_hash, address_ciphertext, is_primary, verified, status, updated_at FROM gone;

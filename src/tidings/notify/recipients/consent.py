@@ -1,13 +1,15 @@
 """Consent to be written to: given or withdrawn, when, how it was told, and where that can be looked up."""
 
-from datetime import datetime
-from typing import Annotated
+from datetime import datetime, timedelta
+from typing import Annotated, Final
 
 from msgspec import Meta, Struct
 
 from tidings.contracts.moments import Moment
 from tidings.kernel.refusals import FieldError
 
+#: For so long a consent can be confirmed after it was asked for; after that, it can be asked for anew.
+CONFIRM_WITHIN: Final = timedelta(days=14)
 #: How consent was told: a form, a telephone call, an import.
 Source = Annotated[
     str,
@@ -71,8 +73,11 @@ def settle(
         before.evidence,
     )
     if wanted.granted and not before.granted and confirm:
+        since = before.pending_since
         asked = (wanted.source, wanted.evidence) == (before.source, before.evidence)
-        since = before.pending_since if asked and before.pending_since is not None else _to_millisecond(now)
+        # One that waited in vain is asked for once more, by a new link.
+        if since is None or not asked or now - since >= CONFIRM_WITHIN:
+            since = _to_millisecond(now)
         return (
             Consent(
                 granted=False,

@@ -82,13 +82,14 @@ RETURNING id, identity_type, identity_id, display_name_ciphertext, primary_local
           attributes, erased_at, version, updated_at;
 
 -- name: lock_recipients
--- Whoever changes a recipient, an address or preferences comes through here; in the order of ids.
+-- Whoever changes a recipient, an address or preferences comes through here; in the order of ids. Nobody changes a key,
+-- so that whoever only refers to them (a link of theirs) need not wait.
 SELECT mine.id, mine.identity_type, mine.identity_id, mine.display_name_ciphertext, mine.primary_locale,
        mine.primary_timezone, mine.tags, mine.attributes, mine.erased_at, mine.version, mine.updated_at
 FROM notification.recipients AS mine
 WHERE mine.tenant_id = :tenant_id AND mine.id = ANY(:ids::text[])
 ORDER BY mine.id
-FOR UPDATE;
+FOR NO KEY UPDATE;
 
 -- name: update_recipients
 -- Under the lock of each row: the values are whole, not changes.

@@ -110,3 +110,19 @@ def test_a_service_s_own_error_has_its_ancestor_s_status() -> None:
     given = answer(SpecialConflictError(), path="/", request_id="")
 
     assert (given.status, given.problem.code, given.problem.detail) == (409, "special", "It is special.")
+
+
+@pytest.mark.parametrize("page", ["u", "p", "c"])
+@pytest.mark.parametrize(
+    "error",
+    [errors.DatabaseBusyError("busy"), edge.WrongMethodError(["GET"]), RuntimeError("no")],
+    ids=["busy", "wrong method", "a fault of ours"],
+)
+def test_a_link_that_is_a_secret_is_told_to_nobody(
+    page: str, error: Exception, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Neither in the answer nor in the log: whoever reads it could unsubscribe somebody."""
+    told = answer(error, path=f"/{page}/AaI2oDoASecret", request_id="req_1")
+
+    assert told.problem.instance == f"/{page}/…"
+    assert "AaI2oDoASecret" not in "".join(capsys.readouterr()) + told.body.decode()
