@@ -80,6 +80,7 @@ from tidings.notify.facts.load import FactsLoader
 from tidings.notify.imports import deps as imports_deps
 from tidings.notify.imports import routes as imports_routes
 from tidings.notify.imports.engine import Importer
+from tidings.notify.imports.sweep import sweep_imports
 from tidings.notify.notifications import deps as notifications_deps
 from tidings.notify.notifications import routes as notifications_routes
 from tidings.notify.notifications.accept import Acceptor
@@ -477,6 +478,8 @@ class System:
                     subjects=erasure_consumer.SUBJECTS,
                     ledger="notification",
                     by_index=True,
+                    # A person is much to lock; with many in one transaction everybody else would wait.
+                    by_lane=True,
                     on_tenant_events=erasure_consumer.handler(self.eraser),
                 )
             ),
@@ -518,6 +521,7 @@ class System:
                         self.db, self.suppressor, self.clock, limit=most
                     ),
                     "suppression_counts": lambda most: fold_counts(self.db, limit=most),
+                    "imports": lambda most: sweep_imports(self.db, self.clock, limit=most),
                 },
                 every=self.settings.jobs.sweep_every,
                 metrics=self.metrics,

@@ -77,6 +77,8 @@ class Subscription:
     start: Literal["beginning", "now"] = "beginning"
     #: Handlers that work on large tables by set; see `Database.tenant`.
     by_index: bool = False
+    #: A transaction for each ordering key: for handlers whose work on one is long, or locks much.
+    by_lane: bool = False
     retry: RetryPolicy = field(default_factory=RetryPolicy)
 
     def __post_init__(self) -> None:

@@ -360,6 +360,39 @@ $$;
 
 COMMENT ON FUNCTION notification.keep_consent_event() IS 'Trigger that raises, but where an erasure removes the evidence alone.';
 
+CREATE FUNCTION notification.refuse_published_asset() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+    IF EXISTS (SELECT 1 FROM notification.template_versions v
+               WHERE v.tenant_id = coalesce(NEW.tenant_id, OLD.tenant_id)
+                 AND v.id IN (NEW.version_id, OLD.version_id) AND v.status <> 'draft') THEN
+        RAISE EXCEPTION '% of %.% refused: its version was published', tg_op, tg_table_schema, tg_table_name
+            USING ERRCODE = 'restrict_violation', CONSTRAINT = tg_name, HINT = 'Make a new version.';
+    END IF;
+    RETURN coalesce(NEW, OLD);
+END;
+$$;
+
+COMMENT ON FUNCTION notification.refuse_published_asset() IS 'Trigger that raises: pictures of what was published are frozen.';
+
+CREATE FUNCTION notification_platform.refuse_published_asset() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+    IF EXISTS (SELECT 1 FROM notification_platform.template_versions v
+               WHERE v.id IN (NEW.version_id, OLD.version_id) AND v.status <> 'draft') THEN
+        RAISE EXCEPTION '% of %.% refused: its version was published', tg_op, tg_table_schema, tg_table_name
+            USING ERRCODE = 'restrict_violation', CONSTRAINT = tg_name, HINT = 'Make a new version.';
+    END IF;
+    RETURN coalesce(NEW, OLD);
+END;
+$$;
+
+COMMENT ON FUNCTION notification_platform.refuse_published_asset() IS 'Trigger that raises: pictures of what was published are frozen.';
+
 CREATE TABLE bff_backoffice.ai_decision_log (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
     id text NOT NULL COLLATE pg_catalog."C",
@@ -1932,14 +1965,30 @@ CREATE TABLE notification.import_problems (
     line bigint NOT NULL,
     column_name text NOT NULL,
     code text NOT NULL,
-    what text NOT NULL
+    what text NOT NULL,
+    severity text DEFAULT 'error'::text NOT NULL,
+    CONSTRAINT ck_import_problems_severity CHECK ((severity = ANY (ARRAY['error'::text, 'warning'::text])))
 );
 
 ALTER TABLE ONLY notification.import_problems FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE notification.import_problems IS 'Lines that could not be taken: where and why, never what stood there.';
+COMMENT ON TABLE notification.import_problems IS 'What is wrong with lines: where and why, never what stood there.';
 
 COMMENT ON COLUMN notification.import_problems.place IS 'Counts the problems of an import from 1.';
+
+COMMENT ON COLUMN notification.import_problems.severity IS 'error: the line was not taken; warning: it was, without what is named.';
+
+CREATE TABLE notification.import_seen (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    import_id text NOT NULL COLLATE pg_catalog."C",
+    mark bytea NOT NULL
+);
+
+ALTER TABLE ONLY notification.import_seen FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.import_seen IS 'What the lines of a dry run were about; gone when it ends.';
+
+COMMENT ON COLUMN notification.import_seen.mark IS 'Keyed under the tenant''s pepper and the import: it is found again in this import alone.';
 
 CREATE TABLE notification.imports (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
@@ -1961,6 +2010,7 @@ CREATE TABLE notification.imports (
     unchanged bigint DEFAULT 0 NOT NULL,
     refused bigint DEFAULT 0 NOT NULL,
     problems bigint DEFAULT 0 NOT NULL,
+    warnings bigint DEFAULT 0 NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
     completed_at timestamp with time zone,
@@ -1981,6 +2031,8 @@ COMMENT ON COLUMN notification.imports.runner IS 'Who reads it; another who goes
 COMMENT ON COLUMN notification.imports.records_done IS 'Lines, headings included, whose effect is committed.';
 
 COMMENT ON COLUMN notification.imports.digest IS 'Of those lines, keyed under the tenant''s pepper: whoever goes on must bring the same file.';
+
+COMMENT ON COLUMN notification.imports.warnings IS 'Of the problems, those that kept no line from being taken.';
 
 CREATE TABLE notification.layouts (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
@@ -2576,6 +2628,7 @@ CREATE TABLE notification.suppressions (
     released_at timestamp with time zone,
     released_by text,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
+    occurred_at timestamp with time zone,
     CONSTRAINT ck_suppressions_channel CHECK ((channel = ANY (ARRAY['email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text]))),
     CONSTRAINT ck_suppressions_hash CHECK ((address_hash ~ '^sha256:[0-9a-f]{64}$'::text)),
     CONSTRAINT ck_suppressions_id CHECK ((id ~ '^sup_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
@@ -2592,6 +2645,24 @@ COMMENT ON COLUMN notification.suppressions.address_ciphertext IS 'Under the ten
 COMMENT ON COLUMN notification.suppressions.reason IS 'soft_bounce: after the threshold of soft bounces.';
 
 COMMENT ON COLUMN notification.suppressions.expires_at IS 'Null: for good.';
+
+COMMENT ON COLUMN notification.suppressions.occurred_at IS 'When another service suppressed it, by its list; null: when it was added here.';
+
+CREATE TABLE notification.template_assets (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    version_id text NOT NULL COLLATE pg_catalog."C",
+    name text NOT NULL COLLATE pg_catalog."C",
+    content bytea NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT ck_template_assets_name CHECK ((name ~ '^[a-z0-9._-]{1,80}$'::text)),
+    CONSTRAINT ck_template_assets_size CHECK (((octet_length(content) >= 1) AND (octet_length(content) <= 524288)))
+);
+
+ALTER TABLE ONLY notification.template_assets ALTER COLUMN content SET STORAGE EXTERNAL;
+
+ALTER TABLE ONLY notification.template_assets FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.template_assets IS 'Pictures of a version, in the clear; they travel inside the mails that show them. Frozen once it is published.';
 
 CREATE TABLE notification.template_versions (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
@@ -2618,6 +2689,7 @@ CREATE TABLE notification.template_versions (
     partials jsonb DEFAULT '{}'::jsonb NOT NULL,
     strings jsonb DEFAULT '{}'::jsonb NOT NULL,
     layout text COLLATE pg_catalog."C",
+    assets jsonb DEFAULT '{}'::jsonb NOT NULL,
     CONSTRAINT ck_template_versions_ai_approved CHECK (((source <> 'ai_drafted'::text) OR (status <> 'active'::text) OR ((approver_user_id IS NOT NULL) AND (approver_user_id <> created_by)))),
     CONSTRAINT ck_template_versions_id CHECK ((id ~ '^tpv_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
     CONSTRAINT ck_template_versions_semver CHECK ((semver ~ '^[0-9]+\.[0-9]+\.[0-9]+'::text)),
@@ -2638,6 +2710,8 @@ COMMENT ON COLUMN notification.template_versions.partials IS 'By name: texts tha
 COMMENT ON COLUMN notification.template_versions.strings IS 'By locale and name: what {{t "name"}} prints.';
 
 COMMENT ON COLUMN notification.template_versions.layout IS 'The tenant''s layout that bodies are set into; its text is compiled into locales at publishing.';
+
+COMMENT ON COLUMN notification.template_versions.assets IS 'By name: media type, size and hash of each picture; whoever reads a version knows whether there are any.';
 
 CREATE TABLE notification.templates (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
@@ -2829,6 +2903,21 @@ COMMENT ON COLUMN notification_platform.suppressions.address_hash IS 'Under the 
 
 COMMENT ON COLUMN notification_platform.suppressions.mail_domain IS 'Wildcard: every address of this domain.';
 
+CREATE TABLE notification_platform.template_assets (
+    version_id text NOT NULL COLLATE pg_catalog."C",
+    name text NOT NULL COLLATE pg_catalog."C",
+    content bytea NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT ck_template_assets_name CHECK ((name ~ '^[a-z0-9._-]{1,80}$'::text)),
+    CONSTRAINT ck_template_assets_size CHECK (((octet_length(content) >= 1) AND (octet_length(content) <= 524288)))
+);
+
+ALTER TABLE ONLY notification_platform.template_assets ALTER COLUMN content SET STORAGE EXTERNAL;
+
+ALTER TABLE ONLY notification_platform.template_assets FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification_platform.template_assets IS 'Pictures of the platform''s versions.';
+
 CREATE TABLE notification_platform.template_versions (
     id text NOT NULL COLLATE pg_catalog."C",
     template_id text NOT NULL COLLATE pg_catalog."C",
@@ -2853,6 +2942,7 @@ CREATE TABLE notification_platform.template_versions (
     partials jsonb DEFAULT '{}'::jsonb NOT NULL,
     strings jsonb DEFAULT '{}'::jsonb NOT NULL,
     layout text COLLATE pg_catalog."C",
+    assets jsonb DEFAULT '{}'::jsonb NOT NULL,
     CONSTRAINT ck_template_versions_ai_approved CHECK (((source <> 'ai_drafted'::text) OR (status <> 'active'::text) OR ((approver_user_id IS NOT NULL) AND (approver_user_id <> created_by)))),
     CONSTRAINT ck_template_versions_id CHECK ((id ~ '^tpv_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
     CONSTRAINT ck_template_versions_semver CHECK ((semver ~ '^[0-9]+\.[0-9]+\.[0-9]+'::text)),
@@ -3111,6 +3201,9 @@ ALTER TABLE ONLY notification.erasures
 ALTER TABLE ONLY notification.import_problems
     ADD CONSTRAINT pk_import_problems PRIMARY KEY (tenant_id, import_id, place);
 
+ALTER TABLE ONLY notification.import_seen
+    ADD CONSTRAINT pk_import_seen PRIMARY KEY (tenant_id, import_id, mark);
+
 ALTER TABLE ONLY notification.imports
     ADD CONSTRAINT pk_imports PRIMARY KEY (tenant_id, id);
 
@@ -3143,6 +3236,9 @@ ALTER TABLE ONLY notification.suppression_counts
 
 ALTER TABLE ONLY notification.suppressions
     ADD CONSTRAINT pk_suppressions PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY notification.template_assets
+    ADD CONSTRAINT pk_template_assets PRIMARY KEY (tenant_id, version_id, name);
 
 ALTER TABLE ONLY notification.template_versions
     ADD CONSTRAINT pk_template_versions PRIMARY KEY (tenant_id, id);
@@ -3209,6 +3305,9 @@ ALTER TABLE ONLY notification_platform.categories
 
 ALTER TABLE ONLY notification_platform.suppressions
     ADD CONSTRAINT pk_suppressions PRIMARY KEY (id);
+
+ALTER TABLE ONLY notification_platform.template_assets
+    ADD CONSTRAINT pk_template_assets PRIMARY KEY (version_id, name);
 
 ALTER TABLE ONLY notification_platform.template_versions
     ADD CONSTRAINT pk_template_versions PRIMARY KEY (id);
@@ -3339,6 +3438,8 @@ CREATE INDEX ix_dispatch_batches_status ON notification.dispatch_batches USING b
 CREATE INDEX ix_dispatch_queue_free ON notification.dispatch_queue USING btree (priority, tenant_id, notification_id) WHERE (claimed_by IS NULL);
 
 CREATE INDEX ix_idempotency_keys_expiry ON notification.idempotency_keys USING btree (expires_at);
+
+CREATE INDEX ix_imports_updated ON notification.imports USING btree (updated_at);
 
 CREATE INDEX ix_notification_scheduled_done ON notification.notification_scheduled USING btree (processed_at) WHERE (processed_at IS NOT NULL);
 
@@ -3524,17 +3625,21 @@ CREATE TRIGGER count_added AFTER INSERT ON notification.suppressions REFERENCING
 
 CREATE TRIGGER count_changed AFTER UPDATE ON notification.suppressions REFERENCING OLD TABLE AS gone NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION notification.count_suppressions();
 
+CREATE TRIGGER published_asset_frozen BEFORE INSERT OR DELETE OR UPDATE ON notification.template_assets FOR EACH ROW EXECUTE FUNCTION notification.refuse_published_asset();
+
 CREATE TRIGGER published_content_frozen BEFORE UPDATE ON notification.template_versions FOR EACH ROW WHEN (((old.status <> 'draft'::text) AND ((new.status = 'draft'::text) OR (((((((old.semver IS DISTINCT FROM new.semver) OR (old.template_id IS DISTINCT FROM new.template_id)) OR (old.source IS DISTINCT FROM new.source)) OR (old.variables_schema IS DISTINCT FROM new.variables_schema)) OR (old.locales IS DISTINCT FROM new.locales)) OR (old.fallback_chain IS DISTINCT FROM new.fallback_chain)) OR (old.whatsapp_template_refs IS DISTINCT FROM new.whatsapp_template_refs))))) EXECUTE FUNCTION kernel.refuse_change();
 
 CREATE TRIGGER published_kept BEFORE DELETE ON notification.template_versions FOR EACH ROW WHEN ((old.status <> 'draft'::text)) EXECUTE FUNCTION kernel.refuse_change();
 
-CREATE TRIGGER published_parts_frozen BEFORE UPDATE ON notification.template_versions FOR EACH ROW WHEN (((old.status <> 'draft'::text) AND ((((old.partials IS DISTINCT FROM new.partials) OR (old.strings IS DISTINCT FROM new.strings)) OR (old.layout IS DISTINCT FROM new.layout)) OR (old.ai_provenance IS DISTINCT FROM new.ai_provenance)))) EXECUTE FUNCTION kernel.refuse_change();
+CREATE TRIGGER published_parts_frozen BEFORE UPDATE ON notification.template_versions FOR EACH ROW WHEN (((old.status <> 'draft'::text) AND (((((old.partials IS DISTINCT FROM new.partials) OR (old.strings IS DISTINCT FROM new.strings)) OR (old.layout IS DISTINCT FROM new.layout)) OR (old.assets IS DISTINCT FROM new.assets)) OR (old.ai_provenance IS DISTINCT FROM new.ai_provenance)))) EXECUTE FUNCTION kernel.refuse_change();
+
+CREATE TRIGGER published_asset_frozen BEFORE INSERT OR DELETE OR UPDATE ON notification_platform.template_assets FOR EACH ROW EXECUTE FUNCTION notification_platform.refuse_published_asset();
 
 CREATE TRIGGER published_content_frozen BEFORE UPDATE ON notification_platform.template_versions FOR EACH ROW WHEN (((old.status <> 'draft'::text) AND ((new.status = 'draft'::text) OR (((((((old.semver IS DISTINCT FROM new.semver) OR (old.template_id IS DISTINCT FROM new.template_id)) OR (old.source IS DISTINCT FROM new.source)) OR (old.variables_schema IS DISTINCT FROM new.variables_schema)) OR (old.locales IS DISTINCT FROM new.locales)) OR (old.fallback_chain IS DISTINCT FROM new.fallback_chain)) OR (old.whatsapp_template_refs IS DISTINCT FROM new.whatsapp_template_refs))))) EXECUTE FUNCTION kernel.refuse_change();
 
 CREATE TRIGGER published_kept BEFORE DELETE ON notification_platform.template_versions FOR EACH ROW WHEN ((old.status <> 'draft'::text)) EXECUTE FUNCTION kernel.refuse_change();
 
-CREATE TRIGGER published_parts_frozen BEFORE UPDATE ON notification_platform.template_versions FOR EACH ROW WHEN (((old.status <> 'draft'::text) AND ((((old.partials IS DISTINCT FROM new.partials) OR (old.strings IS DISTINCT FROM new.strings)) OR (old.layout IS DISTINCT FROM new.layout)) OR (old.ai_provenance IS DISTINCT FROM new.ai_provenance)))) EXECUTE FUNCTION kernel.refuse_change();
+CREATE TRIGGER published_parts_frozen BEFORE UPDATE ON notification_platform.template_versions FOR EACH ROW WHEN (((old.status <> 'draft'::text) AND (((((old.partials IS DISTINCT FROM new.partials) OR (old.strings IS DISTINCT FROM new.strings)) OR (old.layout IS DISTINCT FROM new.layout)) OR (old.assets IS DISTINCT FROM new.assets)) OR (old.ai_provenance IS DISTINCT FROM new.ai_provenance)))) EXECUTE FUNCTION kernel.refuse_change();
 
 ALTER TABLE ONLY chan.fallback_policy_versions
     ADD CONSTRAINT fk_fallback_policy_versions_policy FOREIGN KEY (tenant_id, policy_id) REFERENCES chan.fallback_policies(tenant_id, id);
@@ -3566,6 +3671,9 @@ ALTER TABLE ONLY notification.erasures
 ALTER TABLE ONLY notification.import_problems
     ADD CONSTRAINT fk_import_problems_import FOREIGN KEY (tenant_id, import_id) REFERENCES notification.imports(tenant_id, id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY notification.import_seen
+    ADD CONSTRAINT fk_import_seen_import FOREIGN KEY (tenant_id, import_id) REFERENCES notification.imports(tenant_id, id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY notification.imports
     ADD CONSTRAINT fk_imports_tenant FOREIGN KEY (tenant_id) REFERENCES notification.tenants_local(tenant_id);
 
@@ -3593,6 +3701,9 @@ ALTER TABLE ONLY notification.recipients
 ALTER TABLE ONLY notification.suppressions
     ADD CONSTRAINT fk_suppressions_tenant FOREIGN KEY (tenant_id) REFERENCES notification.tenants_local(tenant_id);
 
+ALTER TABLE ONLY notification.template_assets
+    ADD CONSTRAINT fk_template_assets_version FOREIGN KEY (tenant_id, version_id) REFERENCES notification.template_versions(tenant_id, id);
+
 ALTER TABLE ONLY notification.template_versions
     ADD CONSTRAINT fk_template_versions_template FOREIGN KEY (tenant_id, template_id) REFERENCES notification.templates(tenant_id, id);
 
@@ -3604,6 +3715,9 @@ ALTER TABLE ONLY notification.templates
 
 ALTER TABLE ONLY notification.webhook_subscriptions
     ADD CONSTRAINT fk_webhook_subscriptions_tenant FOREIGN KEY (tenant_id) REFERENCES notification.tenants_local(tenant_id);
+
+ALTER TABLE ONLY notification_platform.template_assets
+    ADD CONSTRAINT fk_template_assets_version FOREIGN KEY (version_id) REFERENCES notification_platform.template_versions(id);
 
 ALTER TABLE ONLY notification_platform.template_versions
     ADD CONSTRAINT fk_template_versions_template FOREIGN KEY (template_id) REFERENCES notification_platform.templates(id);
@@ -4161,6 +4275,8 @@ CREATE POLICY break_glass ON notification.idempotency_keys FOR SELECT TO tidings
 
 CREATE POLICY break_glass ON notification.import_problems FOR SELECT TO tidings_breakglass USING (true);
 
+CREATE POLICY break_glass ON notification.import_seen FOR SELECT TO tidings_breakglass USING (true);
+
 CREATE POLICY break_glass ON notification.imports FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON notification.layouts FOR SELECT TO tidings_breakglass USING (true);
@@ -4184,6 +4300,8 @@ CREATE POLICY break_glass ON notification.recipients FOR SELECT TO tidings_break
 CREATE POLICY break_glass ON notification.suppression_counts FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON notification.suppressions FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON notification.template_assets FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON notification.template_versions FOR SELECT TO tidings_breakglass USING (true);
 
@@ -4223,6 +4341,8 @@ CREATE POLICY caller_role_deletes ON notification.idempotency_keys AS RESTRICTIV
 
 CREATE POLICY caller_role_deletes ON notification.import_problems AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
+CREATE POLICY caller_role_deletes ON notification.import_seen AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
 CREATE POLICY caller_role_deletes ON notification.imports AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON notification.layouts AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
@@ -4246,6 +4366,8 @@ CREATE POLICY caller_role_deletes ON notification.recipients AS RESTRICTIVE FOR 
 CREATE POLICY caller_role_deletes ON notification.suppression_counts AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON notification.suppressions AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON notification.template_assets AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON notification.template_versions AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
@@ -4285,6 +4407,8 @@ CREATE POLICY caller_role_writes ON notification.idempotency_keys AS RESTRICTIVE
 
 CREATE POLICY caller_role_writes ON notification.import_problems AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
+CREATE POLICY caller_role_writes ON notification.import_seen AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
 CREATE POLICY caller_role_writes ON notification.imports AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON notification.layouts AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
@@ -4308,6 +4432,8 @@ CREATE POLICY caller_role_writes ON notification.recipients AS RESTRICTIVE TO ti
 CREATE POLICY caller_role_writes ON notification.suppression_counts AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON notification.suppressions AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON notification.template_assets AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON notification.template_versions AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
@@ -4344,6 +4470,8 @@ ALTER TABLE notification.erasures ENABLE ROW LEVEL SECURITY;
 ALTER TABLE notification.idempotency_keys ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE notification.import_problems ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE notification.import_seen ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE notification.imports ENABLE ROW LEVEL SECURITY;
 
@@ -4395,6 +4523,8 @@ ALTER TABLE notification.suppression_counts ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE notification.suppressions ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE notification.template_assets ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE notification.template_versions ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE notification.templates ENABLE ROW LEVEL SECURITY;
@@ -4431,6 +4561,8 @@ CREATE POLICY tenant_isolation ON notification.idempotency_keys TO tidings_runti
 
 CREATE POLICY tenant_isolation ON notification.import_problems TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
+CREATE POLICY tenant_isolation ON notification.import_seen TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
 CREATE POLICY tenant_isolation ON notification.imports TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON notification.layouts TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
@@ -4454,6 +4586,8 @@ CREATE POLICY tenant_isolation ON notification.recipients TO tidings_runtime USI
 CREATE POLICY tenant_isolation ON notification.suppression_counts TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON notification.suppressions TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON notification.template_assets TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON notification.template_versions TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
@@ -4487,6 +4621,12 @@ CREATE POLICY worker_claims ON notification.dispatch_queue TO tidings_worker USI
 
 CREATE POLICY worker_claims ON notification.idempotency_keys TO tidings_worker USING (true) WITH CHECK (true);
 
+CREATE POLICY worker_claims ON notification.import_problems TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON notification.import_seen TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON notification.imports TO tidings_worker USING (true) WITH CHECK (true);
+
 CREATE POLICY worker_claims ON notification.notification_scheduled TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON notification.opt_out_tokens TO tidings_worker USING (true) WITH CHECK (true);
@@ -4507,6 +4647,8 @@ CREATE POLICY break_glass ON notification_platform.categories FOR SELECT TO tidi
 
 CREATE POLICY break_glass ON notification_platform.suppressions FOR SELECT TO tidings_breakglass USING (true);
 
+CREATE POLICY break_glass ON notification_platform.template_assets FOR SELECT TO tidings_breakglass USING (true);
+
 CREATE POLICY break_glass ON notification_platform.template_versions FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON notification_platform.templates FOR SELECT TO tidings_breakglass USING (true);
@@ -4515,6 +4657,8 @@ CREATE POLICY caller_role_deletes ON notification_platform.categories AS RESTRIC
 
 CREATE POLICY caller_role_deletes ON notification_platform.suppressions AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
+CREATE POLICY caller_role_deletes ON notification_platform.template_assets AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
 CREATE POLICY caller_role_deletes ON notification_platform.template_versions AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON notification_platform.templates AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
@@ -4522,6 +4666,8 @@ CREATE POLICY caller_role_deletes ON notification_platform.templates AS RESTRICT
 CREATE POLICY caller_role_writes ON notification_platform.categories AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON notification_platform.suppressions AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON notification_platform.template_assets AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON notification_platform.template_versions AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
@@ -4533,6 +4679,8 @@ CREATE POLICY owner_seeds ON notification_platform.categories TO tidings_owner U
 
 CREATE POLICY owner_seeds ON notification_platform.suppressions TO tidings_owner USING (true) WITH CHECK (true);
 
+CREATE POLICY owner_seeds ON notification_platform.template_assets TO tidings_owner USING (true) WITH CHECK (true);
+
 CREATE POLICY owner_seeds ON notification_platform.template_versions TO tidings_owner USING (true) WITH CHECK (true);
 
 CREATE POLICY owner_seeds ON notification_platform.templates TO tidings_owner USING (true) WITH CHECK (true);
@@ -4540,6 +4688,8 @@ CREATE POLICY owner_seeds ON notification_platform.templates TO tidings_owner US
 CREATE POLICY platform_access ON notification_platform.categories TO tidings_platform USING (true) WITH CHECK (true);
 
 CREATE POLICY platform_access ON notification_platform.suppressions TO tidings_platform USING (true) WITH CHECK (true);
+
+CREATE POLICY platform_access ON notification_platform.template_assets TO tidings_platform USING (true) WITH CHECK (true);
 
 CREATE POLICY platform_access ON notification_platform.template_versions TO tidings_platform USING (true) WITH CHECK (true);
 
@@ -4549,11 +4699,15 @@ CREATE POLICY platform_rows_readable ON notification_platform.categories FOR SEL
 
 CREATE POLICY platform_rows_readable ON notification_platform.suppressions FOR SELECT TO tidings_runtime USING (true);
 
+CREATE POLICY platform_rows_readable ON notification_platform.template_assets FOR SELECT TO tidings_runtime USING (true);
+
 CREATE POLICY platform_rows_readable ON notification_platform.template_versions FOR SELECT TO tidings_runtime USING (true);
 
 CREATE POLICY platform_rows_readable ON notification_platform.templates FOR SELECT TO tidings_runtime USING (true);
 
 ALTER TABLE notification_platform.suppressions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE notification_platform.template_assets ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE notification_platform.template_versions ENABLE ROW LEVEL SECURITY;
 
@@ -4634,6 +4788,10 @@ REVOKE ALL ON PROCEDURE kernel.set_policy(IN tbl regclass, IN policy text, IN de
 REVOKE ALL ON FUNCTION notification.count_suppressions() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION notification.keep_consent_event() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION notification.refuse_published_asset() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION notification_platform.refuse_published_asset() FROM PUBLIC;
 
 GRANT SELECT ON TABLE bff_backoffice.ai_decision_log TO tidings_breakglass;
 
@@ -5255,9 +5413,31 @@ GRANT SELECT ON TABLE notification.import_problems TO tidings_breakglass;
 
 GRANT SELECT,INSERT ON TABLE notification.import_problems TO tidings_runtime;
 
+GRANT DELETE ON TABLE notification.import_problems TO tidings_worker;
+
+GRANT SELECT(tenant_id) ON TABLE notification.import_problems TO tidings_worker;
+
+GRANT SELECT(import_id) ON TABLE notification.import_problems TO tidings_worker;
+
+GRANT SELECT(place) ON TABLE notification.import_problems TO tidings_worker;
+
+GRANT SELECT ON TABLE notification.import_seen TO tidings_breakglass;
+
+GRANT SELECT,INSERT,DELETE ON TABLE notification.import_seen TO tidings_runtime;
+
+GRANT SELECT,DELETE ON TABLE notification.import_seen TO tidings_worker;
+
 GRANT SELECT ON TABLE notification.imports TO tidings_breakglass;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE notification.imports TO tidings_runtime;
+
+GRANT DELETE ON TABLE notification.imports TO tidings_worker;
+
+GRANT SELECT(tenant_id) ON TABLE notification.imports TO tidings_worker;
+
+GRANT SELECT(id) ON TABLE notification.imports TO tidings_worker;
+
+GRANT SELECT(updated_at) ON TABLE notification.imports TO tidings_worker;
 
 GRANT SELECT ON TABLE notification.layouts TO tidings_breakglass;
 
@@ -5361,6 +5541,10 @@ GRANT SELECT(expires_at) ON TABLE notification.suppressions TO tidings_worker;
 
 GRANT SELECT(released_at) ON TABLE notification.suppressions TO tidings_worker;
 
+GRANT SELECT ON TABLE notification.template_assets TO tidings_breakglass;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE notification.template_assets TO tidings_runtime;
+
 GRANT SELECT ON TABLE notification.template_versions TO tidings_breakglass;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE notification.template_versions TO tidings_runtime;
@@ -5424,6 +5608,12 @@ GRANT SELECT ON TABLE notification_platform.suppressions TO tidings_breakglass;
 GRANT SELECT ON TABLE notification_platform.suppressions TO tidings_runtime;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE notification_platform.suppressions TO tidings_platform;
+
+GRANT SELECT ON TABLE notification_platform.template_assets TO tidings_breakglass;
+
+GRANT SELECT ON TABLE notification_platform.template_assets TO tidings_runtime;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE notification_platform.template_assets TO tidings_platform;
 
 GRANT SELECT ON TABLE notification_platform.template_versions TO tidings_breakglass;
 

@@ -77,11 +77,13 @@ async def test_keys_of_the_test_environment_reach_no_vendor(channels: ChannelWor
     assert not vendor.mails
 
 
-async def test_who_is_suppressed_gets_no_test_either(channels: ChannelWorld) -> None:
+@pytest.mark.parametrize("held_by", ["address", "mail_domain"])
+async def test_who_is_suppressed_gets_no_test_either(channels: ChannelWorld, held_by: str) -> None:
     tenant_id = await channels.tenant()
     async with login_vendor("one") as vendor, channels.http.as_tenant(tenant_id) as client:
         await put_channel(client, channels.secret(tenant_id, "one", vendor.account("one")))
-        held = {"channel": "email", "address": TO["to"], "reason": "complaint"}
+        whom = TO["to"] if held_by == "address" else TO["to"].partition("@")[2]
+        held = {"channel": "email", held_by: whom, "reason": "complaint"}
         made = await client.post("/api/v1/suppressions", json=held)
         refused = await client.post(TEST, json={"to": TO["to"].upper()})
 

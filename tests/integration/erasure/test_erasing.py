@@ -8,6 +8,7 @@ import pytest
 
 from tests.integration.erasure.scanning import decryptable, in_the_clear
 from tests.integration.erasure.somebody import Somebody, erase
+from tests.support.people import unused
 from tests.support.pipeline import HOME, NOON, PipelineWorld, person
 from tidings.sandbox.faults import FaultWish
 
@@ -76,6 +77,24 @@ async def test_a_suppression_outlives_them(world: PipelineWorld) -> None:
         assert told["notification"]["status"] == "suppressed"
         assert told["notification"]["reason"] == "suppressed_by_tenant"
     assert world.received(them.phone) == []
+
+
+async def test_an_address_that_they_had_once_can_t_be_read_either(world: PipelineWorld) -> None:
+    """Suppressed, then taken from the profile: nobody could tell whose it was when they are erased."""
+    async with world.sender() as sender:
+        old = f"{unused()}@example.test"
+        sent = await sender.send(old)
+        held = {"channel": "email", "address": old, "reason": "hard_bounce", "notes": "asked by phone"}
+        assert (await sender.client.post("/api/v1/suppressions", json=held)).status_code in (200, 201)
+        home = f"/api/v1/recipients/{sent['recipient_id']}/addresses"
+        listed = (await sender.client.get(f"/api/v1/recipients/{sent['recipient_id']}")).json()["addresses"]
+        gone = await sender.client.delete(f"{home}/{listed[0]['id']}", headers={"If-Match": "*"})
+        assert gone.status_code in (200, 204), gone.text
+        kept = await sender.rows(
+            "SELECT address_ciphertext, notes, released_at FROM notification.suppressions"
+        )
+
+    assert kept == [{"address_ciphertext": None, "notes": None, "released_at": None}]
 
 
 async def test_what_waits_is_stopped_and_explained(world: PipelineWorld) -> None:

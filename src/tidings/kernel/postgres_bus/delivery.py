@@ -10,7 +10,6 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.deduplicate import ConsumedEvents
 from tidings.kernel.errors import DatabaseUnavailableError, TidingsError
-from tidings.kernel.ids import TenantId
 from tidings.kernel.logs import get_logger
 from tidings.kernel.postgres_bus.lease import LeaseLostError
 from tidings.kernel.postgres_bus.parked import Failure, ParkedLane, Settlement
@@ -69,10 +68,13 @@ class Delivery:
     def _sets(self, arrivals: Sequence[Arrival]) -> list[list[Arrival]]:
         if self._subscription.on_tenant_events is None:
             return [list(arrivals)] if arrivals else []
-        by_tenant: dict[TenantId | None, list[Arrival]] = {}
+        together: dict[str | None, list[Arrival]] = {}
         for arrival in arrivals:
-            by_tenant.setdefault(arrival.event.tenant_id, []).append(arrival)
-        return list(by_tenant.values())
+            event = arrival.event
+            together.setdefault(event.lane if self._subscription.by_lane else event.tenant_id, []).append(
+                arrival
+            )
+        return list(together.values())
 
     async def _first_try(
         self, attempt: "_Attempt", members: Sequence[Arrival], settlement: Settlement

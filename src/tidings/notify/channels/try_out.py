@@ -28,7 +28,7 @@ from tidings.notify.channels.store import Begin
 from tidings.notify.facts.load import FactsLoader
 from tidings.notify.facts.model import Shared
 from tidings.notify.suppressions import store as suppression_store
-from tidings.notify.suppressions.model import Question, mail_domain_of
+from tidings.notify.suppressions.model import Question, domain_hash_of, mail_domain_of
 from tidings.notify.tenants import store as tenant_store
 
 #: Tests of one channel of one tenant.
@@ -120,6 +120,7 @@ class ChannelTester:
             address_hash=pepper.hash(to),
             platform_hash=shared.platform_pepper.hash(to),
             mail_domain=mail_domain_of(channel, to),
+            domain_hash=domain_hash_of(channel, to, pepper),
         )
         if await suppression_store.find_held(tx, [question], now=self._clock.now()):
             raise AddressHeldError

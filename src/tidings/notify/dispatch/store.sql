@@ -64,6 +64,9 @@ WITH given AS (
         locale = coalesce(found.locale, n.locale),
         render_snapshot = coalesce(found.snapshot, n.render_snapshot),
         preference_version = coalesce(found.preference_version, n.preference_version),
+        -- Accepted while its recipient was being erased: the caller's words go as those of the others went.
+        metadata = CASE WHEN found.reason = 'recipient_erased' THEN NULL ELSE n.metadata END,
+        correlation_id = CASE WHEN found.reason = 'recipient_erased' THEN NULL ELSE n.correlation_id END,
         version = n.version + 1
     FROM found
     WHERE n.tableoid = found.part AND n.ctid = found.row AND n.created_at BETWEEN :oldest AND :newest

@@ -33,7 +33,7 @@ RETURNING mine.id, mine.released_at;
 -- name: survey_notifications
 -- One walk over all that this person was ever sent, by ix_notifications_recipient; see `look_back_at_recipient`.
 SELECT count(*) AS total,
-       count(*) FILTER (WHERE metadata IS NOT NULL) AS with_metadata,
+       count(*) FILTER (WHERE metadata IS NOT NULL OR correlation_id IS NOT NULL) AS with_metadata,
        coalesce(array_agg(id ORDER BY id) FILTER (WHERE status IN ('queued', 'scheduled')), '{}') AS waiting,
        coalesce(array_agg(id ORDER BY id) FILTER (WHERE status = 'dispatched'), '{}') AS under_way
 FROM notification.notifications
@@ -42,9 +42,9 @@ WHERE tenant_id = :tenant_id AND recipient_id >= :recipient_id AND recipient_id 
 -- name: forget_metadata
 -- The caller's own words beside a notification; not for personal data, and nobody can know.
 UPDATE notification.notifications
-SET metadata = NULL
+SET metadata = NULL, correlation_id = NULL
 WHERE tenant_id = :tenant_id AND recipient_id >= :recipient_id AND recipient_id <= :recipient_id
-  AND metadata IS NOT NULL;
+  AND (metadata IS NOT NULL OR correlation_id IS NOT NULL);
 
 -- name: find_vendors
 -- Who was given something for this person: each of their notifications by its key, and its log by index.
@@ -52,7 +52,7 @@ SELECT DISTINCT told.vendor
 FROM notification.notifications AS n
 CROSS JOIN LATERAL (
     SELECT a.vendor FROM notification.delivery_attempts AS a
-    WHERE a.tenant_id = :tenant_id AND a.notification_id = n.id
+    WHERE a.tenant_id = :tenant_id AND a.notification_id = n.id AND a.started_at >= n.created_at
     OFFSET 0
 ) AS told
 WHERE n.tenant_id = :tenant_id AND n.recipient_id >= :recipient_id AND n.recipient_id <= :recipient_id

@@ -60,7 +60,10 @@ _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 
 
 def _is_public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
-    return address.is_global and not (address.is_multicast or address.is_reserved or address.is_unspecified)
+    site_local = isinstance(address, ipaddress.IPv6Address) and address.is_site_local
+    return address.is_global and not (
+        address.is_multicast or address.is_reserved or address.is_unspecified or site_local
+    )
 
 
 async def look_up(host: str, port: int, guard: Guard) -> list[str]:
