@@ -28,3 +28,8 @@ def _tame(cell: Any) -> Any:
     if isinstance(cell, str) and cell.startswith(_OBEYED) and not _NUMBER.fullmatch(cell):
         return f"'{cell}"
     return cell
+
+
+def untamed(cell: str) -> str:
+    """A cell as it was before `csv_lines` wrote it."""
+    return cell[1:] if cell.startswith("'") and cell[1:].startswith(_OBEYED) else cell

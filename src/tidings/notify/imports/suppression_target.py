@@ -6,6 +6,7 @@ from typing import Any, TypeAlias, cast
 
 from tidings.kernel.addresses import NormalisedAddress, normalise
 from tidings.kernel.clock import Clock
+from tidings.kernel.csv_text import untamed
 from tidings.kernel.db import TenantTx
 from tidings.kernel.errors import BadValueError
 from tidings.notify.imports.dates import read_date, read_iso
@@ -195,6 +196,7 @@ class SuppressionTarget:
     def _address(
         self, line: int, column: str, channel: str, address: str
     ) -> NormalisedAddress | list[LineProblem]:
+        address = untamed(address)
         bare = address.strip().removeprefix("*")
         if not bare:
             return [LineProblem(line, column, "missing_value", "is empty")]
