@@ -16,6 +16,7 @@ from tidings.contracts.messages import Accepted, Outcome, TryLater
 from tidings.kernel.db import Database
 from tidings.kernel.ids import TenantId
 from tidings.kernel.sweepers import SweepJob
+from tidings.notify.channels.try_out import ROTATE_LIMIT
 
 ROTATE = "/api/v1/channels/email/credentials/rotate"
 
@@ -268,3 +269,17 @@ async def send(world: ChannelWorld, tenant_id: TenantId) -> Outcome:
     """One message through the tenant's account."""
     sent = await world.system.vendors.send(tenant_id, "smtp", [MESSAGE])
     return sent.outcomes[0]
+
+
+async def test_new_credentials_are_looked_at_so_often_and_no_more(channels: ChannelWorld) -> None:
+    """Each look calls a host of the tenant's choice."""
+    tenant_id = await channels.tenant()
+    async with login_vendor("one") as vendor, channels.http.as_tenant(tenant_id) as client:
+        reference = channels.secret(tenant_id, "one", vendor.account("one"))
+        await put_channel(client, reference)
+        answers = [
+            await client.post(ROTATE, json={"secret_ref": reference}) for _ in range(ROTATE_LIMIT.limit + 1)
+        ]
+
+    assert {answer.status_code for answer in answers[:-1]} == {200}
+    assert answers[-1].json()["code"] == "too_many_tests"

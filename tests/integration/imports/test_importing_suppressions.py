@@ -313,3 +313,12 @@ async def test_a_tenant_runs_two_at_once_and_leaves_room_for_others(world: Peopl
     assert (refused.status_code, refused.json()["code"]) == (429, "too_busy")
     assert taken.json()["added"] == 1
     assert sum([(await one).json()["added"] for one in waiting]) == 1
+
+
+async def test_a_longer_expiry_counts_as_a_change(world: PeopleWorld) -> None:
+    tenant = await world.tenant()
+    text = "address,channel,reason,expires_at\na@example.test,email,manual,20{}-01-01T00:00:00Z\n"
+    first, longer, same = [(await send(world, tenant.id, text.format(year))).json() for year in (40, 45, 45)]
+
+    counted = [(one["added"], one["changed"], one["unchanged"]) for one in (first, longer, same)]
+    assert counted == [(1, 0, 0), (0, 1, 0), (0, 0, 1)]

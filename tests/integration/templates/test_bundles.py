@@ -306,3 +306,19 @@ async def test_a_version_made_by_the_api_is_exported_too(world: TemplateWorld) -
         files = unpack((await client.get(EXPORT)).content).files
 
     assert files[f"{HOME}/fa-AF/subject.txt"].decode() == "سلام {{name}}\n"
+
+
+async def test_layouts_in_a_zip_keep_to_the_limits_of_all_layouts(world: TemplateWorld) -> None:
+    tenant = await world.http.tenant()
+    crowd = {f"layouts/l{n}.hbs": b"{{> body}}" for n in range(101)}
+    strange = {"layouts/body.hbs": b"{{> body}}", "layouts/long.hbs": b"{{> body}}", "layouts/none.hbs": b""}
+    strange["layouts/long.hbs"] += " ".join(map(str, range(60_000))).encode()
+    async with world.http.as_tenant(tenant.id) as client:
+        refused = [await take(client, crowd), await take(client, strange)]
+        kept = await client.get("/api/v1/layouts")
+        fits = await take(client, dict(list(crowd.items())[:100]))
+
+    assert [r.json()["code"] for r in refused] == ["template_bundle_refused"] * 2
+    assert {fault["field"] for fault in refused[1].json()["errors"]} == set(strange), refused[1].text
+    assert kept.json()["items"] == []
+    assert fits.status_code == 200, fits.text

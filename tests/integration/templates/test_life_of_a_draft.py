@@ -109,7 +109,29 @@ async def test_what_a_machine_drafted_needs_another_pair_of_eyes(world: Template
     assert (mended.json()["approved_by"], mended.json()["source"]) == (None, "ai_drafted")
     assert again.json()["code"] == "approval_missing"
     assert published.json()["status"] == "active"
-    assert published.json()["ai_provenance"] == provenance
+    assert published.json()["ai_provenance"] == provenance | {"changed_by": [made.json()["created_by"]]}
+
+
+async def test_nobody_approves_their_own_words(world: TemplateWorld) -> None:
+    """Neither by naming somebody else as the one who asked, nor by rewriting what another one made."""
+    tenant = await world.http.tenant()
+    async with world.http.as_tenant(tenant.id) as bot, world.http.as_tenant(tenant.id) as eve:
+        known_as = (await eve.put("/api/v1/layouts/mine", json={"text": "x"})).json()["updated_by"]
+        asked = {"model": "m-1", "prompt_hash": "sha256:ab", "requested_by": known_as}
+        await bot.post(f"{PATH}/versions", json=draft(ai_provenance=asked))
+        first = await eve.post(f"{ONE}/approve")
+        other = asked | {"requested_by": "jwt:somebody"}
+        changed = await eve.put(ONE, json=content(ai_provenance=other), headers={"If-Match": "*"})
+        second = await eve.post(f"{ONE}/approve")
+    stranger = await world.http.tenant()
+    async with world.http.as_tenant(stranger.id) as bot, world.http.as_tenant(stranger.id) as eve:
+        await bot.post(f"{PATH}/versions", json=draft(ai_provenance=other))
+        rewritten = await eve.put(ONE, json=content(), headers={"If-Match": "*"})
+        third = await eve.post(f"{ONE}/approve")
+
+    assert (changed.status_code, rewritten.status_code) == (200, 200)
+    assert changed.json()["ai_provenance"]["requested_by"] == known_as
+    assert [r.json()["code"] for r in (first, second, third)] == ["approver_is_requester"] * 3
 
 
 async def test_two_versions_are_compared_by_locale_and_field(world: TemplateWorld) -> None:

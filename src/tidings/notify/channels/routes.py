@@ -111,6 +111,7 @@ async def put_channel(request: AnyRequest) -> Response[ChannelView]:
         body=RotateCredential,
         answer=RotationView,
         problems=[
+            "too_many_tests",
             "channel_not_found",
             "no_own_account",
             "credential_refused",
@@ -132,6 +133,8 @@ async def rotate_credential(request: AnyRequest) -> RotationView:
         channel=channel, vendor=wanted.vendor, secret_ref=wanted.secret_ref, check=wanted.check
     )
     deps = deps_of(request, Deps)
+    if wanted.check:
+        await deps.tester.admit_rotation(tenant_of(request))
     rotator = CredentialRotator(
         router=deps.router,
         desk=deps.desk,

@@ -34,6 +34,7 @@ from tidings.notify.tenants import store as tenant_store
 #: Tests of one channel of one tenant.
 LIMIT: Final = SlidingWindow(limit=20, window=timedelta(hours=1))
 #: Checks of a sender's domain: each makes us ask name servers of the tenant's choice.
+ROTATE_LIMIT: Final = SlidingWindow(limit=30, window=timedelta(hours=1))
 DNS_LIMIT: Final = SlidingWindow(limit=60, window=timedelta(hours=1))
 
 
@@ -97,6 +98,10 @@ class ChannelTester:
     async def admit_dns(self, tenant_id: TenantId) -> None:
         """Count one check of the sender's domain; a `TooManyTestsError` where there were too many."""
         await self._take(tenant_id, Take(key="channel_dns", limit=DNS_LIMIT))
+
+    async def admit_rotation(self, tenant_id: TenantId) -> None:
+        """Count one look at new credentials, which makes us call a host of the tenant's choice."""
+        await self._take(tenant_id, Take(key="channel_rotate", limit=ROTATE_LIMIT))
 
     async def _take(self, tenant_id: TenantId, wanted: Take) -> None:
         (taken,) = await self._limits.take(tenant_id, [[wanted]])

@@ -108,13 +108,13 @@ class SuppressionTarget:
 
     async def write(self, tx: TenantTx, wishes: Sequence[tuple[int, Any]], by: Author) -> Written:
         """Suppress them all."""
-        made = await self._suppressor.import_set(
+        made, moved = await self._suppressor.import_set(
             tx,
             [wish for _, wish in wishes],
             source=by.import_id,
             emit_events=self._wanted.emit_events,
         )
-        return Written(tally=Tally(added=made, unchanged=len(wishes) - made))
+        return Written(tally=Tally(added=made, changed=moved, unchanged=len(wishes) - made - moved))
 
     def _listed(self, row: Row, shape: Shape) -> _Found:
         small = {name.lower(): value for name, value in row.values.items()}

@@ -69,8 +69,8 @@ async def find_places(
 
 async def import_suppressions(
     tx: TenantTx, fresh: Sequence[Suppression], *, retire: bool, now: datetime
-) -> list[Suppression]:
-    """Those of them that are new; `retire`: some may meet one that ran out and has to make room."""
+) -> tuple[list[Suppression], int]:
+    """Those of them that are new, and how many others last longer now; `retire`: some may meet one that ran out and has to make room."""
     channels, hashes = [s.channel for s in fresh], [s.address_hash for s in fresh]
     if retire:
         await tx.execute(
@@ -90,7 +90,8 @@ async def import_suppressions(
         occurred_ats=sparse([s.occurred_at for s in fresh]),
     )
     made = {row["id"] for row in rows}
-    return [s for s in fresh if s.id in made]
+    new = [s for s in fresh if s.id in made]
+    return new, len(rows) - len(new)
 
 
 async def lock_suppressions(

@@ -1,10 +1,19 @@
 -- name: retire_expired
 -- One that ran out still holds the place of its address in the unique index; it makes room for a new one.
+WITH over AS (
+    -- Locked in one order, so that two sets can't wait for each other crosswise.
+    SELECT mine.id
+    FROM unnest(:channels::text[], :hashes::text[]) AS wanted (channel, address_hash)
+    JOIN notification.suppressions AS mine
+        ON mine.channel = wanted.channel AND mine.address_hash = wanted.address_hash
+    WHERE mine.tenant_id = :tenant_id AND mine.released_at IS NULL AND mine.expires_at <= :now
+    ORDER BY mine.channel, mine.address_hash
+    FOR UPDATE OF mine
+)
 UPDATE notification.suppressions AS mine
 SET released_at = mine.expires_at, released_by = 'system:expired'
-FROM unnest(:channels::text[], :hashes::text[]) AS wanted (channel, address_hash)
-WHERE mine.tenant_id = :tenant_id AND mine.channel = wanted.channel AND mine.address_hash = wanted.address_hash
-  AND mine.released_at IS NULL AND mine.expires_at <= :now;
+FROM over
+WHERE mine.tenant_id = :tenant_id AND mine.id = over.id;
 
 -- name: add_suppressions
 -- Sorted, so that two sets can't deadlock. One that is there already stays, and lasts as long as the longer of the two;

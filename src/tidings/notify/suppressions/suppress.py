@@ -80,8 +80,10 @@ class Suppressor:
 
     async def import_set(
         self, tx: TenantTx, wishes: Sequence[SuppressionWish], *, source: str, emit_events: bool
-    ) -> int:
-        """Each address suppressed, in one statement where all were before, in a few where not; how many were not.
+    ) -> tuple[int, int]:
+        """Each address suppressed, in one statement where all were before, in a few where not.
+
+        How many were not, and how many of the others last longer now.
 
         No audit of each: a file is audited as a whole, by the import that it came with.
         """
@@ -95,9 +97,9 @@ class Suppressor:
         known_places = await store.find_places(tx, list(fresh))
         wanted = {place: wish for place, wish in fresh.items() if _adds(wish, place, known_places)}
         if not wanted:
-            return 0
+            return 0, 0
         key = await self._keyring.data_key(tx, SEALED_FOR)
-        made = await store.import_suppressions(
+        made, moved = await store.import_suppressions(
             tx,
             [
                 Suppression(
@@ -120,7 +122,7 @@ class Suppressor:
         )
         if emit_events:
             await self._outbox.append(tx, [self._event(tx, suppression, "added") for suppression in made])
-        return len(made)
+        return len(made), moved
 
     async def release(
         self, tx: TenantTx, suppression_id: SuppressionId, *, actor: str, reason: str | None

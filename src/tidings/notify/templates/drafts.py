@@ -38,9 +38,13 @@ async def change_draft(
     now = clock.now()
     # A text that a machine wrote stays one, whoever mends it.
     provenance = wish.provenance if wish.provenance is not None else version.provenance
-    if provenance is not None and version.provenance is not None and "requested_by" in version.provenance:
-        # Nor can whoever asked for it make somebody else the one who did.
-        provenance = {**provenance, "requested_by": version.provenance["requested_by"]}
+    if provenance is not None:
+        before = version.provenance or {}
+        writers = {*before.get("changed_by", ()), actor}
+        # Nor can whoever asked for it, or rewrote it, make somebody else the one who did.
+        provenance = {**provenance, "changed_by": sorted(writers)}
+        if "requested_by" in before:
+            provenance["requested_by"] = before["requested_by"]
     changed = replace(
         version,
         source=VersionSource.AI_DRAFTED if provenance is not None else _own(tx),
@@ -96,7 +100,8 @@ async def approve_draft(
     """The draft with its approver, who is neither the one who asked for it nor the one who wrote it down."""
     template, version = await held_draft(tx, key=key, channel=channel, semver=semver)
     expect(version)
-    if actor in (version.created_by, (version.provenance or {}).get("requested_by")):
+    drafted = version.provenance or {}
+    if actor in (version.created_by, drafted.get("requested_by"), *drafted.get("changed_by", ())):
         raise ApproverIsRequesterError
     if version.approver_user_id == actor:
         return version

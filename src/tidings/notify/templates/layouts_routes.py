@@ -24,7 +24,6 @@ from tidings.notify.templates.layouts_store import Layout
 from tidings.notify.templates.wire import PartialName
 
 _TAG = "layouts"
-_MOST = 100
 AnyRequest = Request[Any, Any, Any]
 
 
@@ -32,7 +31,7 @@ class PutLayout(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The text of a layout."""
 
     #: In Handlebars; `{{> body}}` is where a body goes.
-    text: Annotated[str, Meta(min_length=1, max_length=300_000)]
+    text: Annotated[str, Meta(min_length=1, max_length=layouts_store.LONGEST)]
 
 
 class LayoutView(Struct, frozen=True, kw_only=True):
@@ -116,8 +115,8 @@ async def put_layout(request: AnyRequest) -> Response[LayoutView]:
         there = await layouts_store.find_layout(tx, name=name, lock=True)
         if there is not None:
             expect_version(request.scope, there.version)
-        elif len(await layouts_store.list_layouts(tx)) >= _MOST:
-            raise BadValueError("name", f"is one too many: a tenant has at most {_MOST} layouts")
+        elif len(await layouts_store.list_layouts(tx)) >= layouts_store.MOST:
+            raise BadValueError("name", f"is one too many: a tenant has at most {layouts_store.MOST} layouts")
         await layouts_store.put_layouts(tx, {name: wanted.text}, actor=actor, now=deps.clock.now())
         layout = await layouts_store.find_layout(tx, name=name)
         await deps.audit.append(tx, [_entry(name, "changed" if there else "created", actor)])

@@ -3,12 +3,17 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from tidings.kernel.db import Row, TenantTx
 from tidings.kernel.sql import Queries
 from tidings.notify.templates.store import Side
 
 QUERIES = Queries.beside(__file__)
+
+#: Layouts that a tenant may have, and characters of one.
+MOST: Final = 100
+LONGEST: Final = 300_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

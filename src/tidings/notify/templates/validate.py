@@ -199,7 +199,10 @@ class _Examination:
         """Note what is wrong with one text; whether it can be read at all."""
         read = await self.engine.parse(text.text)
         if "error" not in read:
-            found = find_faults(read["tree"], self.version.variables_schema, self.used)
+            # A long text is a large tree: others have the loop meanwhile.
+            found = await asyncio.to_thread(
+                find_faults, read["tree"], self.version.variables_schema, self.used
+            )
             for fault in found[:_MOST_OF_ONE]:
                 self._note(text.place_of(fault.line, fault.column), fault, locale)
             return True

@@ -107,6 +107,8 @@ class Provenance(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, 
     prompt_hash: Annotated[str, Meta(min_length=1, max_length=200)]
     #: Who asked for it; cannot be the one who approves it.
     requested_by: Annotated[str, Meta(min_length=1, max_length=200)] | None = None
+    #: Who has changed the draft since; none of them can approve it either. Kept by Tidings.
+    changed_by: Annotated[tuple[Annotated[str, Meta(max_length=200)], ...], Meta(max_length=1000)] = ()
     #: Anything else that is worth keeping: parameters, the tool, its version.
     details: Annotated[dict[str, Annotated[str, Meta(max_length=500)]], Meta(max_length=20)] = {}
 

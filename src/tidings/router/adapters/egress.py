@@ -59,8 +59,14 @@ def public_and(networks: Sequence[str]) -> Guard:
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 
 
+#: Assigned to protocols, and no host of anybody's; Python counts some of it as global.
+_PROTOCOLS = ipaddress.ip_network("192.0.0.0/24")
+
+
 def _is_public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
     site_local = isinstance(address, ipaddress.IPv6Address) and address.is_site_local
+    if address in _PROTOCOLS:
+        return False
     return address.is_global and not (
         address.is_multicast or address.is_reserved or address.is_unspecified or site_local
     )

@@ -112,6 +112,11 @@ async def _take_layouts(
         ]
     known = {layout.name: layout.text for layout in await layouts_store.list_layouts(tx)}
     changed = {name: text for name, text in read.layouts.items() if known.get(name) != text}
+    if len(known.keys() | changed.keys()) > layouts_store.MOST:
+        what = f"is one of more than {layouts_store.MOST} layouts, with those that are here already"
+        return [
+            error(layout_file(name), what, "take some out") for name in sorted(changed.keys() - known.keys())
+        ]
     if changed:
         await layouts_store.put_layouts(tx, changed, actor=actor, now=clock.now())
         entries = [

@@ -26,6 +26,8 @@ from tidings.notify.templates.bundle.layout import (
 )
 from tidings.notify.templates.bundle.texts import Broken, broken_json, from_file
 from tidings.notify.templates.create_version import VersionWish
+from tidings.notify.templates.expand.expand import BODY
+from tidings.notify.templates.layouts_store import LONGEST
 from tidings.notify.templates.model import BodyFormat
 from tidings.notify.templates.wire import CreateVersion, PartialName, channel_of, key_of
 
@@ -150,6 +152,10 @@ def _sorted_in(
     if folder is None:
         if not _is(place.name, PartialName):
             yield error(path, "has a name that can't be called", _rule(PartialName))
+        elif place.name == BODY:
+            yield error(path, "has the name of the place for the body", "give the layout another name")
+        if not 1 <= len(text) <= LONGEST:
+            yield error(path, "is empty or too long", f"use 1 to {LONGEST} characters")
         layouts[place.name] = text
         return
     match place.kind:
