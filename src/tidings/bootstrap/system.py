@@ -5,9 +5,7 @@ Tests build the same `System` over their own database.
 """
 
 import asyncio
-import os
 from collections.abc import Callable, Mapping, Sequence
-from enum import IntEnum
 from functools import cached_property
 from secrets import SystemRandom
 from types import TracebackType
@@ -18,16 +16,19 @@ from litestar import Router
 from litestar.handlers import HTTPRouteHandler
 
 from tidings import __version__
+from tidings.bootstrap.background import jobs
+from tidings.bootstrap.observers import BusMetrics, RouterMetrics
+from tidings.bootstrap.secret_stores import open_secrets, open_vault
+from tidings.bootstrap.stripes import Stripe, stripe
+from tidings.bootstrap.surface import routers
 from tidings.kernel import tracing
-from tidings.kernel.audit.anchor import AnchorJob, AnchorKeeper
 from tidings.kernel.audit.log import AuditLog
 from tidings.kernel.blobs.store import BlobStore, open_blobs
 from tidings.kernel.bus import Subscription
 from tidings.kernel.clock import Clock, SystemClock
 from tidings.kernel.db import Database, PoolSettings, WorkerTx
-from tidings.kernel.deduplicate import ConsumedEvents
 from tidings.kernel.dns import DnsResolver
-from tidings.kernel.flags.flags import FLAGS_CHANNEL, FLAGS_PAYLOAD, Flags, FlagsJob
+from tidings.kernel.flags.flags import Flags
 from tidings.kernel.http.app import HttpApp, build_app
 from tidings.kernel.http.asgi import App
 from tidings.kernel.http.callers import Authenticator, Door
@@ -45,89 +46,40 @@ from tidings.kernel.metrics import Metrics
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.postgres_bus import PostgresBus
 from tidings.kernel.postgres_bus.wakeups import Wake
-from tidings.kernel.secrets import EnvSecrets, FileSecrets, SecretResolver, SecretsByScheme
-from tidings.kernel.secrets_vault import VaultSecrets
-from tidings.kernel.secrets_vault_client import VaultClient, VaultServer
-from tidings.kernel.sweepers import SweepJob
 from tidings.kernel.workers import Presence
-from tidings.notify.access import deps as access_deps
-from tidings.notify.access import routes as access_routes
 from tidings.notify.access.authenticate import AnyAuthenticator, KeyAuthenticator
 from tidings.notify.access.last_used import LastUsed
 from tidings.notify.access.ledger import KeyLedger
 from tidings.notify.access.witness import AuditingWitness
-from tidings.notify.audit_trail import deps as audit_deps
-from tidings.notify.audit_trail import routes as audit_routes
 from tidings.notify.categories.registry import Categories
-from tidings.notify.channels import deps as channels_deps
-from tidings.notify.channels import routes as channels_routes
-from tidings.notify.channels.rotate import revoke_superseded
-from tidings.notify.channels.try_out import ChannelTester
 from tidings.notify.dispatch import outcome
 from tidings.notify.dispatch.claim import Turns
 from tidings.notify.dispatch.compose import Composer
 from tidings.notify.dispatch.job import EXPRESS_NAME, QUEUE_CHANNEL, QUEUE_NAME, DispatchJob
 from tidings.notify.dispatch.prepare import StepGate
 from tidings.notify.dispatch.schedule import ScheduleJob
-from tidings.notify.dispatch.schedule import sweep_done as sweep_schedule
 from tidings.notify.dispatch.steps import StepMaker
 from tidings.notify.dispatch.turn import TurnTaker
-from tidings.notify.erasure import consumer as erasure_consumer
-from tidings.notify.erasure import deps as erasure_deps
-from tidings.notify.erasure import routes as erasure_routes
 from tidings.notify.erasure.erase import Eraser
 from tidings.notify.facts.load import FactsLoader
-from tidings.notify.imports import deps as imports_deps
 from tidings.notify.imports import routes as imports_routes
 from tidings.notify.imports.engine import Importer
-from tidings.notify.imports.sweep import sweep_imports
-from tidings.notify.notifications import deps as notifications_deps
-from tidings.notify.notifications import routes as notifications_routes
 from tidings.notify.notifications.accept import Acceptor
 from tidings.notify.notifications.attachments import Attachments
-from tidings.notify.notifications.body import BodyReader
-from tidings.notify.notifications.cancel import Canceller
-from tidings.notify.notifications.explain import Explainer
 from tidings.notify.notifications.front import BODY_LIMIT, BULK_PATH, ONE_PATH, NotificationsFront
 from tidings.notify.notifications.intake import Intake
 from tidings.notify.notifications.order import OrderDesk
-from tidings.notify.notifications.simulate import Simulator
-from tidings.notify.notifications.store import sweep_ledger as sweep_dedup_ledger
 from tidings.notify.preference_center import confirmations
-from tidings.notify.preference_center import deps as preference_center_deps
-from tidings.notify.preference_center import routes as preference_center_routes
 from tidings.notify.preference_center.links import UnsubscribeLinks
-from tidings.notify.preference_center.store import sweep_tokens
-from tidings.notify.recipients import deps as recipients_deps
-from tidings.notify.recipients import routes as recipients_routes
-from tidings.notify.recipients.choose import PreferenceChanger
 from tidings.notify.recipients.upsert import RecipientUpserter
 from tidings.notify.render.engine import V8Renderer
-from tidings.notify.subject_access import deps as subject_access_deps
-from tidings.notify.subject_access import routes as subject_access_routes
-from tidings.notify.subject_access.export import SubjectExporter
-from tidings.notify.subject_access.sent import SentReader
-from tidings.notify.suppressions import deps as suppressions_deps
-from tidings.notify.suppressions import routes as suppressions_routes
-from tidings.notify.suppressions.counts import fold_counts
-from tidings.notify.suppressions.expire import expire_suppressions
 from tidings.notify.suppressions.suppress import Suppressor
-from tidings.notify.templates import deps as templates_deps
-from tidings.notify.templates import routes as templates_routes
 from tidings.notify.templates.bundle.routes import BODY_LIMITS as TEMPLATE_ZIP_LIMITS
 from tidings.notify.templates.resolve import (
-    TEMPLATES_CHANNEL,
-    TEMPLATES_PAYLOAD,
     Templates,
-    TemplatesJob,
 )
-from tidings.notify.tenants import consumer as tenants_consumer
-from tidings.notify.tenants import deps as tenants_deps
-from tidings.notify.tenants import provision as tenants_provision
-from tidings.notify.tenants import routes as tenants_routes
 from tidings.notify.tenants.change import TenantChanger
 from tidings.notify.tenants.states import ProjectedStates
-from tidings.operations.partitions.job import PartitionJob
 from tidings.router.adapters.egress import public_and
 from tidings.router.adapters.registry import ADAPTERS
 from tidings.router.channel_configs.configure import AdapterConfigs
@@ -139,7 +91,6 @@ from tidings.router.executions.jobs import DueJob
 from tidings.router.executions.record import Recorder
 from tidings.router.executions.rescue import Rescuer
 from tidings.router.executions.router import ExecutionRouter
-from tidings.router.executions.sweep import sweep_ledgers
 from tidings.router.ladder.decide import Ladder
 from tidings.router.profiles.forget import ProfileForgetter
 from tidings.router.vendors.accounts import Accounts
@@ -150,29 +101,9 @@ from tidings.settings import (
     AuthSettings,
     HttpSettings,
     Settings,
-    VaultSettings,
     address_and_port,
-    secret_environment,
     words,
 )
-
-_SERVICES = ("notification", "chan", "bff_backoffice")
-#: The services that note which events they have applied.
-_LEDGERS = ("notification", "chan")
-
-
-class _Stripe(IntEnum):
-    """Who adds to which of the striped counts, so that two transactions of one process don't wait for each other."""
-
-    ACCEPT = 0
-    DISPATCH = 1
-    OUTCOMES = 2
-    CANCEL = 3
-    ERASE = 4
-
-
-def _stripe(part: _Stripe) -> int:
-    return os.getpid() % 8 * len(_Stripe) + part
 
 
 class System:
@@ -191,8 +122,8 @@ class System:
         self.settings = settings
         self.clock = clock or SystemClock()
         self.metrics = Metrics()
-        self._runtime_url = runtime_url
-        self._owner_url = owner_url
+        self.runtime_url = runtime_url
+        self.owner_url = owner_url
 
         database = settings.database
         self.db = db or Database(
@@ -207,8 +138,8 @@ class System:
         self._flush_traces: Callable[[], None] | None = None
         self.kms = open_kms(settings.kms_url())
         self.keyring = Keyring(self.kms, clock=self.clock)
-        self.vault = _vault(settings.vault, self.clock)
-        self.secrets = _secrets(settings, self.vault, self.clock)
+        self.vault = open_vault(settings.vault, self.clock)
+        self.secrets = open_secrets(settings, self.vault, self.clock)
         channels = settings.channels
         self.resolver = DnsResolver([address_and_port(s, 53) for s in words(channels.dns_servers)])
         self.hot_state = LocalHotState(self.db, self.clock)
@@ -218,7 +149,7 @@ class System:
         self.router_audit = AuditLog("chan", self.clock)
         self.idempotency = Idempotency("notification", self.clock)
         self.flags = Flags(self.db, self.audit, self.clock)
-        self.bus = PostgresBus(runtime_url, self.db, clock=self.clock, observer=_BusMetrics(self.metrics))
+        self.bus = PostgresBus(runtime_url, self.db, clock=self.clock, observer=BusMetrics(self.metrics))
 
         self.gate = TenantGate(ProjectedStates(self.db), clock=self.clock)
         self.tenants = TenantChanger(outbox=self.outbox, audit=self.audit, clock=self.clock)
@@ -256,7 +187,7 @@ class System:
             upserter=RecipientUpserter(keyring=self.keyring, clock=self.clock),
             keyring=self.keyring,
             clock=self.clock,
-            stripe=_stripe(_Stripe.ACCEPT),
+            stripe=stripe(Stripe.ACCEPT),
         )
         self.intake = Intake(
             db=self.db,
@@ -277,7 +208,7 @@ class System:
         in_hand = InHand()
         rescuer = Rescuer(in_hand, worker_id=self._worker_id, clock=self.clock)
         self.presence = Presence(
-            self._runtime_url,
+            self.runtime_url,
             self.db,
             clock=self.clock,
             free_orphans=[self._free_claims, rescuer.free_orphans],
@@ -295,7 +226,7 @@ class System:
             audit=self.audit,
             clock=self.clock,
             backups_kept=self.settings.stores.backups_kept,
-            stripe=_stripe(_Stripe.ERASE),
+            stripe=stripe(Stripe.ERASE),
         )
         steps = StepMaker(
             composer=self.composer,
@@ -307,7 +238,7 @@ class System:
         self.step_gate = StepGate(
             db=self.db, loader=self.facts, keyring=self.keyring, steps=steps, clock=self.clock
         )
-        observer = _RouterMetrics(self.metrics)
+        observer = RouterMetrics(self.metrics)
         ladder = Ladder()
         luck = SystemRandom().random
         accounts = Accounts(self.db, vendors=frozenset(ADAPTERS), clock=self.clock)
@@ -356,7 +287,7 @@ class System:
                 steps=steps,
                 router=self.router,
                 clock=self.clock,
-                stripe=_stripe(_Stripe.DISPATCH),
+                stripe=stripe(Stripe.DISPATCH),
             ),
             router=self.router,
             presence=self.presence,
@@ -379,7 +310,7 @@ class System:
                 ledger="notification",
                 by_index=True,
                 on_tenant_events=outcome.handler(
-                    outbox=self.outbox, clock=self.clock, stripe=_stripe(_Stripe.OUTCOMES)
+                    outbox=self.outbox, clock=self.clock, stripe=stripe(Stripe.OUTCOMES)
                 ),
             )
         )
@@ -452,95 +383,7 @@ class System:
 
     def jobs(self) -> Mapping[str, Job]:
         """What runs beside the API; any number of processes may run them at once."""
-        bus = self.bus
-        return {
-            "bus": bus,
-            **{f"relay_{schema}": bus.relay(schema) for schema in _SERVICES},
-            "tenants": bus.consumer(
-                Subscription(
-                    group=tenants_consumer.GROUP,
-                    subjects=tenants_consumer.SUBJECTS,
-                    ledger="notification",
-                    on_platform_events=tenants_consumer.handle,
-                )
-            ),
-            "tenant_keys": bus.consumer(
-                Subscription(
-                    group=tenants_provision.GROUP,
-                    subjects=tenants_provision.SUBJECTS,
-                    ledger="notification",
-                    on_tenant_events=tenants_provision.handler(self.keyring),
-                )
-            ),
-            "erasure": bus.consumer(
-                Subscription(
-                    group=erasure_consumer.GROUP,
-                    subjects=erasure_consumer.SUBJECTS,
-                    ledger="notification",
-                    by_index=True,
-                    # A person is much to lock; with many in one transaction everybody else would wait.
-                    by_lane=True,
-                    on_tenant_events=erasure_consumer.handler(self.eraser),
-                )
-            ),
-            "partitions": PartitionJob(
-                url=self._owner_url or self._runtime_url,
-                may_make=self._owner_url is not None,
-                every=self.settings.jobs.partitions_every,
-                clock=self.clock,
-                metrics=self.metrics,
-            ),
-            "audit_anchors": AnchorJob(
-                [AnchorKeeper(self.db, log, self.kms, self.clock) for log in (self.audit, self.router_audit)],
-                on_broken=lambda log: self.metrics.audit_broken.labels(log).inc(),
-            ),
-            "flags": FlagsJob(self.flags, bus.wakeups.on(FLAGS_CHANNEL, FLAGS_PAYLOAD)),
-            "templates": TemplatesJob(self.templates, bus.wakeups.on(TEMPLATES_CHANNEL, TEMPLATES_PAYLOAD)),
-            **({"vault": self.vault} if self.vault is not None else {}),
-            "last_used": self.last_used,
-            "presence": self.presence,
-            "dispatch": self.dispatch,
-            "schedule": self.schedule,
-            "due": self.due,
-            "outcomes": self.outcomes,
-            "confirmations": self.confirmations,
-            "sweepers": SweepJob(
-                {
-                    "idempotency_keys": lambda most: self.idempotency.sweep(self.db, limit=most),
-                    "dead_letters": lambda _: bus.dead_letters.sweep(),
-                    "hot_state": self._sweep_hot_state,
-                    "consumed_events": self._sweep_consumed,
-                    "dedup_ledger": self._sweep_ledger,
-                    "schedule": lambda most: sweep_schedule(self.db, self.clock, limit=most),
-                    "opt_out_tokens": self._sweep_tokens,
-                    "credentials": lambda most: revoke_superseded(
-                        self.db, self.clock, grace=self.settings.channels.credential_grace, limit=most
-                    ),
-                    "delivery_ledgers": lambda most: sweep_ledgers(self.db, self.clock, limit=most),
-                    "expired_suppressions": lambda most: expire_suppressions(
-                        self.db, self.suppressor, self.clock, limit=most
-                    ),
-                    "suppression_counts": lambda most: fold_counts(self.db, limit=most),
-                    "imports": lambda most: sweep_imports(self.db, self.clock, limit=most),
-                },
-                every=self.settings.jobs.sweep_every,
-                metrics=self.metrics,
-            ),
-        }
-
-    async def _sweep_hot_state(self, most: int) -> int:
-        return max((await self.hot_state.sweep(limit=most)).values())
-
-    async def _sweep_consumed(self, _: int) -> int:
-        return sum([await ConsumedEvents(schema).sweep(self.db, self.clock) for schema in _LEDGERS])
-
-    async def _sweep_tokens(self, most: int) -> int:
-        async with self.db.worker() as tx:
-            return await sweep_tokens(tx, now=self.clock.now(), limit=most)
-
-    async def _sweep_ledger(self, most: int) -> int:
-        async with self.db.worker() as tx:
-            return await sweep_dedup_ledger(tx, now=self.clock.now(), limit=most)
+        return jobs(self)
 
     def build_app(
         self,
@@ -566,144 +409,8 @@ class System:
             attachments=self.attachments,
             clock=self.clock,
         )
-        bodies = BodyReader(
-            self.db,
-            loader=self.facts,
-            keyring=self.keyring,
-            composer=self.composer,
-            links=self.links,
-            audit=self.audit,
-        )
         return build_app(
-            routers=[
-                *access_routes.routers(
-                    access_deps.Deps(
-                        db=self.db,
-                        clock=self.clock,
-                        ledger=self.key_ledger,
-                        keys=self.keys,
-                        idempotency=self.idempotency,
-                    )
-                ),
-                *tenants_routes.routers(
-                    tenants_deps.Deps(
-                        db=self.db,
-                        clock=self.clock,
-                        outbox=self.outbox,
-                        audit=self.audit,
-                        idempotency=self.idempotency,
-                        gate=self.gate,
-                    )
-                ),
-                *audit_routes.routers(audit_deps.Deps(db=self.db, audit=self.audit)),
-                *recipients_routes.routers(
-                    recipients_deps.Deps(
-                        db=self.db,
-                        clock=self.clock,
-                        keyring=self.keyring,
-                        categories=self.categories,
-                        outbox=self.outbox,
-                        audit=self.audit,
-                    )
-                ),
-                *erasure_routes.routers(erasure_deps.Deps(db=self.db, eraser=self.eraser)),
-                *subject_access_routes.routers(self._subject_access(bodies)),
-                *preference_center_routes.routers(
-                    preference_center_deps.Deps(
-                        db=self.db,
-                        clock=self.clock,
-                        loader=self.facts,
-                        changer=PreferenceChanger(outbox=self.outbox, audit=self.audit, clock=self.clock),
-                        limits=self.hot_state.limits,
-                    )
-                ),
-                *suppressions_routes.routers(
-                    suppressions_deps.Deps(
-                        db=self.db,
-                        clock=self.clock,
-                        keyring=self.keyring,
-                        outbox=self.outbox,
-                        audit=self.audit,
-                    )
-                ),
-                *imports_routes.routers(
-                    imports_deps.Deps(
-                        db=self.db,
-                        clock=self.clock,
-                        importer=self.importer,
-                        suppressor=self.suppressor,
-                        upserter=RecipientUpserter(keyring=self.keyring, clock=self.clock),
-                        categories=self.categories,
-                        outbox=self.outbox,
-                    )
-                ),
-                *channels_routes.routers(
-                    channels_deps.Deps(
-                        db=self.db,
-                        clock=self.clock,
-                        audit=self.audit,
-                        router=self.adapter_configs,
-                        secrets=self.secrets,
-                        outbox=self.outbox,
-                        desk=self.vendor_desk,
-                        tester=ChannelTester(
-                            desk=self.vendor_desk,
-                            limits=self.hot_state.limits,
-                            loader=self.facts,
-                            keyring=self.keyring,
-                            audit=self.audit,
-                            clock=self.clock,
-                        ),
-                        resolver=self.resolver,
-                    )
-                ),
-                *templates_routes.routers(
-                    templates_deps.Deps(
-                        db=self.db,
-                        clock=self.clock,
-                        outbox=self.outbox,
-                        audit=self.audit,
-                        idempotency=self.idempotency,
-                        engine=self.renderer,
-                        templates=self.templates,
-                        facts=self.facts,
-                        own_hosts=self.own_hosts,
-                    )
-                ),
-                *notifications_routes.routers(
-                    notifications_deps.Deps(
-                        db=self.db,
-                        clock=self.clock,
-                        history=self.history,
-                        front=front,
-                        canceller=Canceller(
-                            outbox=self.outbox,
-                            audit=self.audit,
-                            clock=self.clock,
-                            stripe=_stripe(_Stripe.CANCEL),
-                        ),
-                        explainer=Explainer(
-                            self.db,
-                            history=self.history,
-                            templates=self.templates,
-                            categories=self.categories,
-                            clock=self.clock,
-                        ),
-                        simulator=Simulator(
-                            self.db,
-                            desk=self.desk,
-                            loader=self.facts,
-                            keyring=self.keyring,
-                            composer=self.composer,
-                            attachments=self.attachments,
-                            links=self.links,
-                            clock=self.clock,
-                        ),
-                        bodies=bodies,
-                    )
-                ),
-                *more_routers,
-            ],
+            routers=[*routers(self, front), *more_routers],
             door=door,
             clock=self.clock,
             version=__version__,
@@ -722,20 +429,6 @@ class System:
             tracer=tracing.tracer("http") if self.settings.observability.otlp_url else None,
             on_answer=on_answer or self._count,
         )
-
-    def _subject_access(self, bodies: BodyReader) -> subject_access_deps.Deps:
-        sent = SentReader(
-            self.db,
-            loader=self.facts,
-            keyring=self.keyring,
-            bodies=bodies,
-            attachments=self.attachments,
-            clock=self.clock,
-        )
-        exporter = SubjectExporter(
-            self.db, keyring=self.keyring, sent=sent, audit=self.audit, clock=self.clock
-        )
-        return subject_access_deps.Deps(exporter=exporter)
 
     def _count(self, answered: Answered) -> None:
         self.metrics.requests.labels(answered.method, answered.route, str(answered.status)).inc()
@@ -762,79 +455,3 @@ def _tokens(auth: AuthSettings, clock: Clock) -> Authenticator | None:
         settings=JwtSettings(issuer=auth.issuer, audience=auth.audience),
         clock=clock,
     )
-
-
-def _vault(chosen: VaultSettings, clock: Clock) -> VaultClient | None:
-    if chosen.url is None:
-        return None
-    server = VaultServer(
-        url=chosen.url,
-        token=chosen.token,
-        token_file=chosen.token_file,
-        namespace=chosen.namespace,
-        ca_file=chosen.ca_file,
-    )
-    return VaultClient(server, clock=clock)
-
-
-def _secrets(settings: Settings, vault: VaultClient | None, clock: Clock) -> SecretsByScheme:
-    known: dict[str, SecretResolver] = {
-        "file": FileSecrets(settings.secrets_dir()),
-        "env": EnvSecrets(secret_environment()),
-    }
-    if vault is not None:
-        chosen = settings.vault
-        known["vault"] = VaultSecrets(vault, clock=clock, mount=chosen.mount, tenants=chosen.tenants)
-    return SecretsByScheme(known)
-
-
-class _RouterMetrics:
-    """Counts what becomes of messages."""
-
-    def __init__(self, metrics: Metrics) -> None:
-        self._metrics = metrics
-
-    def called(self, vendor: str, status: str, count: int, seconds: float) -> None:
-        self._metrics.vendor_calls.labels(vendor, status).inc(count)
-        self._metrics.vendor_seconds.labels(vendor).observe(seconds)
-
-    def ended(self, result: str, count: int) -> None:
-        self._metrics.outcomes.labels(result).inc(count)
-
-    def lost(self, count: int) -> None:
-        self._metrics.claims_lost.inc(count)
-
-    def failed(self, part: str) -> None:
-        self._metrics.job_failures.labels(part).inc()
-
-
-class _BusMetrics:
-    """Counts what happens on the bus."""
-
-    def __init__(self, metrics: Metrics) -> None:
-        self._metrics = metrics
-
-    def relayed(self, outbox: str, count: int, lag_seconds: float) -> None:
-        self._metrics.relayed.labels(outbox).inc(count)
-        self._metrics.relay_lag.observe(lag_seconds)
-
-    def consumed(self, group: str, count: int) -> None:
-        self._metrics.consumed.labels(group).inc(count)
-
-    def parked(self, group: str, count: int) -> None:
-        self._metrics.parked.labels(group).inc(count)
-
-    def died(self, group: str, count: int) -> None:
-        self._metrics.dead_letters.labels(group).inc(count)
-
-    def took_over(self, group: str) -> None:
-        self._metrics.takeovers.labels(group).inc()
-
-    def failed(self, part: str) -> None:
-        self._metrics.job_failures.labels(part).inc()
-
-    def waiting(self, outbox: str, seconds: float) -> None:
-        self._metrics.outbox_waiting.labels(outbox).set(seconds)
-
-    def behind(self, group: str, seconds: float) -> None:
-        self._metrics.group_behind.labels(group).set(seconds)

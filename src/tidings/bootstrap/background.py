@@ -1,0 +1,136 @@
+"""What runs beside the API: relays, consumers, the dispatcher, sweepers."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING
+
+from tidings.kernel.audit.anchor import AnchorJob, AnchorKeeper
+from tidings.kernel.bus import Subscription
+from tidings.kernel.deduplicate import ConsumedEvents
+from tidings.kernel.flags.flags import FLAGS_CHANNEL, FLAGS_PAYLOAD, FlagsJob
+from tidings.kernel.jobs import Job
+from tidings.kernel.sweepers import SweepJob
+from tidings.notify.channels.rotate import revoke_superseded
+from tidings.notify.dispatch.schedule import sweep_done as sweep_schedule
+from tidings.notify.erasure import consumer as erasure_consumer
+from tidings.notify.imports.sweep import sweep_imports
+from tidings.notify.notifications.store import sweep_ledger as sweep_dedup_ledger
+from tidings.notify.preference_center.store import sweep_tokens
+from tidings.notify.suppressions.counts import fold_counts
+from tidings.notify.suppressions.expire import expire_suppressions
+from tidings.notify.templates.resolve import (
+    TEMPLATES_CHANNEL,
+    TEMPLATES_PAYLOAD,
+    TemplatesJob,
+)
+from tidings.notify.tenants import consumer as tenants_consumer
+from tidings.notify.tenants import provision as tenants_provision
+from tidings.operations.partitions.job import PartitionJob
+from tidings.router.executions.sweep import sweep_ledgers
+
+if TYPE_CHECKING:
+    from tidings.bootstrap.system import System
+
+_SERVICES = ("notification", "chan", "bff_backoffice")
+#: The services that note which events they have applied.
+_LEDGERS = ("notification", "chan")
+
+
+def jobs(system: "System") -> Mapping[str, Job]:
+    """By name; any number of processes may run them at once."""
+    bus = system.bus
+    return {
+        "bus": bus,
+        **{f"relay_{schema}": bus.relay(schema) for schema in _SERVICES},
+        "tenants": bus.consumer(
+            Subscription(
+                group=tenants_consumer.GROUP,
+                subjects=tenants_consumer.SUBJECTS,
+                ledger="notification",
+                on_platform_events=tenants_consumer.handle,
+            )
+        ),
+        "tenant_keys": bus.consumer(
+            Subscription(
+                group=tenants_provision.GROUP,
+                subjects=tenants_provision.SUBJECTS,
+                ledger="notification",
+                on_tenant_events=tenants_provision.handler(system.keyring),
+            )
+        ),
+        "erasure": bus.consumer(
+            Subscription(
+                group=erasure_consumer.GROUP,
+                subjects=erasure_consumer.SUBJECTS,
+                ledger="notification",
+                by_index=True,
+                # A person is much to lock; with many in one transaction everybody else would wait.
+                by_lane=True,
+                on_tenant_events=erasure_consumer.handler(system.eraser),
+            )
+        ),
+        "partitions": PartitionJob(
+            url=system.owner_url or system.runtime_url,
+            may_make=system.owner_url is not None,
+            every=system.settings.jobs.partitions_every,
+            clock=system.clock,
+            metrics=system.metrics,
+        ),
+        "audit_anchors": AnchorJob(
+            [
+                AnchorKeeper(system.db, log, system.kms, system.clock)
+                for log in (system.audit, system.router_audit)
+            ],
+            on_broken=lambda log: system.metrics.audit_broken.labels(log).inc(),
+        ),
+        "flags": FlagsJob(system.flags, bus.wakeups.on(FLAGS_CHANNEL, FLAGS_PAYLOAD)),
+        "templates": TemplatesJob(system.templates, bus.wakeups.on(TEMPLATES_CHANNEL, TEMPLATES_PAYLOAD)),
+        **({"vault": system.vault} if system.vault is not None else {}),
+        "last_used": system.last_used,
+        "presence": system.presence,
+        "dispatch": system.dispatch,
+        "schedule": system.schedule,
+        "due": system.due,
+        "outcomes": system.outcomes,
+        "confirmations": system.confirmations,
+        "sweepers": SweepJob(
+            {
+                "idempotency_keys": lambda most: system.idempotency.sweep(system.db, limit=most),
+                "dead_letters": lambda _: bus.dead_letters.sweep(),
+                "hot_state": partial(_sweep_hot_state, system),
+                "consumed_events": partial(_sweep_consumed, system),
+                "dedup_ledger": partial(_sweep_ledger, system),
+                "schedule": lambda most: sweep_schedule(system.db, system.clock, limit=most),
+                "opt_out_tokens": partial(_sweep_tokens, system),
+                "credentials": lambda most: revoke_superseded(
+                    system.db, system.clock, grace=system.settings.channels.credential_grace, limit=most
+                ),
+                "delivery_ledgers": lambda most: sweep_ledgers(system.db, system.clock, limit=most),
+                "expired_suppressions": lambda most: expire_suppressions(
+                    system.db, system.suppressor, system.clock, limit=most
+                ),
+                "suppression_counts": lambda most: fold_counts(system.db, limit=most),
+                "imports": lambda most: sweep_imports(system.db, system.clock, limit=most),
+            },
+            every=system.settings.jobs.sweep_every,
+            metrics=system.metrics,
+        ),
+    }
+
+
+async def _sweep_hot_state(system: "System", most: int) -> int:
+    return max((await system.hot_state.sweep(limit=most)).values())
+
+
+async def _sweep_consumed(system: "System", _: int) -> int:
+    return sum([await ConsumedEvents(schema).sweep(system.db, system.clock) for schema in _LEDGERS])
+
+
+async def _sweep_tokens(system: "System", most: int) -> int:
+    async with system.db.worker() as tx:
+        return await sweep_tokens(tx, now=system.clock.now(), limit=most)
+
+
+async def _sweep_ledger(system: "System", most: int) -> int:
+    async with system.db.worker() as tx:
+        return await sweep_dedup_ledger(tx, now=system.clock.now(), limit=most)

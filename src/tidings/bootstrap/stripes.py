@@ -1,0 +1,18 @@
+"""Which of the striped counts each part of a process adds to."""
+
+import os
+from enum import IntEnum
+
+
+class Stripe(IntEnum):
+    """Who adds to which of the striped counts, so that two transactions of one process don't wait for each other."""
+
+    ACCEPT = 0
+    DISPATCH = 1
+    OUTCOMES = 2
+    CANCEL = 3
+    ERASE = 4
+
+
+def stripe(part: Stripe) -> int:
+    return os.getpid() % 8 * len(Stripe) + part

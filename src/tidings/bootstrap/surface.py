@@ -1,0 +1,200 @@
+"""Every route of the API, each with what it needs of the system."""
+
+from typing import TYPE_CHECKING
+
+from litestar import Router
+from litestar.handlers import HTTPRouteHandler
+
+from tidings.bootstrap.stripes import Stripe, stripe
+from tidings.notify.access import deps as access_deps
+from tidings.notify.access import routes as access_routes
+from tidings.notify.audit_trail import deps as audit_deps
+from tidings.notify.audit_trail import routes as audit_routes
+from tidings.notify.channels import deps as channels_deps
+from tidings.notify.channels import routes as channels_routes
+from tidings.notify.channels.try_out import ChannelTester
+from tidings.notify.erasure import deps as erasure_deps
+from tidings.notify.erasure import routes as erasure_routes
+from tidings.notify.imports import deps as imports_deps
+from tidings.notify.imports import routes as imports_routes
+from tidings.notify.notifications import deps as notifications_deps
+from tidings.notify.notifications import routes as notifications_routes
+from tidings.notify.notifications.body import BodyReader
+from tidings.notify.notifications.cancel import Canceller
+from tidings.notify.notifications.explain import Explainer
+from tidings.notify.notifications.front import NotificationsFront
+from tidings.notify.notifications.simulate import Simulator
+from tidings.notify.preference_center import deps as preference_center_deps
+from tidings.notify.preference_center import routes as preference_center_routes
+from tidings.notify.recipients import deps as recipients_deps
+from tidings.notify.recipients import routes as recipients_routes
+from tidings.notify.recipients.choose import PreferenceChanger
+from tidings.notify.recipients.upsert import RecipientUpserter
+from tidings.notify.subject_access import deps as subject_access_deps
+from tidings.notify.subject_access import routes as subject_access_routes
+from tidings.notify.subject_access.export import SubjectExporter
+from tidings.notify.subject_access.sent import SentReader
+from tidings.notify.suppressions import deps as suppressions_deps
+from tidings.notify.suppressions import routes as suppressions_routes
+from tidings.notify.templates import deps as templates_deps
+from tidings.notify.templates import routes as templates_routes
+from tidings.notify.tenants import deps as tenants_deps
+from tidings.notify.tenants import routes as tenants_routes
+
+if TYPE_CHECKING:
+    from tidings.bootstrap.system import System
+
+
+def routers(system: "System", front: NotificationsFront) -> list[Router | HTTPRouteHandler]:
+    """All of them; `front` takes what comes most often."""
+    bodies = BodyReader(
+        system.db,
+        loader=system.facts,
+        keyring=system.keyring,
+        composer=system.composer,
+        links=system.links,
+        audit=system.audit,
+    )
+    return [
+        *access_routes.routers(
+            access_deps.Deps(
+                db=system.db,
+                clock=system.clock,
+                ledger=system.key_ledger,
+                keys=system.keys,
+                idempotency=system.idempotency,
+            )
+        ),
+        *tenants_routes.routers(
+            tenants_deps.Deps(
+                db=system.db,
+                clock=system.clock,
+                outbox=system.outbox,
+                audit=system.audit,
+                idempotency=system.idempotency,
+                gate=system.gate,
+            )
+        ),
+        *audit_routes.routers(audit_deps.Deps(db=system.db, audit=system.audit)),
+        *recipients_routes.routers(
+            recipients_deps.Deps(
+                db=system.db,
+                clock=system.clock,
+                keyring=system.keyring,
+                categories=system.categories,
+                outbox=system.outbox,
+                audit=system.audit,
+            )
+        ),
+        *erasure_routes.routers(erasure_deps.Deps(db=system.db, eraser=system.eraser)),
+        *subject_access_routes.routers(_subject_access(system, bodies)),
+        *preference_center_routes.routers(
+            preference_center_deps.Deps(
+                db=system.db,
+                clock=system.clock,
+                loader=system.facts,
+                changer=PreferenceChanger(outbox=system.outbox, audit=system.audit, clock=system.clock),
+                limits=system.hot_state.limits,
+            )
+        ),
+        *suppressions_routes.routers(
+            suppressions_deps.Deps(
+                db=system.db,
+                clock=system.clock,
+                keyring=system.keyring,
+                outbox=system.outbox,
+                audit=system.audit,
+            )
+        ),
+        *imports_routes.routers(
+            imports_deps.Deps(
+                db=system.db,
+                clock=system.clock,
+                importer=system.importer,
+                suppressor=system.suppressor,
+                upserter=RecipientUpserter(keyring=system.keyring, clock=system.clock),
+                categories=system.categories,
+                outbox=system.outbox,
+            )
+        ),
+        *channels_routes.routers(
+            channels_deps.Deps(
+                db=system.db,
+                clock=system.clock,
+                audit=system.audit,
+                router=system.adapter_configs,
+                secrets=system.secrets,
+                outbox=system.outbox,
+                desk=system.vendor_desk,
+                tester=ChannelTester(
+                    desk=system.vendor_desk,
+                    limits=system.hot_state.limits,
+                    loader=system.facts,
+                    keyring=system.keyring,
+                    audit=system.audit,
+                    clock=system.clock,
+                ),
+                resolver=system.resolver,
+            )
+        ),
+        *templates_routes.routers(
+            templates_deps.Deps(
+                db=system.db,
+                clock=system.clock,
+                outbox=system.outbox,
+                audit=system.audit,
+                idempotency=system.idempotency,
+                engine=system.renderer,
+                templates=system.templates,
+                facts=system.facts,
+                own_hosts=system.own_hosts,
+            )
+        ),
+        *notifications_routes.routers(
+            notifications_deps.Deps(
+                db=system.db,
+                clock=system.clock,
+                history=system.history,
+                front=front,
+                canceller=Canceller(
+                    outbox=system.outbox,
+                    audit=system.audit,
+                    clock=system.clock,
+                    stripe=stripe(Stripe.CANCEL),
+                ),
+                explainer=Explainer(
+                    system.db,
+                    history=system.history,
+                    templates=system.templates,
+                    categories=system.categories,
+                    clock=system.clock,
+                ),
+                simulator=Simulator(
+                    system.db,
+                    desk=system.desk,
+                    loader=system.facts,
+                    keyring=system.keyring,
+                    composer=system.composer,
+                    attachments=system.attachments,
+                    links=system.links,
+                    clock=system.clock,
+                ),
+                bodies=bodies,
+            )
+        ),
+    ]
+
+
+def _subject_access(system: "System", bodies: BodyReader) -> subject_access_deps.Deps:
+    sent = SentReader(
+        system.db,
+        loader=system.facts,
+        keyring=system.keyring,
+        bodies=bodies,
+        attachments=system.attachments,
+        clock=system.clock,
+    )
+    exporter = SubjectExporter(
+        system.db, keyring=system.keyring, sent=sent, audit=system.audit, clock=system.clock
+    )
+    return subject_access_deps.Deps(exporter=exporter)
