@@ -18,6 +18,7 @@ _PIECE = 64 * 1024
 #: Pauses, in seconds, after a connection broke off; then the person has to say that they want to go on.
 _PAUSES = (1.0, 2.0, 4.0, 8.0)
 _SHOWN = 10
+_STYLES = {"error": "bold red", "warning": "yellow"}
 
 
 def import_file(
@@ -71,11 +72,17 @@ def show(done: "Imported", tidings: "Tidings", *, as_json: bool, report: Path | 
             f"{done.added:,} {would}added, {done.changed:,} changed, {done.unchanged:,} unchanged, "
             f"{done.refused:,} refused"
         ),
-        *(
-            Text(f"  line {p.line}{f', {shown(p.column)}' if p.column else ''}: {shown(p.what)} ({p.code})")
-            for p in done.first_problems[:_SHOWN]
-        ),
     ]
+    if done.warnings:
+        lines.append(Text(f"{done.warnings:,} warnings: those lines count, without what is named"))
+    for p in done.first_problems[:_SHOWN]:
+        where = f"line {p.line}{f', {shown(p.column)}' if p.column else ''}"
+        style = _STYLES.get(p.severity, "")
+        lines.append(
+            Text.assemble(
+                f"  {where}: ", (f"{shown(p.severity)}: ", style), f"{shown(p.what)} ({shown(p.code)})"
+            )
+        )
     if done.problems > _SHOWN:
         rest = f"; all of them are in {report}" if report else "; --report FILE keeps all of them"
         lines.append(Text(f"  … {done.problems - _SHOWN:,} more problems{rest}"))

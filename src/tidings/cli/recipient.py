@@ -41,13 +41,21 @@ def erase(
 
     if receipt is not None and receipt.exists():
         raise CommandError(f"{receipt} is there already; name another file for the receipt")
+    if receipt is not None and not receipt.parent.is_dir():
+        raise CommandError(f"there is no folder {receipt.parent} for the receipt; nothing was erased")
     if not yes and not typer.confirm(f"Erase {recipient}? There is no way back.", err=True):
         raise CommandError("nothing was erased")
     with client(url, key, tenant, data_dir) as tidings:
         found = tidings.call(recipients.erase(recipient, reason=reason))
     text = json.dumps(found, indent=2, ensure_ascii=False)
-    if receipt is not None:
-        receipt.write_text(f"{text}\n", encoding="utf-8")
+    lost = None if receipt is None else _unwritten(receipt, f"{text}\n")
+    if lost is not None:
+        # It is done and can't be undone: the proof of it must not be lost with a full disk.
+        print(text)
+        raise CommandError(
+            f"{recipient} was erased, but {receipt} can't be written: {lost}; the receipt is printed above, and "
+            "doing it again gives the same one"
+        )
     if as_json:
         print(text)
         return
@@ -88,6 +96,22 @@ def export(
     finally:
         draft.unlink(missing_ok=True)
     print(f"{target}: {target.stat().st_size} bytes; README.txt in it says what is what")
+
+
+def _unwritten(receipt: Path, text: str) -> str | None:
+    """Why it could not be written; half of it is not left there."""
+    try:
+        # Only where there is nothing: whatever has come to lie there since we looked is not ours.
+        with receipt.open("x", encoding="utf-8") as file:
+            try:
+                file.write(text)
+                file.flush()
+            except OSError:
+                receipt.unlink(missing_ok=True)
+                raise
+    except OSError as error:
+        return error.strerror or type(error).__name__
+    return None
 
 
 def _check(archive: Path) -> None:

@@ -120,8 +120,13 @@ def validate(
     _show(report, as_json=as_json)
     errors = sum(found.severity == "error" for found in report.findings)
     if not as_json:
-        print(f"{errors} to mend" if errors else "nothing stands in the way of publishing")
-    if errors:
+        if errors:
+            print(f"{errors} to mend")
+        elif not report.publishable:
+            print("not all of them were checked: name fewer at a time")
+        else:
+            print("nothing stands in the way of publishing")
+    if errors or not report.publishable:
         raise SystemExit(1)
 
 

@@ -22,7 +22,7 @@ def test_a_list_is_taken_in_counted_and_taken_out(operator: Operator, tmp_path: 
 
     assert (tried["added"], tried["refused"], tried["dry_run"]) == (3000, 1, True)
     assert "3,000 added, 0 changed, 0 unchanged, 1 refused" in said
-    assert "line 3002, email: must be an e-mail address" in said
+    assert "line 3002, email: error: must be an e-mail address" in said
     assert "nobody" not in said
     assert list(csv.reader(report.open()))[1][:3] == ["3002", "email", "bad_address"]
     assert (again["added"], again["unchanged"]) == (0, 3000)

@@ -15,6 +15,7 @@ from tests.support.name_server import NameServer, Zone, name_server
 from tidings.kernel.db import Database
 from tidings.kernel.dns import DnsError, DnsResolver
 from tidings.notify.channels.dns_check.check import check_domain
+from tidings.notify.channels.dns_check.dmarc import check_dmarc
 from tidings.notify.channels.dns_check.model import Finding, worst
 from tidings.notify.channels.try_out import DNS_LIMIT
 
@@ -199,3 +200,40 @@ async def test_over_http(good: NameServer, db: Database, tmp_path: Path) -> None
     assert [check["check"] for check in told["checks"]] == ["spf", "dkim", "dmarc", "mx"]
     assert other.status_code == 400
     assert codes == [200] * (DNS_LIMIT.limit - 1) + [429]
+
+
+@pytest.mark.parametrize(
+    ("domain", "asked"),
+    [
+        ("acme.test", ["acme.test", "test"]),
+        ("mail.acme.test", ["mail.acme.test", "acme.test", "test"]),
+        ("a.b.c.d.e.f.g.h.i.acme.test", ["a.b.c.d.e.f.g.h.i.acme.test", "acme.test", "test"]),
+        ("news.mail.acme.co.uk", ["news.mail.acme.co.uk", "acme.co.uk", "co.uk"]),
+        ("mail.ministry.gov.af", ["mail.ministry.gov.af", "ministry.gov.af", "gov.af"]),
+        ("mail.acme.af", ["mail.acme.af", "acme.af", "af"]),
+        ("co.uk", ["co.uk", "uk"]),
+        ("localhost", ["localhost"]),
+    ],
+)
+async def test_a_policy_is_looked_for_at_three_names_at_most(domain: str, asked: list[str]) -> None:
+    async with name_server({}) as server:
+        found = await check_dmarc(DnsResolver([("127.0.0.1", server.port)]), domain)
+        names = [line.removesuffix(" TXT").removeprefix("_dmarc.") for line in server.asked]
+
+    assert found.status == "fail"
+    assert names == asked
+
+
+async def test_a_policy_between_the_name_and_its_organisation_is_nobodys() -> None:
+    """Receivers go from the name to the organisation: what lies between must not be told as if it held."""
+    record = {"TXT": ['"v=DMARC1; p=reject; rua=mailto:x@acme.test"']}
+    zone_of_them = {"_dmarc.mail.acme.test": record, "_dmarc.registry": record}
+    async with name_server(zone_of_them) as server:
+        resolver = DnsResolver([("127.0.0.1", server.port)])
+        between = await check_dmarc(resolver, "eu.mail.acme.test")
+        above = await check_dmarc(resolver, "mail.acme.registry")
+
+    assert (between.status, between.found) == ("fail", None)
+    assert "_dmarc.acme.test" in (between.how or "")
+    assert (above.status, above.name) == ("warn", "_dmarc.registry")
+    assert "_dmarc.acme.registry" in (above.how or "")

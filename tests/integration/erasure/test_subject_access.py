@@ -98,3 +98,34 @@ async def test_a_stranger_gets_nothing(world: PipelineWorld) -> None:
         async with world.http.as_tenant(here.tenant_id, scopes=["recipients:read"]) as reader:
             refused: httpx.Response = await reader.post(path)
         assert refused.status_code == 403
+
+
+async def test_it_says_who_read_the_words_and_since_when_an_address_is_held_back(
+    world: PipelineWorld,
+) -> None:
+    them = Somebody()
+    async with world.sender() as sender:
+        recipient_id = await them.known_to(sender)
+        sent = await sender.send(**them.message(recipient_id))
+        other = await sender.send()
+        await world.settle()
+        for one in (sent, other):
+            answer = await sender.client.get(f"/api/v1/notifications/{one['id']}/body")
+            assert answer.status_code == 200, answer.text
+        lines = f"channel,address,reason,date\nemail,{them.mail},complaint,2020-02-03\n"
+        brought = await sender.client.post(
+            "/api/v1/suppressions/import", content=lines, headers={"Content-Type": "text/csv"}
+        )
+        assert brought.json()["added"] == 1, brought.text
+
+        archive = await _export(sender, recipient_id)
+
+        looks = [line for line in _lines(archive, "audit.jsonl") if line["about"] == "notification"]
+        assert [(line["action"], line["notification_id"]) for line in looks] == [
+            ("body_revealed", sent["id"])
+        ]
+        assert looks[0]["actor"]
+        held = json.loads(archive.read("suppressions.json"))
+        since = {one["channel"]: one["occurred_at"] for one in held}
+        assert since["email"].startswith("2020-02-03")
+        assert since["sms"] is None

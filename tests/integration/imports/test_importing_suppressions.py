@@ -322,3 +322,53 @@ async def test_a_longer_expiry_counts_as_a_change(world: PeopleWorld) -> None:
 
     counted = [(one["added"], one["changed"], one["unchanged"]) for one in (first, longer, same)]
     assert counted == [(1, 0, 0), (0, 1, 0), (0, 0, 1)]
+
+
+async def test_the_history_names_the_import_whatever_the_file_says(world: PeopleWorld) -> None:
+    """Notes are the file's words and nobody's name; a file of our own comes back with the notes it had, and no longer."""
+    tenant, other = await world.tenant(), await world.tenant()
+    longest = "n" * 500
+    lines = f"address,reason,notes,date\na@example.test,manual,admin@example.test,2020-01-01\nb@example.test,manual,{longest},\n"
+    done = (await send(world, tenant.id, lines)).json()
+    async with world.http.as_tenant(tenant.id) as client:
+        listed = (await client.get("/api/v1/suppressions")).json()["items"]
+        noted = next(one for one in listed if one["occurred_at"].startswith("2020"))
+        history = (await client.get(f"/api/v1/suppressions/{noted['id']}/history")).json()["items"]
+        exported = await client.get("/api/v1/suppressions/export", params={"reveal": "true"})
+    again = (await send(world, other.id, exported.content)).json()
+    async with world.http.as_tenant(other.id) as client:
+        there = (await client.get("/api/v1/suppressions")).json()["items"]
+
+    assert (done["added"], done["refused"]) == (2, 0)
+    assert [(item["what"], item["by"]) for item in history] == [
+        ("occurred", done["id"]), ("added", done["id"]),
+    ]  # fmt: skip
+    assert noted["notes"] == f"import {done['id']}: admin@example.test"
+    assert (again["added"], again["refused"]) == (2, 0)
+    assert sorted(one["notes"] for one in there) == [
+        f"import {again['id']}: admin@example.test", f"import {again['id']}: {longest}",
+    ]  # fmt: skip
+
+
+async def test_pages_of_imports_are_full_whatever_else_there_is(world: PeopleWorld) -> None:
+    """Who may see one kind only gets as many of that kind as they asked for, and a cursor only where there are more."""
+    tenant = await world.tenant()
+    for n in range(3):
+        await send(world, tenant.id, people(1, n))
+        async with world.http.as_tenant(tenant.id) as client:
+            await client.post("/api/v1/recipients/import", content=f"id\nrcp_{n}\n", headers=CSV)
+    async with world.http.as_tenant(tenant.id, scopes=["suppressions:read"]) as client:
+        first = (await client.get("/api/v1/imports", params={"limit": "2"})).json()
+        rest = (await client.get("/api/v1/imports", params={"cursor": first["next_cursor"]})).json()
+        refused = await client.get("/api/v1/imports", params={"kind": "recipients"})
+    async with world.http.as_tenant(tenant.id, scopes=["templates:read"]) as client:
+        nothing = (await client.get("/api/v1/imports")).json()
+    async with world.http.as_tenant(tenant.id) as client:
+        everything = (await client.get("/api/v1/imports")).json()["items"]
+
+    assert [len(page["items"]) for page in (first, rest)] == [2, 1]
+    assert {one["kind"] for page in (first, rest) for one in page["items"]} == {"suppressions"}
+    assert rest["next_cursor"] is None
+    assert refused.status_code == 403
+    assert (nothing["items"], nothing["next_cursor"]) == ([], None)
+    assert len(everything) == 6

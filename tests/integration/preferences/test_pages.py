@@ -1,6 +1,7 @@
 """The public pages: looking changes nothing, saying no once or ten times is the same, and nobody logs in."""
 
 import re
+from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import NoReturn
 
@@ -304,3 +305,32 @@ async def test_kind_words_while_the_database_is_away(
                 )
                 assert token not in page.text
                 assert "secret words" not in page.text
+
+
+async def test_nobody_can_post_a_long_body_there(world: PipelineWorld) -> None:
+    """Announced or not; whole forms of the largest page fit, and what the API takes elsewhere does not."""
+    too_long = b"x=" + b"y" * routes.MOST_BYTES
+
+    async def unannounced() -> AsyncIterator[bytes]:
+        for start in range(0, len(too_long), 8192):
+            yield too_long[start : start + 8192]
+
+    async with world.sender() as sender:
+        laila = await visitor(world, sender)
+        refused = [
+            await laila.browser.post(f"/{path}/{laila.token}", content=body)
+            for path in ("u", "p")
+            for body in (too_long, unannounced())
+        ]
+        version = (await laila.choices())["version"]
+        fits = await laila.browser.post(f"/u/{laila.token}", content=too_long[: routes.MOST_BYTES])
+        elsewhere = await sender.client.post(
+            "/api/v1/suppressions", content=too_long, headers={"Content-Type": "application/json"}
+        )
+
+    assert [(answer.status_code, answer.json()["code"]) for answer in refused] == [
+        (413, "body_too_large")
+    ] * 4
+    assert version == 0
+    assert fits.status_code == 200
+    assert elsewhere.status_code == 400

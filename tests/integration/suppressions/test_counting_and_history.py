@@ -170,3 +170,14 @@ async def test_the_export_shows_hints_unless_asked_and_goes_in_again(world: Peop
         world.db, tenant.id, "SELECT actor FROM notification.audit WHERE action = 'exported'"
     )
     assert len(audited) == 1
+
+
+async def test_nobody_can_delete_a_suppression_behind_the_counts(world: PeopleWorld) -> None:
+    """The trigger counts what is added and released; that is all there is, as long as no role may delete."""
+    async with world.db.worker() as tx:
+        found = await tx.connection.fetch(
+            "SELECT role FROM unnest(ARRAY['tidings_runtime', 'tidings_platform', 'tidings_worker', 'tidings_breakglass'])"
+            " AS known (role) WHERE has_table_privilege(role, 'notification.suppressions', 'DELETE, TRUNCATE')"
+        )
+
+    assert found == []

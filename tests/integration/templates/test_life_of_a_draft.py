@@ -196,3 +196,22 @@ async def test_templates_are_listed_with_what_is_worth_knowing(world: TemplateWo
     assert [line["channel"] for line in mails.json()["items"]] == ["email"]
     assert other.json()["items"] == []
     assert wrong.status_code == 400
+
+
+async def test_a_report_that_is_too_long_says_so_and_hides_no_error(world: TemplateWorld) -> None:
+    """What comes last is what a try finds: it counts, though warnings filled the report before."""
+    unused = {f"unused{n}": {"type": "string"} for n in range(205)}
+    schema = {"type": "object", "properties": {"name": {"type": "string"}, **unused}}
+    empty = {"en": {"format": "text", "subject": "Hi", "body": "{{#if name}}Hi{{/if}}"}}
+    tenant = await world.http.tenant()
+    async with world.http.as_tenant(tenant.id) as client:
+        body = draft(variables_schema=schema, locales=empty, preview_samples={"nobody": {}})
+        made = await client.post(f"{PATH}/versions", json=body)
+        report = (await client.post(f"{ONE}/validate")).json()
+        refused = await client.post(f"{ONE}/publish")
+
+    assert made.status_code == 201, made.text
+    assert [found["severity"] for found in report["findings"]] == ["warning"] * 200 + ["error"]
+    assert report["findings"][-1]["what"] == "there are 6 things more than the 200 that are told"
+    assert report["publishable"] is False
+    assert refused.json()["code"] == "template_unpublishable"

@@ -174,23 +174,21 @@ async def import_preferences(request: AnyRequest) -> ImportView:
 async def list_imports(request: AnyRequest) -> Page[ImportView]:
     """List imports."""
     query = read_query(request, ListImports)
-    scopes = caller_of(request).scopes
     if query.kind is not None:
         _may_read(request, query.kind)
+    scopes = caller_of(request).scopes
+    readable = [kind for kind, scope in _READ.items() if scope in scopes and query.kind in (None, kind)]
     after = read_cursor(query.cursor, listing=_LISTING)
     async with _tenant(request) as tx:
         found = await store.list_imports(
-            tx, after_id=after.id if after else None, kind=query.kind, limit=query.limit + 1
+            tx, after_id=after.id if after else None, kinds=readable, limit=query.limit + 1
         )
-    page = page_of(
+    return page_of(
         found,
         limit=query.limit,
         listing=_LISTING,
         id_of=lambda known: known.id,
         render=lambda known: ImportView.of(known, []),
-    )
-    return Page(
-        items=[view for view in page.items if _READ[view.kind] in scopes], next_cursor=page.next_cursor
     )
 
 

@@ -130,10 +130,16 @@ async def find_import(tx: TenantTx, import_id: ImportId) -> Import | None:
     return None if row is None else _from_row(row)
 
 
-async def list_imports(tx: TenantTx, *, after_id: str | None, kind: Kind | None, limit: int) -> list[Import]:
-    """The newest first, from a cursor on."""
+async def list_imports(
+    tx: TenantTx, *, after_id: str | None, kinds: Sequence[Kind], limit: int
+) -> list[Import]:
+    """Those of these kinds, the newest first, from a cursor on."""
     rows = await tx.fetch(
-        QUERIES.list_imports, tenant_id=tx.tenant_id, after_id=after_id, kind=kind, limit=limit
+        QUERIES.list_imports,
+        tenant_id=tx.tenant_id,
+        after_id=after_id,
+        kinds=[kind.value for kind in kinds],
+        limit=limit,
     )
     return [_from_row(row) for row in rows]
 

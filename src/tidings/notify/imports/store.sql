@@ -66,7 +66,7 @@ SELECT id, kind, status, options, format, dry_run, emit_events, idempotency_key,
 FROM notification.imports
 WHERE tenant_id = :tenant_id
   AND (CAST(:after_id AS text) IS NULL OR id < :after_id)
-  AND (CAST(:kind AS text) IS NULL OR kind = :kind)
+  AND kind = ANY(CAST(:kinds AS text[]))
 ORDER BY id DESC
 LIMIT :limit;
 

@@ -29,6 +29,7 @@ from tidings.notify.suppressions.model import (
     Reason,
     SuppressibleChannel,
     SuppressionWish,
+    own_notes,
     whole_domain,
 )
 from tidings.notify.suppressions.suppress import Suppressor
@@ -160,7 +161,7 @@ class SuppressionTarget:
                 wrong.append(
                     LineProblem(row.line, columns["expires_at"], "past_expiry", "must lie in the future")
                 )
-        notes = given.get("notes") or None
+        notes = own_notes(given.get("notes"))
         if notes is not None and (len(notes) > _LONGEST_NOTE or not notes.isprintable()):
             what = f"must be one line of at most {_LONGEST_NOTE} characters"
             wrong.append(LineProblem(row.line, columns["notes"], "bad_notes", what))

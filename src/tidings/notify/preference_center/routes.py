@@ -6,10 +6,12 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from litestar import Request, Response, Router, get, post
+from litestar.middleware import DefineMiddleware
 
 from tidings.kernel.errors import DatabaseBusyError, DatabaseError, DatabaseUnavailableError
 from tidings.kernel.http.asgi import header
 from tidings.kernel.http.bodies import body_of
+from tidings.kernel.http.body_limit import BodyLimit
 from tidings.kernel.http.operations import deps_of, given, operation
 from tidings.kernel.logs import get_logger
 from tidings.notify.preference_center import store
@@ -43,6 +45,10 @@ _HTML = "text/html"
 _NOTHING_HERE = {"unknown": 404, "expired": 410, "busy": 429}
 #: A page of many categories has two for each box.
 _MOST_FIELDS = 1000
+#: Anybody may post here, without a key: far more than that many fields need, and far less than the API takes.
+MOST_BYTES = 128 * 1024
+#: Plain ASGI, of which the framework has types of its own.
+_LIMITED: Any = BodyLimit
 _STALE = 412
 _DOWN = 503
 
@@ -346,6 +352,7 @@ def routers(deps: Deps) -> list[Router]:
             "/",
             route_handlers=handlers,
             opt=given(deps),
+            middleware=[DefineMiddleware(_LIMITED, limit=MOST_BYTES)],
             exception_handlers={DatabaseBusyError: _down, DatabaseUnavailableError: _down},
         )
     ]

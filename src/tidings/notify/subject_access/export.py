@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
+from tidings.contracts.profiles import LearnedProfile, ProfileTeller
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.blobs.keys import escape_file_name
 from tidings.kernel.clock import Clock
@@ -34,19 +35,29 @@ class Known:
     whole: Whole = field(repr=False)
     preferences: Preferences
     suppressions: list[dict[str, Any]]
+    #: What the router has learned about reaching them.
+    learned: LearnedProfile | None = field(repr=False)
 
 
 class SubjectExporter:
     """Makes archives."""
 
     def __init__(
-        self, db: Database, *, keyring: Keyring, sent: SentReader, audit: AuditLog, clock: Clock
+        self,
+        db: Database,
+        *,
+        keyring: Keyring,
+        sent: SentReader,
+        audit: AuditLog,
+        clock: Clock,
+        router: ProfileTeller | None = None,
     ) -> None:
         self._db = db
         self._keyring = keyring
         self._sent = sent
         self._audit = audit
         self._clock = clock
+        self._router = router
 
     async def open(self, asked: Asked, *, actor: str) -> Known:
         """Who it is about, and a line in the audit; an `ErasedRecipientError` where nothing can be read any more."""
@@ -56,6 +67,7 @@ class SubjectExporter:
                 raise ErasedRecipientError
             chosen = await preferences.load_preferences(tx, recipient_ids=[asked.recipient_id])
             held = await store.find_suppressions(tx, [address.address_hash for address in whole.addresses])
+            learned = None if self._router is None else await self._router.tell(tx, asked.recipient_id)
             entry = Entry(
                 entity_type="recipient", entity_id=asked.recipient_id, action="exported", actor=actor
             )
@@ -65,6 +77,7 @@ class SubjectExporter:
             whole=whole,
             preferences=chosen.get(asked.recipient_id) or nothing_chosen(asked.recipient_id),
             suppressions=held,
+            learned=learned,
         )
 
     def archive(self, known: Known) -> AsyncIterator[bytes]:
@@ -77,6 +90,8 @@ class SubjectExporter:
         yield _json("profile.json", RecipientView.of(known.whole, reveal=True))
         yield _json("preferences.json", known.preferences)
         yield _json("suppressions.json", known.suppressions)
+        if known.learned is not None:
+            yield _json("reaching.json", known.learned)
         yield PackedFile(name="consents.jsonl", pieces=_lines(self._consents(asked)))
         yield PackedFile(name="notifications.jsonl", pieces=_lines(self._sent.notifications(asked)))
         async for file in self._sent.files(asked):
@@ -117,6 +132,27 @@ class SubjectExporter:
                 if len(found) < _PAGE:
                     break
                 before = found[-1].id
+        async for look in self._sent.looks(asked):
+            yield look
+        async for change in self._changed_by_hand(asked):
+            yield change
+
+    async def _changed_by_hand(self, asked: Asked) -> AsyncIterator[Any]:
+        before: str | None = None
+        while self._router is not None:
+            async with self._db.tenant(asked.tenant_id, caller_role=asked.role) as tx:
+                found = await self._router.audited(tx, asked.recipient_id, before=before, limit=_PAGE)
+            for row in found:
+                yield {
+                    "id": row.id,
+                    "at": row.at,
+                    "about": "profile",
+                    "action": row.action,
+                    "actor": row.actor,
+                }
+            if len(found) < _PAGE:
+                return
+            before = found[-1].id
 
 
 def _json(name: str, content: Any) -> PackedFile:

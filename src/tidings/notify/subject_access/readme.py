@@ -9,9 +9,10 @@ profile.json          who you are known as: name, language, time zone, tags, and
 preferences.json      what you allow and what you do not
 consents.jsonl        every yes and every no that you gave: when, how it came, and where that can be looked up
 suppressions.json     addresses of yours that are not written to, and why
+reaching.json         how well messages reached you on each channel; not there where nothing was learned
 notifications.jsonl   every message to you, the newest first: what it was made from, its words, and what became of it
 attachments/          the files that went along, by message
-audit.jsonl           who looked at your data, or changed it, and when
+audit.jsonl           who looked at your data or read your messages, or changed something, and when
 
 A .jsonl file has one record on each line.
 

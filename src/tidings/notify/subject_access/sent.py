@@ -107,6 +107,21 @@ class SentReader:
                 ):
                     yield SentFile(notification_id=row.id, place=place, attachment=attachment)
 
+    async def looks(self, asked: Asked) -> AsyncIterator[dict[str, Any]]:
+        """Who read the words of these messages, or stopped one, and when."""
+        async for ids in self._pages(asked):
+            async with self._db.tenant(asked.tenant_id, caller_role=asked.role, by_index=True) as tx:
+                found = await store.load_looks(tx, ids)
+            for row in found:
+                yield {
+                    "id": row["id"],
+                    "at": row["occurred_at"],
+                    "about": "notification",
+                    "notification_id": row["entity_id"],
+                    "action": row["action"],
+                    "actor": row["actor"],
+                }
+
     async def _open(self, asked: Asked, row: Pending, key: DataKey | None) -> Sequence[Attachment]:
         if key is None or row.attachments is None:
             return ()

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from tidings.kernel.db import TenantTx
+from tidings.kernel.db import Row, TenantTx
 from tidings.kernel.ids import NotificationId, time_of
 from tidings.kernel.sql import Queries
 
@@ -14,6 +14,13 @@ async def find_suppressions(tx: TenantTx, hashes: Sequence[str]) -> list[dict[st
     """Those of these addresses, released ones too, the oldest first."""
     rows = await tx.fetch(QUERIES.find_suppressions, tenant_id=tx.tenant_id, hashes=list(hashes))
     return [{name: value for name, value in row.items() if name != "address_hash"} for row in rows]
+
+
+async def load_looks(tx: TenantTx, ids: Sequence[NotificationId]) -> list[Row]:
+    """The audit's lines about these notifications: id, moment, notification, action and actor."""
+    return await tx.fetch(
+        QUERIES.load_looks, tenant_id=tx.tenant_id, ids=list(ids), created_ats=[time_of(i) for i in ids]
+    )
 
 
 async def load_logs(

@@ -1,10 +1,23 @@
 -- name: find_suppressions
 -- By hash and not by channel: a number has one hash on all of them.
 SELECT mine.id, mine.channel, mine.reason, mine.notes, mine.expires_at, mine.released_at, mine.created_at,
-       mine.source_notification_id, mine.address_hash
+       mine.occurred_at, mine.source_notification_id, mine.address_hash
 FROM (SELECT DISTINCT hash FROM unnest(:hashes::text[]) AS given (hash)) AS theirs
 JOIN notification.suppressions AS mine ON mine.tenant_id = :tenant_id AND mine.address_hash = theirs.hash
 ORDER BY mine.id;
+
+-- name: load_looks
+-- Who read the words of a set of notifications, or stopped one; all of that came after they were made.
+SELECT mine.id, mine.occurred_at, mine.entity_id, mine.action, mine.actor
+FROM unnest(:ids::text[], :created_ats::timestamptz[]) AS wanted (id, created_at)
+CROSS JOIN LATERAL (
+    SELECT a.id, a.occurred_at, a.entity_id, a.action, a.actor
+    FROM notification.audit AS a
+    WHERE a.tenant_id = :tenant_id AND a.entity_type = 'notification' AND a.entity_id = wanted.id
+      AND a.occurred_at >= wanted.created_at
+    ORDER BY a.occurred_at, a.id
+    OFFSET 0
+) AS mine;
 
 -- name: load_logs
 -- What vendors said, of a set of notifications; attempts begin after their notification was made.

@@ -1,5 +1,6 @@
 """Suppressions: addresses and mail domains that must not be written to."""
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -7,7 +8,7 @@ from typing import Final, Literal, get_args
 
 from tidings.kernel.addresses import NormalisedAddress, Pepper, normalise
 from tidings.kernel.errors import BadValueError
-from tidings.kernel.ids import SuppressionId, time_of
+from tidings.kernel.ids import ImportId, SuppressionId, time_of
 
 #: Channels on which an address can be suppressed: those where it belongs to a person out there.
 SuppressibleChannel = Literal["email", "sms", "whatsapp", "telegram", "viber", "voice", "push"]
@@ -111,6 +112,27 @@ class Held:
     by: Literal["tenant", "platform", "domain"]
     suppression_id: SuppressionId
     reason: Reason
+
+
+#: Before the notes of a row that an import brought: no row of an import has an audit of its own.
+_BROUGHT: Final = re.compile(r"import (imp_[0-9A-HJKMNP-TV-Z]{26})(?:: |$)")
+
+
+def brought_notes(import_id: ImportId, notes: str | None) -> str:
+    """What is kept as notes of a row that an import brings: which import, then what the file says."""
+    return f"import {import_id}: {notes}" if notes else f"import {import_id}"
+
+
+def own_notes(notes: str | None) -> str | None:
+    """Notes without the import that they name: a file of our own says which one its rows came with before."""
+    found = _BROUGHT.match(notes or "")
+    return (notes[found.end() :] if notes and found else notes) or None
+
+
+def brought_by(notes: str | None) -> ImportId | None:
+    """The import that such notes name."""
+    found = _BROUGHT.match(notes or "")
+    return None if found is None else ImportId(found[1])
 
 
 def mail_domain_of(channel: str, address: str) -> str | None:

@@ -11,7 +11,7 @@ from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import PlatformTx, TenantTx
 from tidings.kernel.events import Event, new_event
-from tidings.kernel.ids import SUPPRESSION, SuppressionId
+from tidings.kernel.ids import SUPPRESSION, ImportId, SuppressionId
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.tracing import current_traceparent
@@ -22,6 +22,7 @@ from tidings.notify.suppressions.model import (
     Reason,
     Suppression,
     SuppressionWish,
+    brought_notes,
     sealing_purpose,
 )
 
@@ -79,7 +80,7 @@ class Suppressor:
         ]
 
     async def import_set(
-        self, tx: TenantTx, wishes: Sequence[SuppressionWish], *, source: str, emit_events: bool
+        self, tx: TenantTx, wishes: Sequence[SuppressionWish], *, source: ImportId, emit_events: bool
     ) -> tuple[int, int]:
         """Each address suppressed, in one statement where all were before, in a few where not.
 
@@ -109,7 +110,7 @@ class Suppressor:
                     address_ciphertext=key.seal(wish.address.encode(), sealing_purpose(wish.channel)),
                     reason=wish.reason,
                     source_notification_id=None,
-                    notes=wish.notes or f"import {source}",
+                    notes=brought_notes(source, wish.notes),
                     expires_at=wish.expires_at,
                     released_at=None,
                     released_by=None,

@@ -21,6 +21,7 @@ from tidings.notify.suppressions.model import (
     SuppressibleChannel,
     Suppression,
     SuppressionWish,
+    brought_by,
     domain_of,
     sealing_purpose,
     whole_domain,
@@ -187,7 +188,7 @@ class HistoryItem(Struct, frozen=True, kw_only=True):
     at: Moment
     #: `added` or `released`; `occurred` where another service had suppressed it before.
     what: str
-    #: The user, key or import that did it; `system:expired` where its time was over.
+    #: The user, the key or the import (`imp_…`) that did it; `system:expired` where its time was over.
     by: str
     #: In the words of the one who did it.
     why: str | None
@@ -205,10 +206,9 @@ class History(Struct, frozen=True, kw_only=True):
             row.action: HistoryItem(at=row.occurred_at, what=row.action, by=row.actor, why=row.reason)
             for row in audited
         }
-        found.setdefault(
-            "added",
-            HistoryItem(at=suppression.created_at, what="added", by=suppression.notes or "import", why=None),
-        )
+        # Notes are anybody's words: of them only the import that wrote them counts. An erasure takes that too.
+        by = brought_by(suppression.notes) or "import"
+        found.setdefault("added", HistoryItem(at=suppression.created_at, what="added", by=by, why=None))
         if suppression.occurred_at is not None:
             found["occurred"] = HistoryItem(
                 at=suppression.occurred_at, what="occurred", by=found["added"].by, why=None

@@ -1,13 +1,14 @@
 """The only Python here that runs SQL on the pictures of versions."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 import msgspec
 
 from tidings.kernel.db import TenantTx
 from tidings.kernel.ids import TemplateVersionId
-from tidings.kernel.sql import Queries
+from tidings.kernel.sql import Queries, Query
 from tidings.notify.templates.assets import Asset
 from tidings.notify.templates.model import AssetFacts, Version
 from tidings.notify.templates.store import Side
@@ -26,27 +27,32 @@ async def find_assets(tx: Side, version: Version, *, name: str | None = None) ->
     return [Asset(row["name"], bytes(row["content"])) for row in rows]
 
 
-async def put_assets(
-    tx: Side, version_id: TemplateVersionId, assets: Collection[Asset], now: datetime
-) -> None:
-    """Add or change pictures of a draft; one statement for all of them."""
-    if not assets:
+async def put_assets(tx: Side, fresh: Sequence[tuple[TemplateVersionId, Asset]], *, now: datetime) -> None:
+    """Add or change pictures of drafts; one statement for all of them."""
+    if not fresh:
         return
-    fresh = {"names": [asset.name for asset in assets], "contents": [asset.content for asset in assets]}
-    if isinstance(tx, TenantTx):
-        await tx.execute(QUERIES.put_assets, tenant_id=tx.tenant_id, version_id=version_id, now=now, **fresh)
-    else:
-        await tx.execute(QUERIES.put_platform_assets, version_id=version_id, now=now, **fresh)
+    query, scope = _side(tx, QUERIES.put_assets, QUERIES.put_platform_assets)
+    await tx.execute(
+        query,
+        version_ids=[version_id for version_id, _ in fresh],
+        names=[asset.name for _, asset in fresh],
+        contents=[asset.content for _, asset in fresh],
+        now=now,
+        **scope,
+    )
 
 
-async def delete_assets(tx: Side, version_id: TemplateVersionId, *, kept: Collection[str] = ()) -> None:
-    """Take a draft's pictures away, but for those that are named."""
-    if isinstance(tx, TenantTx):
-        await tx.execute(
-            QUERIES.delete_assets, tenant_id=tx.tenant_id, version_id=version_id, kept=list(kept)
-        )
-    else:
-        await tx.execute(QUERIES.delete_platform_assets, version_id=version_id, kept=list(kept))
+async def delete_assets(tx: Side, gone: Sequence[tuple[TemplateVersionId, str]]) -> None:
+    """Take pictures of drafts away, each by its version and its name."""
+    if not gone:
+        return
+    query, scope = _side(tx, QUERIES.delete_assets, QUERIES.delete_platform_assets)
+    await tx.execute(
+        query,
+        version_ids=[version_id for version_id, _ in gone],
+        names=[name for _, name in gone],
+        **scope,
+    )
 
 
 async def note_assets(
@@ -60,3 +66,7 @@ async def note_assets(
         )
     else:
         await tx.execute(QUERIES.note_platform_assets, version_id=version_id, assets=assets, now=now)
+
+
+def _side(tx: Side, own: Query, platforms: Query) -> tuple[Query, dict[str, Any]]:
+    return (own, {"tenant_id": tx.tenant_id}) if isinstance(tx, TenantTx) else (platforms, {})

@@ -1,28 +1,32 @@
 -- name: put_assets
 -- New ones and changed ones in one statement.
 INSERT INTO notification.template_assets (tenant_id, version_id, name, content, created_at)
-SELECT :tenant_id, :version_id, fresh.name, fresh.content, :now
-FROM unnest(CAST(:names AS text[]), CAST(:contents AS bytea[])) AS fresh (name, content)
-ORDER BY fresh.name
+SELECT :tenant_id, fresh.version_id, fresh.name, fresh.content, :now
+FROM unnest(CAST(:version_ids AS text[]), CAST(:names AS text[]), CAST(:contents AS bytea[]))
+     AS fresh (version_id, name, content)
+ORDER BY fresh.version_id, fresh.name
 ON CONFLICT (tenant_id, version_id, name) DO UPDATE SET content = excluded.content, created_at = excluded.created_at;
 
 -- name: put_platform_assets
 -- The same for the platform's.
 INSERT INTO notification_platform.template_assets (version_id, name, content, created_at)
-SELECT :version_id, fresh.name, fresh.content, :now
-FROM unnest(CAST(:names AS text[]), CAST(:contents AS bytea[])) AS fresh (name, content)
-ORDER BY fresh.name
+SELECT fresh.version_id, fresh.name, fresh.content, :now
+FROM unnest(CAST(:version_ids AS text[]), CAST(:names AS text[]), CAST(:contents AS bytea[]))
+     AS fresh (version_id, name, content)
+ORDER BY fresh.version_id, fresh.name
 ON CONFLICT (version_id, name) DO UPDATE SET content = excluded.content, created_at = excluded.created_at;
 
 -- name: delete_assets
--- All but those that are named.
-DELETE FROM notification.template_assets
-WHERE tenant_id = :tenant_id AND version_id = :version_id AND name <> ALL(CAST(:kept AS text[]));
+-- Those that are named, each with its version.
+DELETE FROM notification.template_assets AS mine
+USING unnest(CAST(:version_ids AS text[]), CAST(:names AS text[])) AS gone (version_id, name)
+WHERE mine.tenant_id = :tenant_id AND mine.version_id = gone.version_id AND mine.name = gone.name;
 
 -- name: delete_platform_assets
 -- The same for the platform's.
-DELETE FROM notification_platform.template_assets
-WHERE version_id = :version_id AND name <> ALL(CAST(:kept AS text[]));
+DELETE FROM notification_platform.template_assets AS mine
+USING unnest(CAST(:version_ids AS text[]), CAST(:names AS text[])) AS gone (version_id, name)
+WHERE mine.version_id = gone.version_id AND mine.name = gone.name;
 
 -- name: note_assets
 -- What a draft has from now on; an approval was for what it showed before.

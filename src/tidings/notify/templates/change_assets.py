@@ -1,6 +1,6 @@
 """The use cases "this picture belongs to the draft" and "it does not any more"."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from tidings.contracts.tenants import Channel
@@ -33,7 +33,7 @@ async def put_asset(
     facts = {**version.assets, asset.name: asset.facts}
     if fault := crowd_fault(facts):
         raise InvalidError([FieldError("assets", fault)])
-    await assets_store.put_assets(tx, version.id, [asset], clock.now())
+    await assets_store.put_assets(tx, [(version.id, asset)], now=clock.now())
     await audit.append(tx, [entry_of(template, version, "version.changed", actor)])
     return await _noted(tx, version, facts, clock)
 
@@ -54,20 +54,8 @@ async def delete_asset(
     if name not in version.assets:
         raise UnknownAssetError(f"{key} for {channel} {semver} has no such picture")
     facts = {other: known for other, known in version.assets.items() if other != name}
-    await assets_store.delete_assets(tx, version.id, kept=facts)
+    await assets_store.delete_assets(tx, [(version.id, name)])
     await audit.append(tx, [entry_of(template, version, "version.changed", actor)])
-    return await _noted(tx, version, facts, clock)
-
-
-async def set_assets(tx: Side, version: Version, assets: Collection[Asset], clock: Clock) -> Version:
-    """A draft that its caller holds, with these pictures and no others."""
-    facts = {asset.name: asset.facts for asset in assets}
-    if facts == dict(version.assets):
-        return version
-    if version.assets:
-        await assets_store.delete_assets(tx, version.id, kept=facts)
-    fresh = [asset for asset in assets if version.assets.get(asset.name) != asset.facts]
-    await assets_store.put_assets(tx, version.id, fresh, clock.now())
     return await _noted(tx, version, facts, clock)
 
 

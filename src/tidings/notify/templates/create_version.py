@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from datetime import datetime
+from typing import Any, Final
 
 from tidings.contracts.tenants import Channel
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
-from tidings.kernel.db import TenantTx
 from tidings.kernel.errors import AlreadyExistsError, MissingReferenceError
 from tidings.kernel.ids import TEMPLATE, TEMPLATE_VERSION
 from tidings.kernel.refusals import FieldError, InvalidError
@@ -25,6 +25,9 @@ from tidings.notify.templates.model import (
 from tidings.notify.templates.semver import Semver
 
 DEFAULT_LOCALE = "en"
+#: What is wrong with a category that nobody knows, and with a key whose template was put away.
+UNKNOWN_CATEGORY: Final = FieldError("category", "is not a known category")
+ARCHIVED_KEY: Final = FieldError("key", "belongs to a template that was archived; choose another")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,13 +68,26 @@ async def create_version(
         template = await _add_template(tx, wish, key=key, channel=channel, actor=actor, clock=clock)
     else:
         refuse_changes(template, wish)
-    version = Version(
+    version = new_draft(template, wish, actor=actor, now=now)
+    try:
+        await store.add_versions(tx, [version], created_by=actor, now=now)
+    except AlreadyExistsError as error:
+        raise TemplateVersionTakenError(
+            f"{key} for {channel} has a version {wish.semver} already; choose a higher one"
+        ) from error
+    await audit.append(tx, [created_entry(template, version, actor)])
+    return template, version
+
+
+def new_draft(template: Template, wish: VersionWish, *, actor: str, now: datetime) -> Version:
+    """The wish as a version that nobody has seen yet."""
+    return Version(
         id=TEMPLATE_VERSION.new(now),
         template_id=template.id,
         tenant_id=template.tenant_id,
         semver=wish.semver,
         status=VersionStatus.DRAFT,
-        source=_source(tx, wish),
+        source=_source(template, wish),
         created_by=actor,
         approver_user_id=None,
         supersedes_id=None,
@@ -88,53 +104,57 @@ async def create_version(
         layout=wish.layout,
         provenance=wish.provenance,
     )
-    try:
-        await store.add_version(tx, version, now=now)
-    except AlreadyExistsError as error:
-        raise TemplateVersionTakenError(
-            f"{key} for {channel} has a version {wish.semver} already; choose a higher one"
-        ) from error
-    entry = Entry(
+
+
+def created_entry(template: Template, version: Version, actor: str) -> Entry:
+    """What the audit says of a new version."""
+    return Entry(
         entity_type="template",
         entity_id=template.id,
         action="version.created",
         actor=actor,
-        after={"key": key, "channel": channel, "version_id": version.id, "semver": str(wish.semver)},
+        after={
+            "key": template.key,
+            "channel": template.channel,
+            "version_id": version.id,
+            "semver": str(version.semver),
+        },
     )
-    await audit.append(tx, [entry])
-    return template, version
 
 
-def _source(tx: store.Side, wish: VersionWish) -> VersionSource:
+def _source(template: Template, wish: VersionWish) -> VersionSource:
     if wish.provenance is not None:
         return VersionSource.AI_DRAFTED
-    return VersionSource.TENANT if isinstance(tx, TenantTx) else VersionSource.PLATFORM
+    return VersionSource.PLATFORM if template.tenant_id is None else VersionSource.TENANT
+
+
+def new_template(wish: VersionWish, *, key: str, channel: Channel, now: datetime) -> store.NewTemplate:
+    """The template that a first version brings; an `InvalidError` where it does not say what is needed."""
+    if wish.category is None:
+        raise InvalidError([FieldError("category", "is required with the first version of a template")])
+    return store.NewTemplate(
+        id=TEMPLATE.new(now),
+        key=key,
+        channel=channel,
+        category=wish.category,
+        default_locale=wish.default_locale or DEFAULT_LOCALE,
+        fallback_chain=wish.template_fallback_chain or (),
+        default_priority=wish.default_priority or "normal",
+    )
 
 
 async def _add_template(
     tx: store.Side, wish: VersionWish, *, key: str, channel: Channel, actor: str, clock: Clock
 ) -> Template:
-    if wish.category is None:
-        raise InvalidError([FieldError("category", "is required with the first version of a template")])
     now = clock.now()
+    fresh = new_template(wish, key=key, channel=channel, now=now)
     try:
-        await store.add_template(
-            tx,
-            id=TEMPLATE.new(now),
-            key=key,
-            channel=channel,
-            category=wish.category,
-            default_locale=wish.default_locale or DEFAULT_LOCALE,
-            fallback_chain=wish.template_fallback_chain or (),
-            default_priority=wish.default_priority or "normal",
-            created_by=actor,
-            now=now,
-        )
+        await store.add_templates(tx, [fresh], created_by=actor, now=now)
     except MissingReferenceError as error:
-        raise InvalidError([FieldError("category", "is not a known category")]) from error
+        raise InvalidError([UNKNOWN_CATEGORY]) from error
     template = await store.lock_template(tx, key=key, channel=channel)
     if template is None:
-        raise InvalidError([FieldError("key", "belongs to a template that was archived; choose another")])
+        raise InvalidError([ARCHIVED_KEY])
     return template
 
 

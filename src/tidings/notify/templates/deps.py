@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tidings.contracts.prices import PriceList
 from tidings.kernel.audit.log import AuditLog
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
@@ -31,5 +32,7 @@ class Deps:
     templates: Templates
     #: Reads recipients, for previews.
     facts: FactsLoader
+    #: What the router knows of prices; previews show none where it is None.
+    prices: PriceList | None = None
     #: Hosts of our own addresses, for links and assets.
     own_hosts: Sequence[str] = ()

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import datetime
 
 from tidings.contracts.tenants import Channel
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
-from tidings.kernel.db import TenantTx
 from tidings.notify.templates import assets_store, store
 from tidings.notify.templates.create_version import VersionWish
 from tidings.notify.templates.errors import (
@@ -36,6 +36,14 @@ async def change_draft(
     template, version = await held_draft(tx, key=key, channel=channel, semver=str(wish.semver))
     expect(version)
     now = clock.now()
+    changed = rewritten(version, wish, actor=actor, now=now)
+    await store.change_drafts(tx, [changed], now=now)
+    await audit.append(tx, [entry_of(template, version, "version.changed", actor)])
+    return changed
+
+
+def rewritten(version: Version, wish: VersionWish, *, actor: str, now: datetime) -> Version:
+    """A draft that says what is wished; its pictures stay."""
     # A text that a machine wrote stays one, whoever mends it.
     provenance = wish.provenance if wish.provenance is not None else version.provenance
     if provenance is not None:
@@ -45,9 +53,10 @@ async def change_draft(
         provenance = {**provenance, "changed_by": sorted(writers)}
         if "requested_by" in before:
             provenance["requested_by"] = before["requested_by"]
-    changed = replace(
+    own = VersionSource.PLATFORM if version.tenant_id is None else VersionSource.TENANT
+    return replace(
         version,
-        source=VersionSource.AI_DRAFTED if provenance is not None else _own(tx),
+        source=own if provenance is None else VersionSource.AI_DRAFTED,
         variables_schema=wish.variables_schema,
         fallback_chain=tuple(wish.fallback_chain),
         samples=wish.samples,
@@ -61,9 +70,6 @@ async def change_draft(
         version=version.version + 1,
         updated_at=now,
     )
-    await store.change_draft(tx, changed, now=now)
-    await audit.append(tx, [entry_of(template, version, "version.changed", actor)])
-    return changed
 
 
 async def delete_draft(
@@ -79,8 +85,7 @@ async def delete_draft(
     """Take a draft away."""
     template, version = await held_draft(tx, key=key, channel=channel, semver=semver)
     expect(version)
-    if version.assets:
-        await assets_store.delete_assets(tx, version.id)
+    await assets_store.delete_assets(tx, [(version.id, name) for name in version.assets])
     await store.delete_draft(tx, id=version.id)
     await audit.append(tx, [entry_of(template, version, "version.deleted", actor)])
 
@@ -159,10 +164,6 @@ async def _held(tx: store.Side, *, key: str, channel: Channel, semver: str) -> t
     if version is None:
         raise UnknownTemplateVersionError(f"{key} for {channel} has no version {semver}")
     return template, version
-
-
-def _own(tx: store.Side) -> VersionSource:
-    return VersionSource.TENANT if isinstance(tx, TenantTx) else VersionSource.PLATFORM
 
 
 def entry_of(

@@ -8,6 +8,7 @@ from litestar import Response, get, post
 from litestar.handlers import HTTPRouteHandler
 from msgspec import Meta, Struct
 
+from tidings.contracts.prices import Cost
 from tidings.contracts.templates import Finding
 from tidings.contracts.tenants import Channel
 from tidings.kernel.http.asgi import headers
@@ -17,6 +18,7 @@ from tidings.kernel.http.operations import deps_of, operation
 from tidings.kernel.http.paging import Page, PageQuery, page_of, read_cursor
 from tidings.kernel.ids import RECIPIENT
 from tidings.kernel.refusals import MissingScopeError
+from tidings.notify.channels import store as channels_store
 from tidings.notify.templates import assets_store, store
 from tidings.notify.templates.asked import (
     SIDE,
@@ -160,7 +162,7 @@ async def preview_version(request: AnyRequest) -> Response[PreviewView] | Respon
             recipient_id = RECIPIENT.parse(wanted.recipient_id, field="recipient_id")
             reader = await read_reader(tx, recipient_id, channel=channel, loader=deps.facts)
     made = await preview(read, wanted.wish(), reader, engine=deps.engine, assets=assets)
-    view = PreviewView.of(made, wanted.width)
+    view = PreviewView.of(made, wanted.width, await _cost(request, channel, made.rendered.text))
     if _wants_page(request):
         return Response(page(view), media_type="text/html", headers=HEADERS)
     return Response(view)
@@ -196,6 +198,16 @@ def _accepted(template: Template, usage: Mapping[tuple[str, str], int]) -> int |
     if not usage:
         return None
     return sum(usage.get((template.key, channel), 0) for channel in (template.channel, "auto"))
+
+
+async def _cost(request: AnyRequest, channel: str, text: str | None) -> Cost | None:
+    """What an SMS costs through the tenant's vendor; the platform's own templates go through nobody's."""
+    deps, tenant_id = deps_of(request, Deps), caller_of(request).tenant_id
+    if channel != "sms" or deps.prices is None or tenant_id is None:
+        return None
+    async with deps.db.tenant(tenant_id, caller_role=caller_of(request).role) as tx:
+        found = await channels_store.find_channels(tx, channels=[channel])
+    return await deps.prices.of_text(tenant_id, found[0].vendor, channel, text or "") if found else None
 
 
 def _wants_page(request: AnyRequest) -> bool:

@@ -5,9 +5,10 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, Struct
 
+from tidings.contracts.prices import Cost
 from tidings.contracts.tenants import Channel, Locale
+from tidings.kernel.sms_text import measure, plainer, transliterated
 from tidings.notify.templates.preview import Preview, PreviewWish, Width
-from tidings.notify.templates.sms import measure, plainer, transliterated
 
 #: The widths of a mail in a window and on a phone.
 PIXELS: dict[Width, int] = {"desktop": 640, "mobile": 360}
@@ -58,7 +59,7 @@ class SmsPreview(Struct, frozen=True, kw_only=True):
     currency: str | None = None
 
     @classmethod
-    def of(cls, text: str) -> "SmsPreview":
+    def of(cls, text: str, cost: Cost | None = None) -> "SmsPreview":
         """The measures of a text."""
         plain, changed = measure(text), measure(transliterated(text))
         return cls(
@@ -72,6 +73,8 @@ class SmsPreview(Struct, frozen=True, kw_only=True):
             ),
             segments_transliterated=changed.segments,
             encoding_transliterated=changed.encoding,
+            cost_micros=cost.micros if cost else None,
+            currency=cost.currency if cost else None,
         )
 
 
@@ -96,7 +99,7 @@ class PreviewView(Struct, frozen=True, kw_only=True):
     whatsapp: Any
 
     @classmethod
-    def of(cls, preview: Preview, width: Width) -> "PreviewView":
+    def of(cls, preview: Preview, width: Width, cost: Cost | None = None) -> "PreviewView":
         """The preview as it is shown."""
         rendered = preview.rendered
         return cls(
@@ -111,6 +114,6 @@ class PreviewView(Struct, frozen=True, kw_only=True):
             locale_why=preview.why,
             sample=preview.sample,
             width=PIXELS[width],
-            sms=SmsPreview.of(rendered.text or "") if preview.channel == "sms" else None,
+            sms=SmsPreview.of(rendered.text or "", cost) if preview.channel == "sms" else None,
             whatsapp=None if rendered.whatsapp is None else msgspec.json.decode(rendered.whatsapp),
         )

@@ -102,19 +102,39 @@ async def in_surroundings(
     tx: store.Side, template: Template, version: Version, *, own_hosts: Sequence[str]
 ) -> ReadVersion:
     """A version with what it stands in; it need not be stored."""
-    return ReadVersion(
-        template=template,
-        version=version,
-        around=Surroundings(
-            key=template.key,
-            channel=template.channel,
-            default_locale=template.default_locale,
-            template_chain=template.fallback_chain,
-            layouts={layout.name: layout.text for layout in await layouts_store.list_layouts(tx)},
-        ),
-        links=await _links(tx, own_hosts),
-        siblings=await store.locales_of_siblings(tx, key=template.key, channel=template.channel),
-    )
+    [found] = await all_in_surroundings(tx, [(template, version)], own_hosts=own_hosts)
+    return found
+
+
+async def all_in_surroundings(
+    tx: store.Side, versions: Sequence[tuple[Template, Version]], *, own_hosts: Sequence[str]
+) -> list[ReadVersion]:
+    """Versions with what they stand in, which is read once for all of them."""
+    if not versions:
+        return []
+    layouts = {layout.name: layout.text for layout in await layouts_store.list_layouts(tx)}
+    links = await _links(tx, own_hosts)
+    spoken = await store.locales_in_force(tx, keys=sorted({template.key for template, _ in versions}))
+    return [
+        ReadVersion(
+            template=template,
+            version=version,
+            around=Surroundings(
+                key=template.key,
+                channel=template.channel,
+                default_locale=template.default_locale,
+                template_chain=template.fallback_chain,
+                layouts=layouts,
+            ),
+            links=links,
+            siblings={
+                channel: tags
+                for channel, tags in spoken.get(template.key, {}).items()
+                if channel != template.channel
+            },
+        )
+        for template, version in versions
+    ]
 
 
 async def find(tx: store.Side, *, key: str, channel: Channel, semver: str) -> tuple[Template, Version]:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 Schema = Mapping[str, Any]
-_DEEPEST_REFERENCE = 20
+#: Schemas that may hold at one place.
+_MOST_OPTIONS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,21 +46,30 @@ class Declared:
             return self.each() if name.isdigit() else ANYTHING
         return None
 
-    def _options(self, depth: int = 0) -> Iterator[Schema | bool]:
-        """The schema itself and all that it refers to or combines."""
-        if isinstance(self.schema, bool):
-            yield self.schema
-            return
-        if depth > _DEEPEST_REFERENCE:
-            return
-        yield self.schema
-        for word in ("allOf", "anyOf", "oneOf"):
-            for inner in self.schema.get(word, ()):
-                yield from Declared(inner, self.root)._options(depth + 1)
-        reference = self.schema.get("$ref")
-        if isinstance(reference, str):
-            target = _resolve(reference, self.root)
-            yield from Declared(True if target is None else target, self.root)._options(depth + 1)
+    def _options(self) -> Iterator[Schema | bool]:
+        """The schema itself and all that it refers to or combines, each once."""
+        waiting: list[Schema | bool] = [self.schema]
+        # By identity: they are all parts of one tree, and a reference may lead round in a circle.
+        seen: set[int] = set()
+        while waiting:
+            schema = waiting.pop()
+            if isinstance(schema, bool):
+                yield schema
+                continue
+            if id(schema) in seen:
+                continue
+            seen.add(id(schema))
+            if len(seen) > _MOST_OPTIONS:
+                # Taken on trust, rather than searched without end.
+                yield True
+                return
+            yield schema
+            inner = [one for word in ("allOf", "anyOf", "oneOf") for one in schema.get(word, ())]
+            reference = schema.get("$ref")
+            if isinstance(reference, str):
+                target = _resolve(reference, self.root)
+                inner.append(True if target is None else target)
+            waiting += reversed(inner)
 
 
 #: A place of which nothing is known.

@@ -39,46 +39,47 @@ async def find_template(tx: Side, *, key: str, channel: Channel) -> Template | N
     """The template of this side, whether anything of it is published or not."""
     query, scope = _side(tx, QUERIES.find_template, QUERIES.find_platform_template)
     row = await tx.fetch_one(query, key=key, channel=channel, **scope)
-    return _template(row) if row else None
+    return template_of(row) if row else None
 
 
 async def find_platform_template(tx: Side, *, key: str, channel: Channel) -> Template | None:
     """The platform's template, also seen from a tenant's side."""
     row = await tx.fetch_one(QUERIES.find_platform_template, key=key, channel=channel)
-    return _template(row) if row else None
+    return template_of(row) if row else None
 
 
 async def lock_template(tx: Side, *, key: str, channel: Channel) -> Template | None:
     """The template of this side, held until the end of the transaction."""
     query, scope = _side(tx, QUERIES.lock_template, QUERIES.lock_platform_template)
     row = await tx.fetch_one(query, key=key, channel=channel, **scope)
-    return _template(row) if row else None
+    return template_of(row) if row else None
 
 
-async def add_template(
-    tx: Side,
-    *,
-    id: TemplateId,  # noqa: A002
-    key: str,
-    channel: Channel,
-    category: str,
-    default_locale: str,
-    fallback_chain: Sequence[str],
-    default_priority: Priority,
-    created_by: str,
-    now: datetime,
-) -> None:
-    """A template without versions; nothing where somebody else has just added it."""
-    query, scope = _side(tx, QUERIES.add_template, QUERIES.add_platform_template)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewTemplate:
+    """A template that has no version yet."""
+
+    id: TemplateId
+    key: str
+    channel: Channel
+    category: str
+    default_locale: str
+    fallback_chain: Sequence[str]
+    default_priority: Priority
+
+
+async def add_templates(tx: Side, fresh: Sequence[NewTemplate], *, created_by: str, now: datetime) -> None:
+    """Templates without versions; nothing for those that somebody else has just added."""
+    query, scope = _side(tx, QUERIES.add_templates, QUERIES.add_platform_templates)
     await tx.execute(
         query,
-        id=id,
-        key=key,
-        channel=channel,
-        category=category,
-        default_locale=default_locale,
-        fallback_chain=list(fallback_chain),
-        default_priority=default_priority,
+        ids=[one.id for one in fresh],
+        keys=[one.key for one in fresh],
+        channels=[one.channel for one in fresh],
+        categories=[one.category for one in fresh],
+        default_locales=[one.default_locale for one in fresh],
+        fallback_chains=[_json(list(one.fallback_chain)) for one in fresh],
+        default_priorities=[one.default_priority for one in fresh],
         created_by=created_by,
         now=now,
         **scope,
@@ -97,47 +98,42 @@ async def set_active_version(
     await tx.execute(query, id=id, version_id=version_id, now=now, **scope)
 
 
-async def add_version(tx: Side, version: Version, *, now: datetime) -> None:
-    """A draft; an `AlreadyExistsError` where the template has a version of this number."""
-    query, scope = _side(tx, QUERIES.add_version, QUERIES.add_platform_version)
+async def add_versions(tx: Side, drafts: Sequence[Version], *, created_by: str, now: datetime) -> None:
+    """Drafts; an `AlreadyExistsError` where a template has a version of that number."""
+    query, scope = _side(tx, QUERIES.add_versions, QUERIES.add_platform_versions)
     await tx.execute(
         query,
-        id=version.id,
-        template_id=version.template_id,
-        semver=str(version.semver),
-        source=version.source,
-        created_by=version.created_by,
-        variables_schema=_json(version.variables_schema),
-        fallback_chain=list(version.fallback_chain),
-        preview_samples=_json(version.samples),
-        locales=_json(version.locales),
-        partials=_json(version.partials),
-        strings=_json(version.strings),
-        layout=version.layout,
-        ai_provenance=None if version.provenance is None else _json(version.provenance),
+        template_ids=[version.template_id for version in drafts],
+        semvers=[str(version.semver) for version in drafts],
+        created_by=created_by,
         now=now,
+        **_contents(drafts),
         **scope,
     )
 
 
-async def change_draft(tx: Side, version: Version, *, now: datetime) -> None:
-    """Set a draft to what this one says; nothing where it is none any more."""
-    query, scope = _side(tx, QUERIES.change_draft, QUERIES.change_platform_draft)
-    await tx.execute(
-        query,
-        id=version.id,
-        source=version.source,
-        variables_schema=_json(version.variables_schema),
-        fallback_chain=list(version.fallback_chain),
-        preview_samples=_json(version.samples),
-        locales=_json(version.locales),
-        partials=_json(version.partials),
-        strings=_json(version.strings),
-        layout=version.layout,
-        ai_provenance=None if version.provenance is None else _json(version.provenance),
-        now=now,
-        **scope,
-    )
+async def change_drafts(tx: Side, drafts: Sequence[Version], *, now: datetime) -> None:
+    """Set drafts to what these say; nothing for those that are none any more."""
+    query, scope = _side(tx, QUERIES.change_drafts, QUERIES.change_platform_drafts)
+    await tx.execute(query, now=now, **_contents(drafts), **scope)
+
+
+def _contents(drafts: Sequence[Version]) -> dict[str, list[Any]]:
+    return {
+        "ids": [version.id for version in drafts],
+        "sources": [version.source.value for version in drafts],
+        "variables_schemas": [_json(version.variables_schema) for version in drafts],
+        "fallback_chains": [_json(version.fallback_chain) for version in drafts],
+        "samples": [_json(version.samples) for version in drafts],
+        "locales": [_json(version.locales) for version in drafts],
+        "partials": [_json(version.partials) for version in drafts],
+        "strings": [_json(version.strings) for version in drafts],
+        "layouts": [version.layout for version in drafts],
+        "ai_provenances": [
+            None if version.provenance is None else _json(version.provenance) for version in drafts
+        ],
+        "assets": [_json(dict(sorted(version.assets.items()))) for version in drafts],
+    }
 
 
 async def delete_draft(tx: Side, *, id: TemplateVersionId) -> None:  # noqa: A002
@@ -197,7 +193,7 @@ async def list_templates(
     )
     return [
         TemplateLine(
-            template=_template(row),
+            template=template_of(row),
             active_semver=row["active_semver"],
             locales=tuple(row["locale_tags"]),
             latest_semver=row["latest_semver"],
@@ -216,11 +212,13 @@ async def usage(tx: Side, *, day: date) -> dict[tuple[str, str], int]:
     return {(row["key"], row["channel"]): row["n"] for row in rows}
 
 
-async def locales_of_siblings(tx: Side, *, key: str, channel: Channel) -> dict[str, tuple[str, ...]]:
-    """By channel: the languages of what is in force for the other channels of a key."""
-    query, scope = _side(tx, QUERIES.locales_of_siblings, QUERIES.locales_of_platform_siblings)
-    rows = await tx.fetch(query, key=key, channel=channel, **scope)
-    return {row["channel"]: tuple(row["locale_tags"]) for row in rows}
+async def locales_in_force(tx: Side, *, keys: Sequence[str]) -> dict[str, dict[str, tuple[str, ...]]]:
+    """By key and channel: the languages of what is in force."""
+    query, scope = _side(tx, QUERIES.locales_in_force, QUERIES.locales_in_force_of_platform)
+    found: dict[str, dict[str, tuple[str, ...]]] = {}
+    for row in await tx.fetch(query, keys=list(keys), **scope):
+        found.setdefault(row["key"], {})[row["channel"]] = tuple(row["locale_tags"])
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -263,6 +261,20 @@ async def find_version(tx: Side, *, template_id: TemplateId, semver: str) -> Ver
     query, scope = _side(tx, QUERIES.find_version, QUERIES.find_platform_version)
     row = await tx.fetch_one(query, template_id=template_id, semver=semver, **scope)
     return _version(row) if row else None
+
+
+async def find_versions(
+    tx: Side, wanted: Sequence[tuple[TemplateId, str]]
+) -> dict[tuple[TemplateId, str], Version]:
+    """Those that there are of these, by template and number, with all their texts."""
+    query, scope = _side(tx, QUERIES.find_versions, QUERIES.find_platform_versions)
+    rows = await tx.fetch(
+        query,
+        template_ids=[template_id for template_id, _ in wanted],
+        semvers=[semver for _, semver in wanted],
+        **scope,
+    )
+    return {(version.template_id, str(version.semver)): version for version in map(_version, rows)}
 
 
 async def find_semver(
@@ -319,7 +331,8 @@ def _json(value: object) -> str:
     return msgspec.json.encode(value).decode()
 
 
-def _template(row: Row) -> Template:
+def template_of(row: Row) -> Template:
+    """A template as the database gives it."""
     return Template(
         id=TemplateId(row["id"]),
         tenant_id=_tenant(row["tenant_id"]),

@@ -28,22 +28,35 @@ FROM notification_platform.templates
 WHERE key = :key AND channel = :channel AND status = 'active'
 FOR UPDATE;
 
--- name: add_template
--- Two who add the same one at once: the second finds the first's row.
+-- name: add_templates
+-- Sorted, so that two sets can't wait for each other crosswise. Two who add the same one at once: the second finds the
+-- first's row.
 INSERT INTO notification.templates
     (tenant_id, id, key, channel, category, default_locale, fallback_chain, default_priority, created_by,
      created_at, updated_at)
-VALUES (:tenant_id, :id, :key, :channel, :category, :default_locale, :fallback_chain, :default_priority,
-        :created_by, :now, :now)
+SELECT :tenant_id, fresh.id, fresh.key, fresh.channel, fresh.category, fresh.default_locale,
+       ARRAY(SELECT jsonb_array_elements_text(CAST(fresh.fallback_chain AS jsonb))), fresh.default_priority,
+       :created_by, :now, :now
+FROM unnest(
+    CAST(:ids AS text[]), CAST(:keys AS text[]), CAST(:channels AS text[]), CAST(:categories AS text[]),
+    CAST(:default_locales AS text[]), CAST(:fallback_chains AS text[]), CAST(:default_priorities AS text[])
+) AS fresh (id, key, channel, category, default_locale, fallback_chain, default_priority)
+ORDER BY fresh.key, fresh.channel
 ON CONFLICT (tenant_id, key, channel) DO NOTHING;
 
--- name: add_platform_template
+-- name: add_platform_templates
 -- The same for the platform's.
 INSERT INTO notification_platform.templates
     (id, key, channel, category, default_locale, fallback_chain, default_priority, created_by,
      created_at, updated_at)
-VALUES (:id, :key, :channel, :category, :default_locale, :fallback_chain, :default_priority, :created_by,
-        :now, :now)
+SELECT fresh.id, fresh.key, fresh.channel, fresh.category, fresh.default_locale,
+       ARRAY(SELECT jsonb_array_elements_text(CAST(fresh.fallback_chain AS jsonb))), fresh.default_priority,
+       :created_by, :now, :now
+FROM unnest(
+    CAST(:ids AS text[]), CAST(:keys AS text[]), CAST(:channels AS text[]), CAST(:categories AS text[]),
+    CAST(:default_locales AS text[]), CAST(:fallback_chains AS text[]), CAST(:default_priorities AS text[])
+) AS fresh (id, key, channel, category, default_locale, fallback_chain, default_priority)
+ORDER BY fresh.key, fresh.channel
 ON CONFLICT (key, channel) DO NOTHING;
 
 -- name: set_active_version
@@ -58,25 +71,43 @@ UPDATE notification_platform.templates
 SET active_version_id = :version_id, version = version + 1, updated_at = :now
 WHERE id = :id;
 
--- name: add_version
--- A draft.
+-- name: add_versions
+-- Drafts.
 INSERT INTO notification.template_versions
-    (tenant_id, id, template_id, semver, source, created_by, variables_schema, fallback_chain,
-     preview_samples, locales, partials, strings, layout, ai_provenance, created_at, updated_at)
-VALUES (:tenant_id, :id, :template_id, :semver, :source, :created_by, CAST(CAST(:variables_schema AS text) AS jsonb),
-        :fallback_chain, CAST(CAST(:preview_samples AS text) AS jsonb), CAST(CAST(:locales AS text) AS jsonb),
-        CAST(CAST(:partials AS text) AS jsonb), CAST(CAST(:strings AS text) AS jsonb), :layout,
-        CAST(CAST(:ai_provenance AS text) AS jsonb), :now, :now);
+    (tenant_id, id, template_id, semver, source, created_by, variables_schema, fallback_chain, preview_samples, locales,
+     partials, strings, layout, ai_provenance, assets, created_at, updated_at)
+SELECT :tenant_id, fresh.id, fresh.template_id, fresh.semver, fresh.source, :created_by,
+       CAST(fresh.variables_schema AS jsonb), ARRAY(SELECT jsonb_array_elements_text(CAST(fresh.fallback_chain AS jsonb))),
+       CAST(fresh.preview_samples AS jsonb), CAST(fresh.locales AS jsonb), CAST(fresh.partials AS jsonb),
+       CAST(fresh.strings AS jsonb), fresh.layout, CAST(fresh.ai_provenance AS jsonb), CAST(fresh.assets AS jsonb), :now, :now
+FROM unnest(
+    CAST(:ids AS text[]), CAST(:sources AS text[]), CAST(:variables_schemas AS text[]),
+    CAST(:fallback_chains AS text[]), CAST(:samples AS text[]), CAST(:locales AS text[]), CAST(:partials AS text[]),
+    CAST(:strings AS text[]), CAST(:layouts AS text[]), CAST(:ai_provenances AS text[]), CAST(:assets AS text[]),
+    CAST(:template_ids AS text[]), CAST(:semvers AS text[])
+) AS fresh (
+    id, source, variables_schema, fallback_chain, preview_samples, locales, partials, strings, layout, ai_provenance,
+    assets, template_id, semver
+);
 
--- name: add_platform_version
+-- name: add_platform_versions
 -- The same for the platform's.
 INSERT INTO notification_platform.template_versions
     (id, template_id, semver, source, created_by, variables_schema, fallback_chain, preview_samples, locales,
-     partials, strings, layout, ai_provenance, created_at, updated_at)
-VALUES (:id, :template_id, :semver, :source, :created_by, CAST(CAST(:variables_schema AS text) AS jsonb), :fallback_chain,
-        CAST(CAST(:preview_samples AS text) AS jsonb), CAST(CAST(:locales AS text) AS jsonb),
-        CAST(CAST(:partials AS text) AS jsonb), CAST(CAST(:strings AS text) AS jsonb), :layout,
-        CAST(CAST(:ai_provenance AS text) AS jsonb), :now, :now);
+     partials, strings, layout, ai_provenance, assets, created_at, updated_at)
+SELECT fresh.id, fresh.template_id, fresh.semver, fresh.source, :created_by,
+       CAST(fresh.variables_schema AS jsonb), ARRAY(SELECT jsonb_array_elements_text(CAST(fresh.fallback_chain AS jsonb))),
+       CAST(fresh.preview_samples AS jsonb), CAST(fresh.locales AS jsonb), CAST(fresh.partials AS jsonb),
+       CAST(fresh.strings AS jsonb), fresh.layout, CAST(fresh.ai_provenance AS jsonb), CAST(fresh.assets AS jsonb), :now, :now
+FROM unnest(
+    CAST(:ids AS text[]), CAST(:sources AS text[]), CAST(:variables_schemas AS text[]),
+    CAST(:fallback_chains AS text[]), CAST(:samples AS text[]), CAST(:locales AS text[]), CAST(:partials AS text[]),
+    CAST(:strings AS text[]), CAST(:layouts AS text[]), CAST(:ai_provenances AS text[]), CAST(:assets AS text[]),
+    CAST(:template_ids AS text[]), CAST(:semvers AS text[])
+) AS fresh (
+    id, source, variables_schema, fallback_chain, preview_samples, locales, partials, strings, layout, ai_provenance,
+    assets, template_id, semver
+);
 
 -- name: list_versions
 -- Without their texts, which are large; the newest first.
@@ -115,6 +146,23 @@ SELECT id, template_id, NULL AS tenant_id, semver, status, source, created_by, a
        approved_at, published_at, archived_at, version, updated_at
 FROM notification_platform.template_versions
 WHERE template_id = :template_id AND semver = :semver;
+
+-- name: find_versions
+-- Some with all their texts, each by its template and its number.
+SELECT v.id, v.template_id, v.tenant_id, v.semver, v.status, v.source, v.created_by, v.approver_user_id, v.supersedes_id,
+       v.variables_schema, v.fallback_chain, v.preview_samples, v.locales, v.partials, v.strings, v.layout, v.assets,
+       v.ai_provenance, v.approved_at, v.published_at, v.archived_at, v.version, v.updated_at
+FROM unnest(CAST(:template_ids AS text[]), CAST(:semvers AS text[])) AS wanted (template_id, semver)
+JOIN notification.template_versions v
+    ON v.tenant_id = :tenant_id AND v.template_id = wanted.template_id AND v.semver = wanted.semver;
+
+-- name: find_platform_versions
+-- The same for the platform's.
+SELECT v.id, v.template_id, NULL AS tenant_id, v.semver, v.status, v.source, v.created_by, v.approver_user_id, v.supersedes_id,
+       v.variables_schema, v.fallback_chain, v.preview_samples, v.locales, v.partials, v.strings, v.layout, v.assets,
+       v.ai_provenance, v.approved_at, v.published_at, v.archived_at, v.version, v.updated_at
+FROM unnest(CAST(:template_ids AS text[]), CAST(:semvers AS text[])) AS wanted (template_id, semver)
+JOIN notification_platform.template_versions v ON v.template_id = wanted.template_id AND v.semver = wanted.semver;
 
 -- name: find_semver
 -- The number of a version that another one names.
@@ -187,25 +235,43 @@ SET status = 'active', locales = CAST(CAST(:locales AS text) AS jsonb), supersed
     published_at = coalesce(published_at, :now), archived_at = NULL, version = version + 1, updated_at = :now
 WHERE id = :id;
 
--- name: change_draft
--- The whole of a draft; an approval was for what it said before.
-UPDATE notification.template_versions
-SET variables_schema = CAST(CAST(:variables_schema AS text) AS jsonb), fallback_chain = :fallback_chain,
-    preview_samples = CAST(CAST(:preview_samples AS text) AS jsonb), locales = CAST(CAST(:locales AS text) AS jsonb),
-    partials = CAST(CAST(:partials AS text) AS jsonb), strings = CAST(CAST(:strings AS text) AS jsonb), layout = :layout,
-    source = :source, ai_provenance = CAST(CAST(:ai_provenance AS text) AS jsonb),
-    approver_user_id = NULL, approved_at = NULL, version = version + 1, updated_at = :now
-WHERE tenant_id = :tenant_id AND id = :id AND status = 'draft';
+-- name: change_drafts
+-- The whole of each; an approval was for what it said before.
+UPDATE notification.template_versions AS mine
+SET variables_schema = CAST(fresh.variables_schema AS jsonb),
+    fallback_chain = ARRAY(SELECT jsonb_array_elements_text(CAST(fresh.fallback_chain AS jsonb))),
+    preview_samples = CAST(fresh.preview_samples AS jsonb), locales = CAST(fresh.locales AS jsonb),
+    partials = CAST(fresh.partials AS jsonb), strings = CAST(fresh.strings AS jsonb), layout = fresh.layout,
+    source = fresh.source, ai_provenance = CAST(fresh.ai_provenance AS jsonb), assets = CAST(fresh.assets AS jsonb),
+    approver_user_id = NULL, approved_at = NULL, version = mine.version + 1, updated_at = :now
+FROM unnest(
+    CAST(:ids AS text[]), CAST(:sources AS text[]), CAST(:variables_schemas AS text[]),
+    CAST(:fallback_chains AS text[]), CAST(:samples AS text[]), CAST(:locales AS text[]), CAST(:partials AS text[]),
+    CAST(:strings AS text[]), CAST(:layouts AS text[]), CAST(:ai_provenances AS text[]), CAST(:assets AS text[])
+) AS fresh (
+    id, source, variables_schema, fallback_chain, preview_samples, locales, partials, strings, layout, ai_provenance,
+    assets
+)
+WHERE mine.tenant_id = :tenant_id AND mine.id = fresh.id AND mine.status = 'draft';
 
--- name: change_platform_draft
+-- name: change_platform_drafts
 -- The same for the platform's.
-UPDATE notification_platform.template_versions
-SET variables_schema = CAST(CAST(:variables_schema AS text) AS jsonb), fallback_chain = :fallback_chain,
-    preview_samples = CAST(CAST(:preview_samples AS text) AS jsonb), locales = CAST(CAST(:locales AS text) AS jsonb),
-    partials = CAST(CAST(:partials AS text) AS jsonb), strings = CAST(CAST(:strings AS text) AS jsonb), layout = :layout,
-    source = :source, ai_provenance = CAST(CAST(:ai_provenance AS text) AS jsonb),
-    approver_user_id = NULL, approved_at = NULL, version = version + 1, updated_at = :now
-WHERE id = :id AND status = 'draft';
+UPDATE notification_platform.template_versions AS mine
+SET variables_schema = CAST(fresh.variables_schema AS jsonb),
+    fallback_chain = ARRAY(SELECT jsonb_array_elements_text(CAST(fresh.fallback_chain AS jsonb))),
+    preview_samples = CAST(fresh.preview_samples AS jsonb), locales = CAST(fresh.locales AS jsonb),
+    partials = CAST(fresh.partials AS jsonb), strings = CAST(fresh.strings AS jsonb), layout = fresh.layout,
+    source = fresh.source, ai_provenance = CAST(fresh.ai_provenance AS jsonb), assets = CAST(fresh.assets AS jsonb),
+    approver_user_id = NULL, approved_at = NULL, version = mine.version + 1, updated_at = :now
+FROM unnest(
+    CAST(:ids AS text[]), CAST(:sources AS text[]), CAST(:variables_schemas AS text[]),
+    CAST(:fallback_chains AS text[]), CAST(:samples AS text[]), CAST(:locales AS text[]), CAST(:partials AS text[]),
+    CAST(:strings AS text[]), CAST(:layouts AS text[]), CAST(:ai_provenances AS text[]), CAST(:assets AS text[])
+) AS fresh (
+    id, source, variables_schema, fallback_chain, preview_samples, locales, partials, strings, layout, ai_provenance,
+    assets
+)
+WHERE mine.id = fresh.id AND mine.status = 'draft';
 
 -- name: delete_draft
 -- Nothing refers to a draft.
@@ -310,21 +376,21 @@ WHERE t.status = 'active'
 ORDER BY t.id DESC
 LIMIT :limit;
 
--- name: locales_of_siblings
--- Which languages the other channels of a key speak.
-SELECT t.channel, ARRAY(SELECT jsonb_object_keys(v.locales) ORDER BY 1) AS locale_tags
+-- name: locales_in_force
+-- Which languages the channels of some keys speak.
+SELECT t.key, t.channel, ARRAY(SELECT jsonb_object_keys(v.locales) ORDER BY 1) AS locale_tags
 FROM notification.templates t
 JOIN notification.template_versions v ON v.tenant_id = t.tenant_id AND v.id = t.active_version_id
-WHERE t.tenant_id = :tenant_id AND t.key = :key AND t.channel <> :channel AND t.status = 'active'
-ORDER BY t.channel;
+WHERE t.tenant_id = :tenant_id AND t.key = ANY(CAST(:keys AS text[])) AND t.status = 'active'
+ORDER BY t.key, t.channel;
 
--- name: locales_of_platform_siblings
+-- name: locales_in_force_of_platform
 -- The same for the platform's.
-SELECT t.channel, ARRAY(SELECT jsonb_object_keys(v.locales) ORDER BY 1) AS locale_tags
+SELECT t.key, t.channel, ARRAY(SELECT jsonb_object_keys(v.locales) ORDER BY 1) AS locale_tags
 FROM notification_platform.templates t
 JOIN notification_platform.template_versions v ON v.id = t.active_version_id
-WHERE t.key = :key AND t.channel <> :channel AND t.status = 'active'
-ORDER BY t.channel;
+WHERE t.key = ANY(CAST(:keys AS text[])) AND t.status = 'active'
+ORDER BY t.key, t.channel;
 
 -- name: usage
 -- By key and channel, from counts that are kept as notifications are accepted; a few rows for each day.

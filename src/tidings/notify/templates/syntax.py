@@ -24,6 +24,10 @@ _DATA: Final[Mapping[str, frozenset[str]]] = {
 }
 #: Stands around a partial that is given something; no author can write it.
 SCOPE: Final = "tidings_scope"
+#: How many faults of one text are told, and after how many expressions nobody looks any further: a text takes a fraction
+#: of a second, whatever is in it.
+MOST_FAULTS: Final = 50
+MOST_STEPS: Final = 10_000
 Node = Mapping[str, Any]
 
 
@@ -44,21 +48,42 @@ def syntax_faults(tree: Node, schema: Mapping[str, Any]) -> list[str]:
 
 
 def find_faults(tree: Node, schema: Mapping[str, Any], used: set[str]) -> list[Fault]:
-    """What is wrong with a source; the variables that it reads are added to `used`, `*` for all of them."""
+    """What is wrong with a source; the variables that it reads are added to `used`, `*` for all of them.
+
+    It ends early at a text that is too long or too wrong, and its last fault says so.
+    """
     root = Declared(schema, schema)
-    partials = set(_inline_names(tree))
-    return list(_Walk(partials, root, used).program(tree, _Scope((root,))))
+    walk = _Walk(set(_inline_names(tree)), root, used)
+    found: list[Fault] = []
+    try:
+        for fault in walk.program(tree, _Scope((root,))):
+            if len(found) == MOST_FAULTS:
+                what = f"there is more to mend in this text than the {MOST_FAULTS} faults that are told"
+                raise _EnoughError(Fault(what, "mend those; the others are told then"))  # noqa: TRY301
+            found.append(fault)
+    except (_EnoughError, RecursionError) as enough:
+        deep = Fault("its blocks are nested too deeply, and the rest was not looked at", "take some out")
+        found.append(enough.fault if isinstance(enough, _EnoughError) else deep)
+        # What follows was not read: nobody can say that a variable is not used in it.
+        used.add("*")
+    return found
 
 
-def _inline_names(node: Any) -> Iterator[str]:
-    if isinstance(node, Mapping):
-        if node.get("type") == "DecoratorBlock" and node["params"]:
-            yield str(node["params"][0].get("value", ""))
-        for value in node.values():
-            yield from _inline_names(value)
-    elif isinstance(node, list):
-        for value in node:
-            yield from _inline_names(value)
+class _EnoughError(Exception):
+    """The rest of a text is not looked at."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(fault.what)
+        self.fault = fault
+
+
+def _inline_names(tree: Node) -> Iterator[str]:
+    waiting = [tree]
+    while waiting:
+        for statement in waiting.pop()["body"]:
+            if statement["type"] == "DecoratorBlock" and statement["params"]:
+                yield str(statement["params"][0].get("value", ""))
+            waiting += [part for name in ("program", "inverse") if (part := statement.get(name))]
 
 
 class _Walk:
@@ -66,10 +91,17 @@ class _Walk:
         self._partials = partials
         self._root = root
         self._used = used
+        self._steps = 0
 
     def program(self, node: Node | None, scope: _Scope) -> Iterator[Fault]:
         for statement in node["body"] if node else ():
             yield from self._statement(statement, scope)
+
+    def _step(self, node: Node) -> None:
+        self._steps += 1
+        if self._steps > MOST_STEPS:
+            what = f"it has more than {MOST_STEPS} expressions up to here, and the rest was not looked at"
+            raise _EnoughError(_fault(node, what, "make the text shorter"))
 
     def _statement(self, node: Node, scope: _Scope) -> Iterator[Fault]:
         match node["type"]:
@@ -114,6 +146,7 @@ class _Walk:
             yield from self._value(pair["value"], scope)
 
     def _value(self, node: Node, scope: _Scope) -> Iterator[Fault]:
+        self._step(node)
         if node["type"] == "SubExpression":
             yield from self._call(node, scope)
         elif node["type"] == "PathExpression" and self._find(node, scope) is None:
@@ -149,6 +182,7 @@ class _Walk:
         return ANYTHING
 
     def _block(self, node: Node, scope: _Scope) -> Iterator[Fault]:
+        self._step(node)
         name = str(node["path"].get("original", ""))
         if name == SCOPE:
             yield from self._arguments(node, scope)
@@ -188,6 +222,7 @@ class _Walk:
         return scope.inside(found, named)
 
     def _partial(self, node: Node, scope: _Scope) -> Iterator[Fault]:
+        self._step(node)
         name = node["name"].get("original") if node["name"]["type"] == "PathExpression" else None
         if name is None or str(name) not in self._partials:
             yield _fault(

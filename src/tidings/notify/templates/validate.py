@@ -8,6 +8,7 @@ from typing import Any, Final, Protocol
 
 from tidings.contracts.templates import Finding
 from tidings.kernel.refusals import FieldError
+from tidings.kernel.sms_text import MANY_SEGMENTS, MOST_SEGMENTS, measure
 from tidings.notify.render.model import Content, Rendered, Renderer, RenderFailed, RenderJob
 from tidings.notify.templates.assemble import Assembled, Surroundings, assemble, place_of
 from tidings.notify.templates.assets import crowd_fault, shown_in, unknown_in_styles, with_cids
@@ -16,7 +17,6 @@ from tidings.notify.templates.errors import CompileError, UnpublishableError
 from tidings.notify.templates.expand.mapped import MappedText, Place
 from tidings.notify.templates.faults import Fault, Severity
 from tidings.notify.templates.model import BodyFormat, Compiled, LinkPolicy, LocaleText, Source, Version
-from tidings.notify.templates.sms import MANY_SEGMENTS, MOST_SEGMENTS, measure
 from tidings.notify.templates.syntax import find_faults
 from tidings.notify.templates.variables import Checker, schema_faults
 
@@ -107,8 +107,19 @@ class _Examination:
         known = ("variables_schema", "preview_samples")
         if not any(f.severity == "error" and f.field.startswith(known) for f in self.findings):
             await self._trial(sound)
-        unique = tuple(dict.fromkeys(self.findings))[:_MOST_FINDINGS]
-        return Report(findings=unique, locales=compiled)
+        return Report(findings=self._told(), locales=compiled)
+
+    def _told(self) -> tuple[Finding, ...]:
+        """Each once, and not without end; where some are left out the last one says so."""
+        unique = tuple(dict.fromkeys(self.findings))
+        if len(unique) <= _MOST_FINDINGS:
+            return unique
+        told, rest = unique[:_MOST_FINDINGS], unique[_MOST_FINDINGS:]
+        worst: Severity = "error" if any(f.severity == "error" for f in rest) else "warning"
+        what = f"there are {len(rest)} things more than the {_MOST_FINDINGS} that are told"
+        place = Place(f"{self.around.folder}/{FACTS}", "")
+        last = Fault(what, "mend those; the others are told then", severity=worst)
+        return *told, _finding(place, last, None)
 
     def _facts(self) -> None:
         version = self.version
@@ -203,7 +214,7 @@ class _Examination:
             found = await asyncio.to_thread(
                 find_faults, read["tree"], self.version.variables_schema, self.used
             )
-            for fault in found[:_MOST_OF_ONE]:
+            for fault in found:
                 self._note(text.place_of(fault.line, fault.column), fault, locale)
             return True
         said = str(read["error"]).split("\n", 1)[0].rstrip(":")
@@ -320,18 +331,20 @@ class _Examination:
         self._note(place, Fault(what, how, severity=severity), locale)
 
     def _note(self, place: Place, fault: Fault, locale: str | None) -> None:
-        self.findings.append(
-            Finding(
-                severity=fault.severity,
-                file=place.file,
-                locale=place.locale or locale,
-                field=place.field,
-                line=place.line,
-                column=place.column,
-                what=fault.what[:_LONGEST],
-                how=fault.how[:_LONGEST],
-            )
-        )
+        self.findings.append(_finding(place, fault, locale))
+
+
+def _finding(place: Place, fault: Fault, locale: str | None) -> Finding:
+    return Finding(
+        severity=fault.severity,
+        file=place.file,
+        locale=place.locale or locale,
+        field=place.field,
+        line=place.line,
+        column=place.column,
+        what=fault.what[:_LONGEST],
+        how=fault.how[:_LONGEST],
+    )
 
 
 def _compiled(locale: str, made: Assembled, links: LinkPolicy) -> Compiled | tuple[Fault, ...]:

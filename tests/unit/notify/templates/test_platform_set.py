@@ -7,7 +7,7 @@ from tidings.notify.render.model import Rendered
 from tidings.notify.templates.compile.locale_content import compile_source
 from tidings.notify.templates.model import LinkPolicy
 from tidings.notify.templates.platform.files import PlatformTemplate, read_set
-from tidings.notify.templates.sms import MANY_SEGMENTS, measure
+from tidings.kernel.sms_text import MANY_SEGMENTS, measure
 from tidings.notify.templates.syntax import syntax_faults
 from tidings.notify.templates.variables import Checker
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.rendering import Rendering
-from tidings.notify.templates.syntax import syntax_faults
+from tidings.notify.templates.syntax import MOST_FAULTS, MOST_STEPS, find_faults, syntax_faults
 
 SCHEMA = {
     "type": "object",
@@ -96,3 +96,39 @@ def test_every_fault_is_named(rendering: Rendering) -> None:
 @pytest.mark.parametrize("source", ["{{#if a}}", "{{a b=}}", "{{/if}}", "{{#if a}}{{/each}}"])
 def test_what_is_no_handlebars_is_said(rendering: Rendering, source: str) -> None:
     assert "error" in rendering.parse(source)
+
+
+def test_a_text_that_is_very_wrong_is_not_told_without_end(rendering: Rendering) -> None:
+    """The first faults, then that there are more; what was not read may use every variable."""
+    read, used = rendering.parse("\n".join(f"{{{{x{n}}}}}" for n in range(MOST_FAULTS + 9))), set[str]()
+
+    found = find_faults(read["tree"], SCHEMA, used)
+
+    assert [fault.line for fault in found[:-1]] == list(range(1, MOST_FAULTS + 1))
+    assert "there is more to mend" in found[-1].what
+    assert "*" in used
+
+
+def test_a_text_of_very_many_expressions_is_not_walked_to_its_end(rendering: Rendering) -> None:
+    """All that is allowed is looked at; what is longer is an error that says where the look ended."""
+    longest = "\n".join("{{name}}" for _ in range(MOST_STEPS))
+    fits, too_long = rendering.parse(longest), rendering.parse(f"{longest}\n{{{{name}}}}\n{{{{nam}}}}")
+    used = set[str]()
+
+    assert find_faults(fits["tree"], SCHEMA, used) == []
+    assert used == {"name"}
+    [fault] = find_faults(too_long["tree"], SCHEMA, used)
+    assert (fault.line, fault.severity) == (MOST_STEPS + 1, "error")
+    assert f"more than {MOST_STEPS} expressions" in fault.what
+    assert "*" in used
+
+
+def test_a_schema_that_leads_round_in_circles_is_looked_at_once(rendering: Rendering) -> None:
+    """Each place once: ways through such a schema are more than anybody could walk."""
+    round_about = {"allOf": [{"$ref": "#/$defs/a"} for _ in range(8)], "properties": {"name": {}}}
+    schema = {"type": "object", "properties": {}, "$defs": {"a": round_about}, "$ref": "#/$defs/a"}
+    read = rendering.parse("{{name}} {{nam}}")
+
+    found = find_faults(read["tree"], schema, set())
+
+    assert [fault.what for fault in found] == ["nam is not declared"]

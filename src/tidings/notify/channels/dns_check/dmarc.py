@@ -1,28 +1,43 @@
-"""DMARC: what receivers do with mail that only claims to be a domain's (RFC 7489)."""
+"""DMARC: what receivers do with mail that only claims to be a domain's (RFC 7489, RFC 9091)."""
 
 import re
 
 from tidings.kernel.dns import Resolver
 from tidings.notify.channels.dns_check.model import Finding, Status, shown, tags
+from tidings.notify.channels.dns_check.organisation import organisation_of, places
 
 _POLICIES = ("none", "quarantine", "reject")
 
 
 async def check_dmarc(resolver: Resolver, domain: str) -> Finding:
-    """The domain's own record, or that of the domain above it."""
-    labels = domain.split(".")
-    for above in range(len(labels) - 1):
-        name = f"_dmarc.{'.'.join(labels[above:])}"
+    """The domain's own record, or else its organisation's, or else its registry's: what lies between is asked by nobody."""
+    organisation = organisation_of(domain)
+    for place in places(domain):
+        name = f"_dmarc.{place}"
         records = [t for t in await resolver.texts(name) if re.match(r"v\s*=\s*DMARC1\s*(;|$)", t)]
+        if records and place in (domain, organisation):
+            return _judge(name, records, inherited=place != domain)
         if records:
-            return _judge(name, records, inherited=above > 0)
+            return _finding(
+                "warn",
+                name,
+                records,
+                f"There is no DMARC record of your own; {place} has one for all names below it, which few receivers look at.",
+                _publish(organisation),
+            )
     return _finding(
         "fail",
         f"_dmarc.{domain}",
         [],
         "There is no DMARC record: large receivers refuse or mark the mail of those who send much without one.",
+        _publish(organisation),
+    )
+
+
+def _publish(domain: str) -> str:
+    return (
         f'Publish a TXT record at _dmarc.{domain}: "v=DMARC1; p=none; rua=mailto:dmarc@{domain}"; '
-        "read its reports for some weeks, then write p=quarantine.",
+        "read its reports for some weeks, then write p=quarantine."
     )
 
 

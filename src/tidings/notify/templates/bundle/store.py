@@ -7,7 +7,8 @@ from tidings.contracts.tenants import Channel
 from tidings.kernel.db import TenantTx
 from tidings.kernel.ids import TemplateVersionId
 from tidings.kernel.sql import Queries
-from tidings.notify.templates.store import Side
+from tidings.notify.templates.model import Template
+from tidings.notify.templates.store import Side, template_of
 
 QUERIES = Queries.beside(__file__)
 
@@ -38,10 +39,25 @@ async def pick_versions(
     ]
 
 
-async def lock_templates(tx: Side, *, templates: Sequence[tuple[str, Channel]]) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """A template that is there, and ours until the end of the transaction."""
+
+    template: Template
+    #: Put away as a whole: its key is not to be used again.
+    archived: bool
+
+
+async def lock_templates(
+    tx: Side, templates: Sequence[tuple[str, Channel]]
+) -> dict[tuple[str, Channel], Held]:
     """Hold those that are there until the end of the transaction, in one order for everybody."""
     names = {"keys": [key for key, _ in templates], "channels": [channel for _, channel in templates]}
     if isinstance(tx, TenantTx):
-        await tx.fetch(QUERIES.lock_templates, tenant_id=tx.tenant_id, **names)
+        rows = await tx.fetch(QUERIES.lock_templates, tenant_id=tx.tenant_id, **names)
     else:
-        await tx.fetch(QUERIES.lock_platform_templates, **names)
+        rows = await tx.fetch(QUERIES.lock_platform_templates, **names)
+    return {
+        (row["key"], row["channel"]): Held(template=template_of(row), archived=row["status"] != "active")
+        for row in rows
+    }

@@ -8,8 +8,9 @@ from msgspec import Struct
 from tidings.contracts.templates import Finding
 from tidings.contracts.tenants import Channel
 from tidings.notify.templates.bundle.archive import Unpacked
-from tidings.notify.templates.bundle.import_bundle import Imported, Outcome, Taken
+from tidings.notify.templates.bundle.import_bundle import Imported
 from tidings.notify.templates.bundle.layout import ASSETS
+from tidings.notify.templates.bundle.plan import Outcome, Taken
 
 
 class ImportQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -68,7 +69,7 @@ class ImportReport(Struct, frozen=True, kw_only=True):
     dry_run: bool
     #: Whether the drafts are there now.
     written: bool
-    #: Whether nothing stands in the way of publishing them.
+    #: Whether nothing stands in the way of publishing them; false too where the validator did not reach all of them.
     publishable: bool
     templates: tuple[TemplateReport, ...]
     files: tuple[FileReport, ...]
@@ -82,7 +83,7 @@ def report_of(unpacked: Unpacked, imported: Imported, *, dry_run: bool) -> Impor
     return ImportReport(
         dry_run=dry_run,
         written=not dry_run,
-        publishable=not any(found.severity == "error" for found in findings),
+        publishable=not imported.unreached and not any(found.severity == "error" for found in findings),
         templates=tuple(TemplateReport.of(one) for one in imported.taken),
         files=tuple(_files(unpacked, imported)),
         findings=findings,

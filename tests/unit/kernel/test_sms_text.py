@@ -2,7 +2,7 @@
 
 import pytest
 
-from tidings.notify.templates.sms import measure, plainer, transliterated
+from tidings.kernel.sms_text import measure, plainer, transliterated
 
 
 @pytest.mark.parametrize(

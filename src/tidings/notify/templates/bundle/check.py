@@ -1,0 +1,50 @@
+"""Has the validator look at every draft of a zip, as far as the time of one answer reaches; what it did not reach is told."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from tidings.contracts.templates import Finding
+from tidings.kernel.clock import Clock
+from tidings.notify.templates.bundle.findings import warning
+from tidings.notify.templates.bundle.layout import FACTS
+from tidings.notify.templates.publish import ReadVersion
+from tidings.notify.templates.validate import Engine
+
+#: Of one zip. Our own client waits for 30 seconds, and the drafts are written before this begins.
+SECONDS: Final = 15.0
+#: A report that is longer helps nobody; those that come after it are told as not looked at.
+MOST_FINDINGS: Final = 2_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """What the validator found."""
+
+    findings: Sequence[Finding]
+    #: How many drafts it did not look at; each has a warning among the findings.
+    unreached: int
+
+
+async def check_drafts(
+    drafts: Sequence[ReadVersion], *, engine: Engine, clock: Clock, seconds: float = SECONDS
+) -> Checked:
+    """One draft after the other, until all are done or the time is over; no transaction is open."""
+    until = clock.monotonic() + seconds
+    findings: list[Finding] = []
+    for place, draft in enumerate(drafts):
+        why = None
+        if clock.monotonic() >= until:
+            why = f"its {seconds:g} seconds for one zip were over"
+        elif len(findings) >= MOST_FINDINGS:
+            why = f"it had found {len(findings)} things in others before"
+        if why is not None:
+            rest = drafts[place:]
+            return Checked(findings=[*findings, *(_unreached(one, why) for one in rest)], unreached=len(rest))
+        findings += (await draft.validated(engine)).findings
+    return Checked(findings=findings, unreached=0)
+
+
+def _unreached(draft: ReadVersion, why: str) -> Finding:
+    what = f"was not looked at by the validator: {why}"
+    return warning(f"{draft.around.folder}/{FACTS}", what, "validate it by itself, or send fewer at once")

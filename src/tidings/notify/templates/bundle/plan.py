@@ -1,0 +1,84 @@
+"""What becomes of a folder: its files and the version that is there in, a draft or findings out; no I/O."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Literal
+
+from tidings.contracts.templates import Finding
+from tidings.kernel.audit.log import Entry
+from tidings.kernel.refusals import InvalidError
+from tidings.notify.templates.assets import Asset
+from tidings.notify.templates.bundle.findings import error
+from tidings.notify.templates.bundle.layout import FACTS, folder_of
+from tidings.notify.templates.bundle.read import ReadTemplate, refused
+from tidings.notify.templates.bundle.store import Held
+from tidings.notify.templates.create_version import ARCHIVED_KEY, created_entry, new_draft, refuse_changes
+from tidings.notify.templates.drafts import entry_of, rewritten
+from tidings.notify.templates.model import Template, Version, VersionStatus
+
+Outcome = Literal["created", "replaced", "unchanged"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taken:
+    """What becomes of one folder."""
+
+    template: Template
+    version: Version
+    outcome: Outcome
+    #: Pictures that are new or say something else, and the names of those that go.
+    fresh_assets: Sequence[Asset] = ()
+    gone_assets: Sequence[str] = ()
+
+    def entry(self, actor: str) -> Entry:
+        """What the audit says of it."""
+        if self.outcome == "created":
+            return created_entry(self.template, self.version, actor)
+        return entry_of(self.template, self.version, "version.changed", actor)
+
+
+def plan(
+    wanted: ReadTemplate, held: Held, there: Version | None, *, actor: str, now: datetime
+) -> Taken | list[Finding]:
+    """The draft that the folder asks for; `there` is the version of its number."""
+    home, template = folder_of(wanted.key, wanted.channel), held.template
+    if held.archived:
+        return list(refused(home, wanted.formats, InvalidError([ARCHIVED_KEY])))
+    try:
+        refuse_changes(template, wanted.wish)
+    except InvalidError as invalid:
+        return list(refused(home, wanted.formats, invalid))
+    facts = {asset.name: asset.facts for asset in wanted.assets}
+    if there is None:
+        draft = replace(new_draft(template, wanted.wish, actor=actor, now=now), assets=facts)
+        return Taken(template=template, version=draft, outcome="created", fresh_assets=wanted.assets)
+    if says_the_same(there, wanted):
+        return Taken(template=template, version=there, outcome="unchanged")
+    if there.status is not VersionStatus.DRAFT:
+        what = f"version {there.semver} was published and says something else"
+        return [error(f"{home}/{FACTS}", what, "raise semver", field="semver")]
+    return Taken(
+        template=template,
+        version=replace(rewritten(there, wanted.wish, actor=actor, now=now), assets=facts),
+        outcome="replaced",
+        fresh_assets=[asset for asset in wanted.assets if there.assets.get(asset.name) != asset.facts],
+        gone_assets=sorted(there.assets.keys() - facts.keys()),
+    )
+
+
+def says_the_same(there: Version, wanted: ReadTemplate) -> bool:
+    """Whether the files add nothing to what is there."""
+    wish = wanted.wish
+    return (
+        dict(there.variables_schema) == dict(wish.variables_schema)
+        and {tag: text.source for tag, text in there.locales.items()} == dict(wish.locales)
+        and dict(there.samples) == dict(wish.samples)
+        and tuple(there.fallback_chain) == tuple(wish.fallback_chain)
+        and dict(there.partials) == dict(wish.partials)
+        and dict(there.strings) == dict(wish.strings)
+        and there.layout == wish.layout
+        and dict(there.assets) == {asset.name: asset.facts for asset in wanted.assets}
+        # An AI draft stays one, whether its files say so or not.
+        and wish.provenance in (None, there.provenance)
+    )

@@ -1,0 +1,56 @@
+"""What is said at the keyboard when a file was taken in."""
+
+import pytest
+
+from tidings.cli.importing import show
+from tidings.client import Tidings
+from tidings.client.imports import Imported, LineProblem
+
+
+def imported(**facts: object) -> Imported:
+    """An import with a line that was refused and one that was taken with a warning."""
+    problems = (
+        LineProblem(line=3, column="email", code="bad_address", what="is no address"),
+        LineProblem(line=5, column="created", code="bad_date", what="is no date", severity="warning"),
+    )
+    told: dict[str, object] = {
+        "id": "imp_1",
+        "kind": "suppressions",
+        "status": "completed",
+        "format": "sendgrid",
+        "dry_run": False,
+        "lines": 6,
+        "bytes": 60,
+        "added": 4,
+        "changed": 0,
+        "unchanged": 0,
+        "refused": 1,
+        "problems": 2,
+        "warnings": 1,
+        "first_problems": problems,
+    }
+    return Imported(**(told | facts))  # type: ignore[arg-type]
+
+
+def test_warnings_are_told_apart_from_lines_that_were_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with Tidings("http://127.0.0.1:1", "tdk_x") as tidings:
+        show(imported(), tidings, as_json=False, report=None)
+
+    said = capsys.readouterr().out.splitlines()
+    assert said[2] == "1 warnings: those lines count, without what is named"
+    assert said[3:] == [
+        "  line 3, email: error: is no address (bad_address)",
+        "  line 5, created: warning: is no date (bad_date)",
+    ]
+
+
+def test_without_warnings_nothing_is_said_of_them(capsys: pytest.CaptureFixture[str]) -> None:
+    with Tidings("http://127.0.0.1:1", "tdk_x") as tidings:
+        show(
+            imported(problems=0, warnings=0, refused=0, first_problems=()),
+            tidings,
+            as_json=False,
+            report=None,
+        )
+
+    assert "warning" not in capsys.readouterr().out
