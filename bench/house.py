@@ -132,8 +132,11 @@ class Program:
 class House:
     """A context manager; enter it in the main thread, because Postgres ends with the thread that started it."""
 
-    def __init__(self, *, workers: int = 1, vendors: dict[str, dict[str, object]]) -> None:
-        """`vendors` are the settings of the platform's accounts."""
+    def __init__(
+        self, *, workers: int = 1, vendors: dict[str, dict[str, object]], extra: dict[str, str] | None = None
+    ) -> None:
+        """`vendors` are the settings of the platform's accounts; `extra` are more variables for all processes."""
+        self._extra = extra or {}
         self._folder = tempfile.TemporaryDirectory(prefix="tidings-house-", ignore_cleanup_errors=True)
         place = Path(self._folder.name)
         place.chmod(0o711)
@@ -172,6 +175,7 @@ class House:
             "TIDINGS_OWNER_DATABASE_URL": self.postgres.url("tidings_owner"),
             "TIDINGS_PORT": str(port),
             "PYTHONUNBUFFERED": "1",
+            **self._extra,
         }
         self.api = Program("serve", environment=self._environment, says="api ready")
         self.workers = [self._worker() for _ in range(self._count)]

@@ -10,7 +10,8 @@ TidingsError
 │   ├── MissingReferenceError      a foreign key, by name
 │   ├── ConstraintError            a check or not-null constraint, by name
 │   └── NotPermittedError          row-level security or a missing grant
-└── NotConfiguredError       a part that the operator has to set up first
+├── NotConfiguredError       a part that the operator has to set up first
+└── DegradedError            a part does its work in another way than it should; nothing is refused for it
 
 A class is a sentence, some typed fields and a stable `code`. None of them knows HTTP: `kernel.http.problems`
 holds the one table from class to status.
@@ -45,6 +46,12 @@ class NotConfiguredError(TidingsError):
     """This needs a part that is not set up."""
 
     code = "not_configured"
+
+
+class DegradedError(TidingsError):
+    """This works, though not as it should."""
+
+    code = "degraded"
 
 
 class DatabaseError(TidingsError):

@@ -5,8 +5,8 @@ keys of the platform, such as a vendor account's limit, and no tenant reaches th
 clock that the implementation was given. None of it takes part in the caller's transaction: what was taken
 stays taken when the caller rolls back, which errs on the safe side.
 
-`kernel.local_hot_state` is the embedded implementation; every implementation passes
-`tests/conformance/test_hot_state.py`.
+`kernel.local_hot_state` is the embedded implementation, `kernel.redis_hot_state` the one in Redis, and
+`kernel.hot_state_takeover` goes from one to the other; each passes `tests/conformance/test_hot_state.py`.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence

@@ -8,6 +8,7 @@ the same state reach the same answer.
 * `TokenBucket`: at most `capacity` at once, refilled by `refill` every `window`, evenly.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final, TypeAlias
@@ -20,6 +21,8 @@ MOST_MOMENTS: Final = 256
 _MICROSECOND = timedelta(microseconds=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MOST = 2**62
+#: How late a note of something taken may come, in microseconds.
+_LATE = 60_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,15 @@ class Verdict:
     #: When the same amount could be had; None when granted, and when it never can be.
     retry_at: int | None
     #: When the state means nothing any more.
+    expires_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Absorbed:
+    """A state with what was taken elsewhere added to it. None stands for one that means nothing any more."""
+
+    state: State
+    #: When it means nothing any more.
     expires_at: int
 
 
@@ -74,6 +86,19 @@ class FixedWindow:
             return Verdict(True, after, self.limit - used - amount, None, end)
         retry_at = end if amount <= self.limit else None
         return Verdict(False, State((start,), (used,)), max(0, self.limit - used), retry_at, end)
+
+    def absorb(self, state: State, taken: Mapping[int, int], now: int) -> Absorbed | None:
+        """Add what was taken elsewhere."""
+        window = micros(self.window)
+        start, used = (state.moments[0], state.amounts[0]) if state.moments else (0, 0)
+        for moment, amount in sorted(taken.items()):
+            begin = moment - moment % window
+            if begin + window <= now:
+                continue
+            if begin > start:
+                start, used = begin, 0
+            used += amount
+        return Absorbed(State((start,), (used,)), start + window) if start + window > now else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +142,15 @@ class SlidingWindow:
                     break
         return Verdict(False, _packed(kept), max(0, self.limit - used), retry_at, _last(kept, now) + window)
 
+    def absorb(self, state: State, taken: Mapping[int, int], now: int) -> Absorbed | None:
+        """Add what was taken elsewhere."""
+        window = micros(self.window)
+        sums = dict(taken)
+        for moment, amount in zip(state.moments, state.amounts, strict=True):
+            sums[moment] = sums.get(moment, 0) + amount
+        kept = [(moment, amount) for moment, amount in sorted(sums.items()) if moment > now - window]
+        return Absorbed(_packed(kept), kept[-1][0] + window) if kept else None
+
 
 @dataclass(frozen=True, slots=True)
 class TokenBucket:
@@ -155,6 +189,19 @@ class TokenBucket:
             retry_at = now + _ceil(wanted - level, self.refill)
         expires_at = now + _ceil(full - level, self.refill)
         return Verdict(granted, State((now,), (level,)), level // window, retry_at, expires_at)
+
+    def absorb(self, state: State, taken: Mapping[int, int], now: int) -> Absorbed | None:
+        """Add what was taken elsewhere; the level may fall below nothing, and must fill up again from there."""
+        window = micros(self.window)
+        full = self.capacity * window
+        at, level = (state.moments[0], state.amounts[0]) if state.moments else (0, full)
+        for moment, amount in sorted(taken.items()):
+            if moment > at:
+                level, at = min(full, level + (moment - at) * self.refill), moment
+            level = max(level - amount * window, -full)
+        # Full again or not: what others took at the same time may come later, and has to be added to this.
+        expires_at = max(at + _ceil(full - level, self.refill), now + _LATE)
+        return Absorbed(State((at,), (level,)), expires_at)
 
 
 Limit: TypeAlias = FixedWindow | SlidingWindow | TokenBucket

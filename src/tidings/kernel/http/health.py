@@ -8,10 +8,10 @@ import msgspec
 from litestar import Response, get
 from litestar.handlers import HTTPRouteHandler
 
-from tidings.kernel.errors import DatabaseUnavailableError, TidingsError
+from tidings.kernel.errors import DatabaseUnavailableError, DegradedError, TidingsError
 from tidings.kernel.http.operations import operation
 
-#: A check returns when its part is ready, and raises where it is not.
+#: A check returns when its part is ready, and raises where it is not; a `DegradedError` where it is, in another way.
 Check: TypeAlias = Callable[[], Awaitable[None]]
 #: The framework adds the charset.
 PROMETHEUS = "text/plain; version=0.0.4"
@@ -21,14 +21,17 @@ class Part(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One part, and how it is."""
 
     ok: bool
-    #: Why not, in a word.
+    #: Why not, or in which other way, in a few words.
     detail: str | None = None
+    #: It works in another way than it should.
+    degraded: bool = False
 
 
 class Readiness(msgspec.Struct, frozen=True, kw_only=True):
     """Whether requests should be sent here."""
 
-    status: Literal["ready", "not_ready"]
+    #: `degraded` is ready: requests are served as ever, and somebody should look.
+    status: Literal["ready", "degraded", "not_ready"]
     parts: dict[str, Part]
 
 
@@ -41,8 +44,13 @@ class Liveness(msgspec.Struct, frozen=True, kw_only=True):
 async def ask_all(checks: Mapping[str, Check], *, timeout: float) -> Readiness:
     """Ask every part at once; none is waited for longer than `timeout` seconds."""
     parts = await asyncio.gather(*(_ask(check, timeout) for check in checks.values()))
+    status: Literal["ready", "degraded", "not_ready"] = "ready"
+    if not all(part.ok for part in parts):
+        status = "not_ready"
+    elif any(part.degraded for part in parts):
+        status = "degraded"
     return Readiness(
-        status="ready" if all(part.ok for part in parts) else "not_ready",
+        status=status,
         parts=dict(zip(checks, parts, strict=True)),
     )
 
@@ -54,6 +62,8 @@ async def _ask(check: Check, timeout: float) -> Part:
         return Part(ok=False, detail="does not answer")
     except DatabaseUnavailableError:
         return Part(ok=False, detail="can't be reached")
+    except DegradedError as error:
+        return Part(ok=True, degraded=True, detail=str(error))
     except TidingsError as error:
         return Part(ok=False, detail=error.code)
     except Exception as error:  # noqa: BLE001  # a check may fail in any way; its words may hold secrets
@@ -84,7 +94,7 @@ def health_routes(
     )
     async def readyz() -> Response[Any]:
         readiness = await ask_all(checks, timeout=timeout)
-        return Response(readiness, status_code=200 if readiness.status == "ready" else 503)
+        return Response(readiness, status_code=503 if readiness.status == "not_ready" else 200)
 
     @get(
         "/metrics",

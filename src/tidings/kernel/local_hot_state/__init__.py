@@ -26,6 +26,12 @@ class LocalHotState:
         self.cache = MemoryCache(clock, most_bytes=cache_bytes)
         self.single_flight = LocalSingleFlight()
 
+    async def check(self) -> None:
+        """For `/readyz`: it is as well as the database."""
+
+    async def close(self) -> None:
+        """Nothing of its own is open."""
+
     async def sweep(self, *, limit: int = 5000) -> dict[str, int]:
         """Remove about so many expired rows of each table, and all of the cache; how many went, by sort."""
         swept = await sweep_hot_state(self._db, self._clock.now(), limit=limit)

@@ -4,15 +4,15 @@ Two statements in one transaction, however many keys. Exact because a key's row 
 to the commit; the arithmetic is `kernel.limit_windows`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from tidings.kernel.clock import Clock
-from tidings.kernel.db import Database
+from tidings.kernel.db import Database, Tx
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.hot_state import Take, Taken
 from tidings.kernel.ids import TenantId
-from tidings.kernel.limit_windows import State, Verdict, from_micros, to_micros
+from tidings.kernel.limit_windows import Absorbed, Limit, State, Verdict, from_micros, to_micros
 from tidings.kernel.local_hot_state.scope import checked_key, scope_of
 from tidings.kernel.sql import Queries
 
@@ -28,7 +28,7 @@ class PostgresLimits:
 
     async def take(self, tenant_id: TenantId | None, groups: Sequence[Sequence[Take]]) -> list[Taken]:
         """Decide group by group in the order given, as one step that others see whole."""
-        keys = sorted({_stored_key(take) for group in groups for take in group})
+        keys = sorted({stored_key(take) for group in groups for take in group})
         if not keys:
             return [Taken(granted=True) for _ in groups]
         async with scope_of(self._db, tenant_id) as tx:
@@ -37,15 +37,47 @@ class PostgresLimits:
             states = {row["key"]: State(tuple(row["moments"]), tuple(row["amounts"])) for row in rows}
             taken, changed = decide(groups, states, to_micros(now))
             if changed:
-                await tx.execute(
-                    _QUERIES.put_limits,
-                    tenant_id=tenant_id,
-                    keys=list(changed),
-                    moments=[_list(verdict.state.moments) for verdict in changed.values()],
-                    amounts=[_list(verdict.state.amounts) for verdict in changed.values()],
-                    expires_at=[from_micros(verdict.expires_at) for verdict in changed.values()],
-                )
+                await _put(tx, tenant_id, changed)
         return taken
+
+    async def absorb(
+        self, tenant_id: TenantId | None, taken: Mapping[str, tuple[Limit, Mapping[int, int]]]
+    ) -> None:
+        """Add what was taken elsewhere: for each stored key its limit, and amounts by moment in microseconds."""
+        async with scope_of(self._db, tenant_id) as tx:
+            now = self._clock.now()
+            rows = await tx.fetch(_QUERIES.lock_limits, tenant_id=tenant_id, keys=sorted(taken), now=now)
+            changed: dict[str, Absorbed] = {}
+            for row in rows:
+                limit, amounts = taken[row["key"]]
+                state = State(tuple(row["moments"]), tuple(row["amounts"]))
+                absorbed = limit.absorb(state, amounts, to_micros(now))
+                if absorbed is not None:
+                    changed[row["key"]] = absorbed
+            if changed:
+                await _put(tx, tenant_id, changed)
+
+    async def read(
+        self, tenant_id: TenantId | None, keys: Sequence[str]
+    ) -> dict[str, tuple[State, datetime]]:
+        """The states of those stored keys that still mean something, and until when."""
+        async with scope_of(self._db, tenant_id) as tx:
+            rows = await tx.fetch(_QUERIES.read_limits, keys=list(keys), now=self._clock.now())
+        return {
+            row["key"]: (State(tuple(row["moments"]), tuple(row["amounts"])), row["expires_at"])
+            for row in rows
+        }
+
+
+async def _put(tx: Tx, tenant_id: TenantId | None, changed: Mapping[str, Verdict | Absorbed]) -> None:
+    await tx.execute(
+        _QUERIES.put_limits,
+        tenant_id=tenant_id,
+        keys=list(changed),
+        moments=[_list(after.state.moments) for after in changed.values()],
+        amounts=[_list(after.state.amounts) for after in changed.values()],
+        expires_at=[from_micros(after.expires_at) for after in changed.values()],
+    )
 
 
 def decide(
@@ -58,7 +90,7 @@ def decide(
         verdicts: dict[str, Verdict] = {}
         refused: list[tuple[str, int | None]] = []
         for take in group:
-            key = _stored_key(take)
+            key = stored_key(take)
             state = verdicts[key].state if key in verdicts else states[key]
             verdict = take.limit.ask(state, take.amount, now)
             if verdict.granted:
@@ -86,7 +118,8 @@ def _latest(moments: list[int | None]) -> datetime | None:
     return from_micros(max(known)) if len(known) == len(moments) else None
 
 
-def _stored_key(take: Take) -> str:
+def stored_key(take: Take) -> str:
+    """What its state is kept under."""
     # The kind is part of the key: a limit whose window was changed starts anew instead of misreading.
     if take.amount < 0:
         raise BadValueError("amount", "must not be negative")

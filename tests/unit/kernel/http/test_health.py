@@ -2,7 +2,7 @@
 
 import asyncio
 
-from tidings.kernel.errors import DatabaseUnavailableError, NotConfiguredError
+from tidings.kernel.errors import DatabaseUnavailableError, DegradedError, NotConfiguredError
 from tidings.kernel.http.health import ask_all
 
 
@@ -46,3 +46,17 @@ async def test_each_part_that_is_not_ready_says_why() -> None:
         "d": "fails (RuntimeError)",
         "e": "does not answer",
     }
+
+
+async def limping() -> None:
+    raise DegradedError("Postgres counts")
+
+
+async def test_a_part_that_limps_is_ready_and_says_how() -> None:
+    """Requests go on being sent here; one that is not ready outweighs it."""
+    limps = await ask_all({"a": fine, "b": limping}, timeout=1)
+    worse = await ask_all({"a": broken, "b": limping}, timeout=1)
+
+    assert (limps.status, worse.status) == ("degraded", "not_ready")
+    assert (limps.parts["b"].ok, limps.parts["b"].degraded) == (True, True)
+    assert limps.parts["b"].detail == "Postgres counts"
