@@ -14,6 +14,7 @@ import structlog
 from tests.support import played_http as http
 from tests.support import played_smtp as smtp
 from tests.support.vendors import MESSAGE, PRIVATE, http_settings, messages, opened, smtp_settings
+from tidings.contracts.adapters import Cancels
 from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater, Unlearned
 from tidings.router.adapters.registry import ADAPTERS
 
@@ -87,14 +88,25 @@ async def _play_smtp(case: str) -> AsyncIterator[dict[str, Any]]:
 
 @asynccontextmanager
 async def _play_http(case: str) -> AsyncIterator[dict[str, Any]]:
-    more = {"error_code_path": "error.code", "error_reason_path": "error.message"}
     patience = {"timeout_seconds": 0.3} if case == "hangs" else {}
     if case == "unreachable":
         async with _unreachable() as port:
-            yield http_settings(port, **more)
+            yield _http_settings(port)
         return
     async with http.played_http(_HTTP[case]) as played:
-        yield http_settings(played.port, **more, **patience)
+        yield _http_settings(played.port, **patience)
+
+
+def _http_settings(port: int, **more: Any) -> dict[str, Any]:
+    return http_settings(
+        port,
+        error_code_path="error.code",
+        error_reason_path="error.message",
+        receipts=True,
+        callback_secret="hunter2",
+        cancel_url=f"http://127.0.0.1:{port}/send/{{{{provider_message_id}}}}",
+        **more,
+    )
 
 
 Play = Callable[[str], AbstractAsyncContextManager[dict[str, Any]]]
@@ -231,3 +243,35 @@ async def test_a_check_answers_and_sends_nothing(name: str, case: str) -> None:
             checked = await adapter.check()
 
     assert checked is None or isinstance(checked, Accepted | Refused | TryLater)
+
+
+#: What the played accounts can do beside sending; a new line in the registry says it here.
+TELLS = {"smtp": False, "http": True}
+CALLS_BACK = {"smtp": False, "http": True}
+
+
+async def test_it_says_what_it_can_do(name: str) -> None:
+    """Whether receipts come, whether messages can be called back: so that nobody has to try."""
+    async with PLAYERS[name]("accepted") as settings, opened(name, settings) as adapter:
+        found = (adapter.capabilities.receipts, adapter.capabilities.cancel, isinstance(adapter, Cancels))
+
+    assert found == (TELLS[name], CALLS_BACK[name], CALLS_BACK[name])
+
+
+@pytest.mark.parametrize("name", [name for name, can in CALLS_BACK.items() if can])
+@pytest.mark.parametrize("case", EXPECTED)
+async def test_calling_back_is_certain_or_not_done(name: str, case: str) -> None:
+    """Only a vendor that says yes has called a message back; one answer each, nothing raised, nothing private told."""
+    with structlog.testing.capture_logs() as logs:
+        async with PLAYERS[name](case) as settings, opened(name, settings) as adapter:
+            assert isinstance(adapter, Cancels)
+            async with asyncio.timeout(20):
+                answers = await adapter.cancel(["vendor-17", "vendor-18", "vendor/../19"])
+                nothing = await adapter.cancel([])
+            await adapter.close()
+            closed = await adapter.cancel(["vendor-17"])
+
+    assert list(answers) == [case == "accepted"] * 3
+    assert list(nothing) == []
+    assert list(closed) == [False]
+    assert [word for word in PRIVATE if word in f"{logs!r}".lower()] == []

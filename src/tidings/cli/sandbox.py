@@ -21,7 +21,7 @@ def sandbox(
     keep: KeptMessages = 10_000,
     keep_mb: KeptMegabytes = 64,
 ) -> None:
-    """Run the stand-in for vendors alone: it takes mail and HTTP messages, shows them, and fails on demand."""
+    """Run the stand-in for vendors alone: it takes mail and HTTP messages, shows them, sends receipts, and fails on demand."""
     import uvloop
 
     uvloop.run(_run(smtp_port, http_port, host, keep, keep_mb))
@@ -52,7 +52,7 @@ The sandbox is running; nothing that it takes goes anywhere else.
 
   Messages  {running.url}/
   SMTP      {host}:{running.smtp_port}
-  HTTP      {running.url}/http/…
+  HTTP      {running.url}/vendors/NAME/messages
 
 Ctrl-C stops it.
 """,

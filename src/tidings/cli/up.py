@@ -125,7 +125,7 @@ async def _serve(
             clock=system.clock,
         )
         if sandbox is not None:
-            await _send_to(sandbox, system, folder, demo.tenant_id)
+            await _send_to(sandbox, system, folder, demo.tenant_id, here=address_of(listener))
         facts = {
             "base_url": base_url,
             "tenant_id": demo.tenant_id,
@@ -146,14 +146,24 @@ async def _serve(
         )
 
 
-async def _send_to(sandbox: "Sandbox", system: "System", folder: "DataDir", tenant_id: "TenantId") -> None:
-    """Let the platform send through the sandbox, and the demo tenant through the platform."""
+async def _send_to(
+    sandbox: "Sandbox", system: "System", folder: "DataDir", tenant_id: "TenantId", *, here: str
+) -> None:
+    """Let the platform send through the sandbox, the demo tenant through the platform, and receipts come back `here`."""
     from tidings.notify.channels.configure import ChannelConfigurer
     from tidings.operations.demo_channels import ensure_channels
-    from tidings.operations.sandbox_vendor import ensure_accounts, write_accounts
+    from tidings.operations.sandbox_vendor import connect_hooks, ensure_accounts, write_accounts
 
     write_accounts(folder, system.settings.secrets_dir(), sandbox)
     await ensure_accounts(system.db, system.adapter_configs, tenant_id=tenant_id)
+    await connect_hooks(
+        sandbox,
+        system.db,
+        system.adapter_configs,
+        tenant_id=tenant_id,
+        secrets_dir=system.settings.secrets_dir(),
+        base_url=here,
+    )
     configurer = ChannelConfigurer(
         router=system.adapter_configs, secrets=system.secrets, audit=system.audit, clock=system.clock
     )

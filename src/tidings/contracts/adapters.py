@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from tidings.contracts.messages import OutboundMessage, Outcome
 
@@ -20,6 +20,8 @@ class Capabilities:
     idempotent: bool = False
     #: The vendor tells later what became of a message.
     receipts: bool = False
+    #: A message that the vendor has taken can be called back: the adapter is one of `Cancels`.
+    cancel: bool = False
 
 
 class Adapter(Protocol):
@@ -61,4 +63,16 @@ class Adapter(Protocol):
 
     async def close(self) -> None:
         """End all connections; messages that wait are given back as `TryLater`."""
+        ...
+
+
+@runtime_checkable
+class Cancels(Protocol):
+    """An adapter that can call messages back, as long as nobody has got them."""
+
+    async def cancel(self, provider_message_ids: Sequence[str]) -> Sequence[bool]:
+        """Call them back, by the vendor's own ids: one answer each, in the same order; nothing makes it raise.
+
+        True: the vendor has said that it sends this one no more. False: too late, unknown, or no answer.
+        """
         ...

@@ -1,4 +1,4 @@
-"""The demo tenant's channels: e-mail and SMS through the platform's vendors, set up once and never changed back."""
+"""The demo tenant's channels: each through a vendor of the platform, set up once and never changed back."""
 
 from typing import Final
 
@@ -11,9 +11,14 @@ from tidings.notify.channels.model import ChannelConfig, Sender
 from tidings.notify.channels.wire import PutChannel
 
 _ACTOR = "tidings up"
+_BY_NAME: Final = Sender(sender_id="Demo")
 _CHANNELS: Final[dict[Channel, PutChannel]] = {
     "email": PutChannel(vendor="smtp", sender=Sender(from_address="hello@demo.example", from_name="Demo")),
-    "sms": PutChannel(vendor="http", sender=Sender(sender_id="Demo")),
+    "sms": PutChannel(vendor="http", sender=_BY_NAME),
+    "whatsapp": PutChannel(vendor="http_whatsapp", sender=_BY_NAME),
+    "telegram": PutChannel(vendor="http_telegram", sender=_BY_NAME),
+    "viber": PutChannel(vendor="http_viber", sender=_BY_NAME),
+    "voice": PutChannel(vendor="http_voice", sender=_BY_NAME),
 }
 
 

@@ -20,6 +20,8 @@ class FaultWish(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, o
 
     adapter: Adapter
     mode: Mode
+    #: Over HTTP: only the vendor of this name; all where it is left out.
+    vendor: Annotated[str, Meta(min_length=1, max_length=64)] | None = None
     #: The share of messages that it hits.
     rate: Annotated[float, Meta(ge=0, le=1)] = 1.0
     #: So many messages, then it is over.
@@ -51,16 +53,16 @@ class _Standing:
 
 
 class Faults:
-    """The faults that are in force, at most one of each mode for an adapter."""
+    """The faults that are in force, at most one of each mode for an adapter or one of its vendors."""
 
     def __init__(self, clock: Clock, *, seed: int | None = None) -> None:
         self._clock = clock
         self._random = random.Random(seed)  # noqa: S311  # which message is hit is no secret
-        self._standing: dict[tuple[str, str], _Standing] = {}
+        self._standing: dict[tuple[str, str | None, str], _Standing] = {}
 
     def set(self, wish: FaultWish) -> None:
-        """Put it in force; it takes the place of one with the same adapter and mode."""
-        self._standing[wish.adapter, wish.mode] = _Standing(wish, self._clock.monotonic())
+        """Put it in force; it takes the place of one with the same adapter, vendor and mode."""
+        self._standing[wish.adapter, wish.vendor, wish.mode] = _Standing(wish, self._clock.monotonic())
 
     def clear(self) -> None:
         """All is well again."""
@@ -73,6 +75,7 @@ class Faults:
             FaultWish(
                 adapter=s.wish.adapter,
                 mode=s.wish.mode,
+                vendor=s.wish.vendor,
                 rate=s.wish.rate,
                 count=s.left,
                 seconds=s.wish.seconds,
@@ -80,18 +83,21 @@ class Faults:
             for s in self._standing.values()
         ]
 
-    def strike(self, adapter: str) -> Fault | None:
+    def strike(self, adapter: str, vendor: str | None = None) -> Fault | None:
         """What happens to the message that has just come."""
         if not self._standing:
             return None
         self._forget_past()
-        for (of, _), standing in list(self._standing.items()):
-            if of != adapter or (standing.wish.rate < 1 and self._random.random() >= standing.wish.rate):
+        for key, standing in list(self._standing.items()):
+            wish = standing.wish
+            if wish.adapter != adapter or wish.vendor not in (None, vendor):
+                continue
+            if wish.rate < 1 and self._random.random() >= wish.rate:
                 continue
             if standing.left is not None:
                 standing.left -= 1
                 if standing.left == 0:
-                    del self._standing[of, standing.wish.mode]
+                    del self._standing[key]
             return self._fault(standing)
         return None
 

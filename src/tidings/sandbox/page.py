@@ -11,14 +11,17 @@ from typing import Any
 import msgspec
 
 from tidings.kernel.errors import BadValueError
-from tidings.kernel.http.bodies import decode, decode_query, refuse_query
-from tidings.kernel.http.errors import NoRouteError, WrongMethodError
+from tidings.kernel.http.bodies import decode_query, refuse_query
 from tidings.kernel.refusals import NotFoundError
-from tidings.sandbox import reading
+from tidings.sandbox import reading, receipts
 from tidings.sandbox.answers import Answer, Request, json_answer
-from tidings.sandbox.faults import Faults, FaultWish
+from tidings.sandbox.controls import Controls
+from tidings.sandbox.faults import Faults
+from tidings.sandbox.postman import Postman
+from tidings.sandbox.receipts import Course
+from tidings.sandbox.scripts import Scripts
 from tidings.sandbox.store import Received, Store
-from tidings.sandbox.vendor import Vendor
+from tidings.sandbox.vendor import Vendors
 
 _PAGE = Path(__file__).with_name("page.html")
 _INLINE = re.compile(r"<(script|style)>(.*?)</\1>", re.DOTALL)
@@ -39,10 +42,12 @@ class _Filter(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 class Site:
     """Answers every request that comes to the sandbox."""
 
-    def __init__(self, store: Store, faults: Faults) -> None:
+    def __init__(self, store: Store, faults: Faults, scripts: Scripts, postman: Postman) -> None:
         self._store = store
         self._faults = faults
-        self._vendor = Vendor(store, faults)
+        self._ledger = postman.ledger
+        self._vendors = Vendors(store, faults, scripts, postman)
+        self._controls = Controls(faults, scripts, postman.hooks)
         self._page = _PAGE.read_bytes()
         self._policy = _policy(self._page.decode())
         self._closing = asyncio.Event()
@@ -55,30 +60,26 @@ class Site:
         """One request."""
         steps = request.path.strip("/").split("/")
         match (request.method, *steps):
+            case ("POST" | "PUT" | "PATCH", "vendors", vendor, "messages"):
+                return self._vendors.take(vendor, request)
+            case ("DELETE", "vendors", vendor, "messages", message_id):
+                return self._vendors.cancel(vendor, message_id)
             case ("POST" | "PUT" | "PATCH", "http", *_):
-                return self._vendor.take(request)
+                return self._vendors.take("http", request)
             case ("GET", ""):
                 return self._show_page()
             case ("GET", "messages"):
                 return self._list(decode_query(request.query, _Filter))
             case ("DELETE", "messages"):
                 refuse_query(request.query)
-                self._vendor.forget()
+                self._vendors.forget()
                 return json_answer({"deleted": self._store.clear()})
             case ("GET", "messages", message_id):
-                return json_answer(_whole(self._found(message_id)))
+                return json_answer(self._whole(self._found(message_id)))
             case ("GET", "messages", message_id, "html"):
                 return self._show_mail(self._found(message_id))
             case ("GET", "messages", message_id, "raw"):
                 return Answer(body=self._found(message_id).raw)
-            case ("POST", "faults"):
-                self._faults.set(decode(request.body, FaultWish))
-                return json_answer({"faults": self._faults.standing()}, status=201)
-            case ("GET", "faults"):
-                return json_answer({"faults": self._faults.standing()})
-            case ("DELETE", "faults"):
-                self._faults.clear()
-                return json_answer({"faults": []})
             case ("GET", "stats"):
                 stats = {
                     "kept": len(self._store),
@@ -88,13 +89,22 @@ class Site:
                 return json_answer(stats)
             case ("GET", "events"):
                 return self._events(request)
-        raise _nothing_here(steps)
+        return self._controls.handle(request, steps)
 
     def _found(self, message_id: str) -> Received:
         message = self._store.get(message_id)
         if message is None:
             raise NotFoundError("there is no such message, or it had to make room for newer ones")
         return message
+
+    def _whole(self, message: Received) -> dict[str, Any]:
+        shown: dict[str, Any] = msgspec.to_builtins(reading.show(message))
+        attached = [
+            {"filename": n, "media_type": kind, "bytes": size} for n, kind, size in reading.files(message)
+        ]
+        course = self._ledger.get(message.id)
+        told = _course(course) if course is not None else {"course": None, "script": None, "receipts": []}
+        return {**shown, "vendor": message.vendor, "attachments": attached, **told}
 
     def _show_page(self) -> Answer:
         headers = {"content-security-policy": self._policy, "referrer-policy": "no-referrer"}
@@ -110,23 +120,33 @@ class Site:
         return Answer(media_type="application/json", stream=_as_json(found))
 
     def _events(self, request: Request) -> Answer:
-        seen = request.headers.get("last-event-id", "0")
+        run, _, seen = request.headers.get("last-event-id", "0").rpartition("_")
         if not (seen.isascii() and seen.isdecimal()):
-            raise BadValueError("Last-Event-ID", "must be a whole number")
-        return Answer(media_type="text/event-stream", stream=self._live(int(seen[:18])))
+            raise BadValueError("Last-Event-ID", "must be the id of an event, as it came")
+        # Whoever was there before a new start has to forget what they saw.
+        elsewhere = run not in ("", self._store.run)
+        stream = self._live(0 if elsewhere else int(seen[:18]), forget=elsewhere)
+        return Answer(media_type="text/event-stream", stream=stream)
 
-    async def _live(self, seen: int) -> AsyncIterator[bytes]:
+    async def _live(self, seen: int, *, forget: bool) -> AsyncIterator[bytes]:
         bell = self._store.watch()
+        change = 0
         closing = asyncio.create_task(self._closing.wait())
         try:
             yield b"retry: 1000\n\n"
+            if forget:
+                yield b"event: cleared\ndata: {}\n\n"
             while not self._closing.is_set():
                 bell.clear()
                 if len(self._store) == 0:
                     yield b"event: cleared\ndata: {}\n\n"
                 for message in self._store.after(seen, limit=_FIRST):
-                    yield b"id: %d\ndata: %s\n\n" % (message.number, msgspec.json.encode(_line(message)))
+                    line = msgspec.json.encode(_line(message, self._ledger.get(message.id)))
+                    yield b"id: %s\ndata: %s\n\n" % (message.id.removeprefix("sbx_").encode(), line)
                 seen = self._store.last_number
+                for course in self._ledger.after(change, limit=_FIRST):
+                    yield b"event: course\ndata: %s\n\n" % msgspec.json.encode(_course(course))
+                change = self._ledger.last_change
                 ringing = asyncio.create_task(bell.wait())
                 try:
                     done, _ = await asyncio.wait(
@@ -153,33 +173,26 @@ async def _as_json(messages: list[Received]) -> AsyncIterator[bytes]:
     yield b"]}"
 
 
-def _line(message: Received) -> dict[str, Any]:
+def _line(message: Received, course: Course | None) -> dict[str, Any]:
     return {
         "id": message.id,
         "adapter": message.adapter,
+        "vendor": message.vendor,
         "channel": message.channel,
         "to": ", ".join(message.to),
         "subject": reading.title(message),
         "received_at": reading.moment(message),
+        "course": course.summary if course is not None and course.worth_telling else None,
     }
 
 
-def _whole(message: Received) -> dict[str, Any]:
-    shown: dict[str, Any] = msgspec.to_builtins(reading.show(message))
-    attached = [
-        {"filename": n, "media_type": kind, "bytes": size} for n, kind, size in reading.files(message)
-    ]
-    return {**shown, "attachments": attached}
-
-
-def _nothing_here(steps: list[str]) -> Exception:
-    known = {
-        "": ("GET",),
-        "messages": ("GET", "DELETE"),
-        "faults": ("GET", "POST", "DELETE"),
-        "http": ("POST",),
+def _course(course: Course) -> dict[str, Any]:
+    return {
+        "id": course.message_id,
+        "course": course.summary,
+        "script": course.script,
+        "receipts": [receipts.show(receipt) for receipt in course.receipts],
     }
-    return WrongMethodError(known[steps[0]]) if steps[0] in known and len(steps) == 1 else NoRouteError()
 
 
 def _policy(page: str) -> str:

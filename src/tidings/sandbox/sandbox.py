@@ -1,4 +1,4 @@
-"""The whole stand-in: a mail server and a web server on loopback, one memory, one set of faults."""
+"""The whole stand-in: a mail server and a web server on loopback, one memory, one set of faults and scripts."""
 
 import ssl
 from typing import Self
@@ -8,6 +8,9 @@ from tidings.kernel.errors import NotConfiguredError
 from tidings.sandbox.faults import Faults
 from tidings.sandbox.http_server import HttpSandbox
 from tidings.sandbox.page import Site
+from tidings.sandbox.postman import Post, Postman
+from tidings.sandbox.receipts import Ledger
+from tidings.sandbox.scripts import Scripts
 from tidings.sandbox.smtp_server import SmtpSandbox
 from tidings.sandbox.store import MOST_BYTES, MOST_MESSAGES, Store
 
@@ -26,18 +29,28 @@ class Sandbox:
         most_bytes: int = MOST_BYTES,
         tls: ssl.SSLContext | None = None,
         seed: int | None = None,
+        post: Post | None = None,
         options: tuple[str, str] = ("--smtp-port", "--http-port"),
     ) -> None:
-        """`options` are how whoever chose the ports calls the choice."""
+        """`post` sends receipts, over HTTP where it is None; `options` are how whoever chose the ports calls the choice."""
         self.store = Store(clock, most_messages=most_messages, most_bytes=most_bytes)
         self.faults = Faults(clock, seed=seed)
+        self.scripts = Scripts()
+        #: Everything about receipts: where they go, what is planned, when all that was due is through.
+        self.postman = Postman(
+            clock,
+            run=self.store.run,
+            ledger=Ledger(most=most_messages),
+            post=post,
+            changed=self.store.ring,
+        )
         self.host = host
         #: Where it listens; those that were asked for until it is started.
         self.smtp_port = smtp_port
         self.http_port = http_port
         self._options = options
         self._smtp = SmtpSandbox(self.store, self.faults, tls=tls)
-        self._site = Site(self.store, self.faults)
+        self._site = Site(self.store, self.faults, self.scripts, self.postman)
         self._http = HttpSandbox(self._site.handle)
 
     @property
@@ -54,6 +67,7 @@ class Sandbox:
         except NotConfiguredError:
             await self._smtp.stop()
             raise
+        self.postman.start()
 
     async def _listen(self, server: SmtpSandbox | HttpSandbox, port: int, option: str) -> int:
         try:
@@ -67,6 +81,7 @@ class Sandbox:
     async def stop(self) -> None:
         """Close everything; what was received stays readable in memory."""
         self._site.close()
+        await self.postman.stop()
         await self._smtp.stop()
         await self._http.stop()
 

@@ -4,6 +4,7 @@ A message is kept as it came and read when somebody asks, so that receiving cost
 """
 
 import asyncio
+import secrets
 from collections import Counter, deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -22,8 +23,12 @@ class Received:
 
     #: Counts up from one.
     number: int
+    #: Of the sandbox that took it: after a new start the same numbers are other messages.
+    run: str
     #: Which vendor's protocol it came by.
     adapter: str
+    #: What the vendor is called.
+    vendor: str
     channel: str
     sender: str = field(repr=False)
     to: tuple[str, ...] = field(repr=False)
@@ -32,17 +37,24 @@ class Received:
 
     @property
     def id(self) -> str:
-        """As the API calls it."""
-        return f"sbx_{self.number}"
+        """As the API calls it, and the vendor."""
+        return f"sbx_{self.run}_{self.number}"
 
 
 class Store:
     """The last messages, and a bell for those who watch."""
 
     def __init__(
-        self, clock: Clock, *, most_messages: int = MOST_MESSAGES, most_bytes: int = MOST_BYTES
+        self,
+        clock: Clock,
+        *,
+        most_messages: int = MOST_MESSAGES,
+        most_bytes: int = MOST_BYTES,
+        run: str | None = None,
     ) -> None:
+        """`run` is in every id; without one it is drawn by lot, so that no two sandboxes give the same ids."""
         self._clock = clock
+        self.run = run or secrets.token_hex(3)
         self._most_messages = most_messages
         self._most_bytes = most_bytes
         self._kept: deque[Received] = deque()
@@ -53,12 +65,23 @@ class Store:
         #: How large the kept ones are.
         self.bytes = 0
 
-    def add(self, *, adapter: str, channel: str, sender: str, to: tuple[str, ...], raw: bytes) -> Received:
+    def add(
+        self,
+        *,
+        adapter: str,
+        channel: str,
+        sender: str,
+        to: tuple[str, ...],
+        raw: bytes,
+        vendor: str | None = None,
+    ) -> Received:
         """Keep a message; the oldest make room."""
         self._last += 1
         message = Received(
             number=self._last,
+            run=self.run,
             adapter=adapter,
+            vendor=vendor or adapter,
             channel=channel,
             sender=sender,
             to=to,
@@ -72,9 +95,13 @@ class Store:
             self.bytes > self._most_bytes and len(self._kept) > 1
         ):
             self.bytes -= len(self._kept.popleft().raw)
+        self.ring()
+        return message
+
+    def ring(self) -> None:
+        """Tell those who watch that something has changed."""
         for watcher in self._watchers:
             watcher.set()
-        return message
 
     def find(self, *, to: str | None = None, channel: str | None = None) -> list[Received]:
         """Those that are kept, the oldest first; an address matches in any case."""
@@ -88,7 +115,7 @@ class Store:
 
     def get(self, message_id: str) -> Received | None:
         """The message of this id, if it is still kept."""
-        number = message_id.removeprefix("sbx_")
+        number = message_id.removeprefix(f"sbx_{self.run}_")
         if not (number.isascii() and number.isdecimal()) or not self._kept:
             return None
         # Numbers have no gaps, so its place is known.
@@ -111,8 +138,7 @@ class Store:
         count = len(self._kept)
         self._kept.clear()
         self.bytes = 0
-        for watcher in self._watchers:
-            watcher.set()
+        self.ring()
         return count
 
     def __len__(self) -> int:

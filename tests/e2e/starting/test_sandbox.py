@@ -12,12 +12,15 @@ from typing import Any
 
 import httpx
 
-from tests.support.running import RunningTidings, run_tidings
+from tests.support.running import RunningTidings, run_tidings, wait_until
 from tests.support.vendors import MESSAGE
 from tidings.contracts.messages import Accepted, OutboundMessage
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.secrets import FileSecrets, SecretsByScheme
 from tidings.router.adapters.registry import Surroundings, open_adapter
+
+#: Those that tell what became of a message.
+VENDORS = ("http", "http_backup", "http_whatsapp", "http_telegram", "http_viber", "http_voice")
 
 
 def received(tidings: RunningTidings, **wanted: str) -> list[dict[str, Any]]:
@@ -54,7 +57,7 @@ def send_as_the_platform(data_dir: Path, vendor: str, message: OutboundMessage) 
 
 
 def test_it_is_there_and_the_platform_sends_to_it(data_dir: Path) -> None:
-    """demo.json and the greeting say where; mail and SMS of the platform's accounts arrive; two channels are set up."""
+    """demo.json and the greeting say where; what the platform's accounts send arrives; six channels are set up."""
     with RunningTidings(data_dir) as tidings:
         demo = tidings.demo
         assert f"  Sandbox    {demo['sandbox_url']}/" in tidings.output
@@ -74,11 +77,50 @@ def test_it_is_there_and_the_platform_sends_to_it(data_dir: Path) -> None:
         assert {name: channel["vendor"] for name, channel in found.items()} == {
             "email": "smtp",
             "sms": "http",
+            "whatsapp": "http_whatsapp",
+            "telegram": "http_telegram",
+            "viber": "http_viber",
+            "voice": "http_voice",
         }
-        assert [account["owner"] for account in found["email"]["accounts"]] == ["platform"]
-        for name in ("smtp", "http"):
+        assert {account["owner"] for channel in found.values() for account in channel["accounts"]} == {
+            "platform"
+        }
+        for name in ("smtp", *VENDORS):
             file = data_dir / "secrets" / "sandbox" / f"{name}.json"
             assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def callback_secrets(data_dir: Path) -> set[str]:
+    """Each vendor's own."""
+    return {
+        json.loads((data_dir / "secrets" / "sandbox" / f"{name}.json").read_text())["callback_secret"]
+        for name in VENDORS
+    }
+
+
+def test_its_vendors_tell_what_became_of_a_message(data_dir: Path) -> None:
+    """Each has a hook at the API, which takes its receipts and tells them from a stranger's."""
+    with RunningTidings(data_dir) as tidings:
+        sandbox = tidings.demo["sandbox_url"]
+        hooks = httpx.get(f"{sandbox}/hooks").json()["hooks"]
+        ids = []
+        for vendor, to in (("http_whatsapp", "+93700123456"), ("http_voice", "+15005550111")):
+            message = replace(MESSAGE, channel=vendor.removeprefix("http_"), to=to, html=None, text="042424")
+            outcome = send_as_the_platform(data_dir, vendor, message)
+            assert isinstance(outcome, Accepted)
+            ids.append(str(outcome.provider_message_id))
+
+        def answers(message_id: str) -> list[int]:
+            told = httpx.get(f"{sandbox}/messages/{message_id}").json()["receipts"]
+            return [receipt["answer"] for receipt in told if receipt["answer"] is not None]
+
+        wait_until(lambda: answers(ids[0]) == [200, 200], "the receipts to be taken")
+        wait_until(lambda: answers(ids[1]) == [401], "the forged one to be refused")
+
+    assert set(hooks) == set(VENDORS)
+    assert all(
+        url.startswith(f"{tidings.demo['base_url']}/hooks/{name}/adcfg_") for name, url in hooks.items()
+    )
 
 
 def test_a_second_start_finds_it_where_it_was_and_changes_nothing(data_dir: Path) -> None:
@@ -90,10 +132,14 @@ def test_a_second_start_finds_it_where_it_was_and_changes_nothing(data_dir: Path
             version = {"If-Match": client.get("/api/v1/channels/email").headers["etag"]}
             done = client.put("/api/v1/channels/email", json=changed, headers=version)
             assert done.status_code == 200, done.text
+        secrets = callback_secrets(data_dir)
         first.stop()
     with RunningTidings(data_dir) as second:
         after, found = second.demo, channels(second)
         assert isinstance(send_as_the_platform(data_dir, "smtp", MESSAGE), Accepted)
+
+    assert callback_secrets(data_dir) == secrets
+    assert len(secrets) == len(VENDORS)
 
     assert (after["sandbox_url"], after["smtp_port"]) == (before["sandbox_url"], before["smtp_port"])
     assert found["email"]["sender"] == {"from_address": "other@demo.example"}

@@ -1,5 +1,6 @@
 """The generic HTTP adapter against played vendors: what goes out, and what is never done."""
 
+import asyncio
 import json
 from dataclasses import replace
 from typing import Any
@@ -8,6 +9,7 @@ import pytest
 
 from tests.support.played_http import CLOSE, answer, played_http
 from tests.support.vendors import MESSAGE, KnownSecrets, http_settings, messages, opened
+from tidings.contracts.adapters import Cancels
 from tidings.contracts.messages import Accepted, Refused, TryLater, Unlearned
 from tidings.kernel.clock import SystemClock
 from tidings.router.adapters.registry import Surroundings, open_adapter
@@ -122,6 +124,25 @@ async def test_a_large_answer_is_not_read_to_its_end() -> None:
     assert isinstance(outcome, Unlearned)
 
 
+async def test_an_answer_in_pieces_is_read_whole() -> None:
+    """The network cuts where it likes."""
+
+    async def answer_in_pieces(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        for piece in (b"HTTP/1.1 200 OK\r\nContent-Length: 13\r\n\r\n", b'{"id":', b' "v-1"}'):
+            writer.write(piece)
+            await writer.drain()
+            # Long enough for the other side to have read it: so that it is a piece of its own.
+            await asyncio.sleep(0.05)
+        writer.close()
+
+    server = await asyncio.start_server(answer_in_pieces, "127.0.0.1", 0)
+    async with server, opened("http", http_settings(server.sockets[0].getsockname()[1])) as adapter:
+        (outcome,) = await adapter.send([MESSAGE])
+
+    assert outcome == Accepted(provider_message_id="v-1")
+
+
 async def test_outcomes_keep_their_order() -> None:
     """Whichever answer comes first."""
     replies = [answer("200 OK", b'{"id": "v"}'), answer("400 No", b"{}")] * 10
@@ -139,3 +160,39 @@ async def test_who_drops_repeats_says_so(settings: dict[str, Any], idempotent: b
     """Only then is an unlearned message repeated without a second thought."""
     async with opened("http", http_settings(1, **settings)) as adapter:
         assert adapter.capabilities.idempotent is idempotent
+
+
+async def test_a_message_is_called_back_by_the_vendors_own_id() -> None:
+    """With the account's credentials, and an id that can't leave its place; each has its own answer."""
+    settings = {
+        "headers": {"Authorization": "Bearer {{secret.token}}", "X-Ref": "{{message_id}}"},
+        "secrets": {"token_ref": "known://t"},
+        "connections": 1,
+    }
+    replies = [answer("204 No Content"), answer("409 Conflict", b"{}"), answer("404 Not Found", b"{}")]
+    async with played_http(*replies) as played:
+        url = f"http://127.0.0.1:{played.port}/messages/{{{{provider_message_id}}}}"
+        async with opened(
+            "http", http_settings(played.port, cancel_url=url, **settings), t="hunter2"
+        ) as adapter:
+            assert isinstance(adapter, Cancels)
+            answers = await adapter.cancel(["v-1", "v/2?x", "v-3"])
+
+    heads = [head for head, _ in played.heard]
+    assert list(answers) == [True, False, False]
+    assert [head.split(" HTTP")[0] for head in heads] == [
+        "DELETE /messages/v-1",
+        "DELETE /messages/v%2F2%3Fx",
+        "DELETE /messages/v-3",
+    ]
+    assert all("authorization: bearer hunter2" in head.lower() for head in heads)
+
+
+async def test_nothing_is_called_back_where_the_settings_do_not_say_how() -> None:
+    """And nobody is asked."""
+    async with played_http(OK) as played, opened("http", http_settings(played.port)) as adapter:
+        assert isinstance(adapter, Cancels)
+        answers = await adapter.cancel(["v-1", "v-2"])
+        can = adapter.capabilities.cancel
+
+    assert (can, list(answers), played.heard) == (False, [False, False], [])

@@ -40,7 +40,7 @@ class _Wire(asyncio.Transport):
 
 def received(*pieces: bytes) -> tuple[list[bytes], bytes]:
     """What is kept of these pieces, and what was answered."""
-    store, wire = Store(ManualClock()), _Wire()
+    store, wire = Store(ManualClock(), run="t"), _Wire()
     session = _Session(SmtpSandbox(store, Faults(ManualClock())))
     session.connection_made(wire)
     for piece in pieces:

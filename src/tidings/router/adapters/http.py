@@ -10,11 +10,10 @@ import ssl
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import msgspec
-from msgspec import Meta, Struct
 
 from tidings.contracts.adapters import Capabilities
 from tidings.contracts.messages import Address, OutboundMessage, Outcome, Refused, TryLater, Unlearned
@@ -22,34 +21,27 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.logs import get_logger
 from tidings.router.adapters.egress import Guard, NotAllowedThereError
-from tidings.router.adapters.http_answers import HttpAnswer, Reading, Verdict, checked
+from tidings.router.adapters.http_answers import HttpAnswer, Reading, checked
 from tidings.router.adapters.http_failures import outcome_of_failure
-from tidings.router.adapters.http_template import compile_header, compile_json, compile_url
+from tidings.router.adapters.http_settings import HttpSettings, refuse_deaf_receipts
+from tidings.router.adapters.http_template import Fill, compile_header, compile_json, compile_url
 
 if TYPE_CHECKING:
     # Heavy (10 MB): only those who send over HTTP pay for it.
     import aiohttp
 
+__all__ = ["HttpAdapter", "HttpSettings"]
+
 _log = get_logger("http_adapter")
 _MOST_ANSWER_BYTES = 256 * 1024
 _MOST_HOPS = 3
-_Text = Annotated[str, Meta(min_length=1, max_length=2048, pattern=r"^[^\x00-\x1f\x7f]+$")]
-_HeaderName = Annotated[
-    str, Meta(pattern=r"^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,60}$", description="must be a header's name")
-]
-_Path = Annotated[
-    str,
-    Meta(
-        pattern=r"^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$",
-        max_length=200,
-        description="must be a path such as messages.0.id",
-    ),
-]
-_Status = Annotated[
-    str, Meta(pattern=r"^[1-5]([0-9]{2}|xx)$", description="must be a status such as 429 or 5xx")
-]
 #: Headers that the connection needs for itself.
 _OURS = frozenset({"host", "content-length", "transfer-encoding", "connection", "content-type", "expect"})
+
+#: For requests that carry no message.
+_NOBODY = OutboundMessage(message_id="", tenant_id="", channel="", sender=Address(value=""), to="")
+#: What the placeholders of `cancel_url` can name.
+_CANCELLED: Mapping[str, Fill] = {"provider_message_id": str}
 
 #: What is sent where the settings describe nothing else.
 DEFAULT_BODY: Mapping[str, object] = {
@@ -70,43 +62,6 @@ DEFAULT_BODY: Mapping[str, object] = {
 }
 
 
-class HttpSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One account with a vendor that takes JSON."""
-
-    url: _Text
-    method: Literal["POST", "PUT", "PATCH"] = "POST"
-    headers: Annotated[dict[_HeaderName, _Text], Meta(max_length=50)] = {}
-    #: Any JSON with placeholders.
-    body: dict[str, Any] | list[Any] | None = None
-    #: For `{{secret.…}}`; by reference as `{"token_ref": "file://…"}`.
-    secrets: Annotated[dict[str, _Text], Meta(max_length=20)] = {}
-    #: Status → what it means, over the usual meanings.
-    statuses: dict[_Status, Verdict] = {}
-    #: Where a success says how the vendor calls the message; then an answer without it is none.
-    message_id_path: _Path | None = None
-    #: Where a refusal says its code and its reason.
-    error_code_path: _Path | None = None
-    error_reason_path: _Path | None = None
-    #: Answers a GET with 2xx to those whose credentials are good: for a check that sends nothing.
-    check_url: _Text | None = None
-    #: Carries our message id, the same when a message is repeated.
-    idempotency_header: _HeaderName = "Idempotency-Key"
-    #: The vendor really drops repeats with the same key.
-    idempotent: bool = False
-    #: Trust the certificates of this file, and no others.
-    ca_file: _Text | None = None
-    #: Most requests at once.
-    connections: Annotated[int, Meta(ge=1, le=500)] = 16
-    connect_seconds: Annotated[float, Meta(gt=0, le=300)] = 10.0
-    #: For one request, from the first byte to the last.
-    timeout_seconds: Annotated[float, Meta(gt=0, le=600)] = 30.0
-    #: What has not begun after this is given back.
-    batch_seconds: Annotated[float, Meta(gt=0, le=3600)] = 60.0
-
-    def __repr__(self) -> str:
-        return f"HttpSettings(host={urlsplit(self.url).hostname!r})"
-
-
 class HttpAdapter:
     """Hands messages to one account at one vendor over HTTP."""
 
@@ -117,8 +72,13 @@ class HttpAdapter:
     def __init__(self, settings: HttpSettings, *, clock: Clock, guard: Guard) -> None:
         self._settings = settings
         self._guard = guard
-        if settings.idempotent:
-            self.capabilities = Capabilities(html=True, idempotent=True)
+        refuse_deaf_receipts(settings)
+        self.capabilities = Capabilities(
+            html=True,
+            idempotent=settings.idempotent,
+            receipts=settings.receipts,
+            cancel=settings.cancel_url is not None,
+        )
         self._url = compile_url(settings.url, settings.secrets)
         self._headers = {
             _header_name(name, i): compile_header(value, settings.secrets, f"headers.{name}")
@@ -126,6 +86,11 @@ class HttpAdapter:
         }
         self._check_url = (
             compile_url(settings.check_url, settings.secrets, "check_url") if settings.check_url else None
+        )
+        self._cancel_url = (
+            compile_url(settings.cancel_url, settings.secrets, "cancel_url", _CANCELLED)
+            if settings.cancel_url
+            else None
         )
         body = settings.body if settings.body is not None else DEFAULT_BODY
         self._body = compile_json(body, settings.secrets, "body")
@@ -161,10 +126,9 @@ class HttpAdapter:
         """Ask what `check_url` names; None where the settings name nothing."""
         if self._check_url is None:
             return None
-        nobody = OutboundMessage(message_id="", tenant_id="", channel="", sender=Address(value=""), to="")
         try:
-            headers = {name: fill(nobody) for name, fill in self._headers.items()}
-            answer = await self._call(self._check_url(nobody), headers, None, method="GET")
+            headers = self._plain_headers()
+            answer = await self._call(self._check_url(_NOBODY), headers, None, method="GET")
         except Exception as error:  # noqa: BLE001  # whatever a vendor makes the library do, it is told
             outcome = outcome_of_failure(error)
             return (
@@ -173,6 +137,19 @@ class HttpAdapter:
                 else outcome
             )
         return checked(answer.status)
+
+    async def cancel(self, provider_message_ids: Sequence[str]) -> Sequence[bool]:
+        """Ask what `cancel_url` names for each; False for all where the settings name nothing."""
+        taken_back = [False] * len(provider_message_ids)
+        if self._cancel_url is None:
+            return taken_back
+        deadline = asyncio.get_running_loop().time() + self._settings.batch_seconds
+        line = iter(enumerate(provider_message_ids))
+        workers = min(len(provider_message_ids), self._settings.connections)
+        await asyncio.gather(
+            *(self._take_back(self._cancel_url, line, taken_back, deadline) for _ in range(workers))
+        )
+        return taken_back
 
     async def close(self) -> None:
         """End all connections."""
@@ -204,6 +181,26 @@ class HttpAdapter:
             return outcome_of_failure(error)
         return self._reading.outcome(answer, message)
 
+    async def _take_back(
+        self, url: Fill, line: Iterator[tuple[int, str]], taken_back: list[bool], deadline: float
+    ) -> None:
+        loop = asyncio.get_running_loop()
+        for place, provider_message_id in line:
+            if self._closed or loop.time() > deadline:
+                return
+            try:
+                answer = await self._call(
+                    url(provider_message_id), self._plain_headers(), None, method="DELETE"
+                )
+            except Exception as error:  # noqa: BLE001  # whatever a vendor makes the library do, it is not called back
+                _log.info("http.not_cancelled", error=type(error).__name__)
+            else:
+                taken_back[place] = 200 <= answer.status < 300
+
+    def _plain_headers(self) -> dict[str, str]:
+        """Those of a request that is about no message's content."""
+        return {name: fill(_NOBODY) for name, fill in self._headers.items()}
+
     def _request(self, message: OutboundMessage) -> tuple[str, dict[str, str], bytes]:
         headers = {name: fill(message) for name, fill in self._headers.items()}
         headers["Content-Type"] = "application/json"
@@ -220,11 +217,10 @@ class HttpAdapter:
             ) as response:
                 onward = _same_place(url, response.status, response.headers.get("Location"))
                 if onward is None:
-                    content = await response.content.read(_MOST_ANSWER_BYTES)
                     return HttpAnswer(
                         status=response.status,
                         retry_after=response.headers.get("Retry-After"),
-                        content=content,
+                        content=await _whole(response),
                     )
                 url = onward
         return HttpAnswer(status=310, retry_after=None, content=b"")
@@ -259,6 +255,16 @@ class HttpAdapter:
         if not self._guard(str(address[0])):
             raise NotAllowedThereError("the vendor's address is not one that we may connect to")
         return socket.socket(family, kind, protocol)
+
+
+async def _whole(response: "aiohttp.ClientResponse") -> bytes:
+    """What was answered, in however many pieces it comes; of an endless answer the beginning."""
+    content = bytearray()
+    async for piece in response.content.iter_any():
+        content += piece
+        if len(content) >= _MOST_ANSWER_BYTES:
+            break
+    return bytes(content[:_MOST_ANSWER_BYTES])
 
 
 def _header_name(name: str, i: int) -> str:

@@ -13,7 +13,8 @@ from urllib.parse import quote
 from tidings.contracts.messages import OutboundMessage
 from tidings.kernel.errors import BadValueError
 
-Fill: TypeAlias = Callable[[OutboundMessage], Any]
+#: From what is sent, a message as a rule, to a value of it.
+Fill: TypeAlias = Callable[[Any], Any]
 
 _HOLE = re.compile(r"\{\{\s*([a-z_]+(?:\.[A-Za-z0-9_-]+)*)\s*\}\}")
 #: What a placeholder can name.
@@ -55,13 +56,18 @@ def compile_json(template: object, secrets: Mapping[str, str], field: str, *, de
 
 
 def compile_text(
-    template: str, secrets: Mapping[str, str], field: str, *, encode: Callable[[str], str] = str
-) -> Callable[[OutboundMessage], str]:
+    template: str,
+    secrets: Mapping[str, str],
+    field: str,
+    *,
+    encode: Callable[[str], str] = str,
+    fields: Mapping[str, Fill] | None = None,
+) -> Callable[[Any], str]:
     """A function from a message to a text."""
     parts: list[str | Fill] = []
     at = 0
     for hole in _HOLE.finditer(template):
-        parts += (template[at : hole.start()], _hole(hole[1], secrets, field))
+        parts += (template[at : hole.start()], _hole(hole[1], secrets, field, fields))
         at = hole.end()
     parts.append(template[at:])
     if any("{{" in part or "}}" in part for part in parts if isinstance(part, str)):
@@ -69,15 +75,18 @@ def compile_text(
     if len(parts) == 1:
         return lambda _: template
 
-    def fill(message: OutboundMessage) -> str:
+    def fill(message: Any) -> str:
         return "".join(part if isinstance(part, str) else encode(_shown(part(message))) for part in parts)
 
     return fill
 
 
 def compile_url(
-    template: str, secrets: Mapping[str, str], field: str = "url"
-) -> Callable[[OutboundMessage], str]:
+    template: str,
+    secrets: Mapping[str, str],
+    field: str = "url",
+    fields: Mapping[str, Fill] | None = None,
+) -> Callable[[Any], str]:
     """Placeholders stand behind the host, and their values can't leave their place."""
     scheme, _, rest = template.partition("://")
     host = re.split(r"[/?#]", rest, maxsplit=1)[0]
@@ -85,7 +94,7 @@ def compile_url(
         raise BadValueError(
             field, "must be an http or https URL whose host has no placeholder and no password"
         )
-    return compile_text(template, secrets, field, encode=lambda value: quote(value, safe=""))
+    return compile_text(template, secrets, field, encode=lambda value: quote(value, safe=""), fields=fields)
 
 
 def compile_header(template: str, secrets: Mapping[str, str], field: str) -> Callable[[OutboundMessage], str]:
@@ -101,13 +110,20 @@ def compile_header(template: str, secrets: Mapping[str, str], field: str) -> Cal
     return fill
 
 
-def _hole(name: str, secrets: Mapping[str, str], field: str) -> Fill:
+def _hole(
+    name: str, secrets: Mapping[str, str], field: str, fields: Mapping[str, Fill] | None = None
+) -> Fill:
     first, _, rest = name.partition(".")
     if first == "secret":
         if rest not in secrets:
             raise BadValueError(field, f"names the secret {rest or '?'}, which is not among `secrets`")
         secret = secrets[rest]
         return lambda _: secret
+    if fields is not None:
+        if name not in fields:
+            known = ", ".join([*fields, "secret.…"])
+            raise BadValueError(field, f"has the unknown placeholder {name}; known are {known}")
+        return fields[name]
     if first == "metadata" and rest:
         path = rest.split(".")
         return lambda message: _inside(message.metadata, path)

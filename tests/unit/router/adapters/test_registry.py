@@ -9,7 +9,7 @@ from tidings.kernel.clock import SystemClock
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.refusals import InvalidError
 from tidings.kernel.secrets import SecretNotFoundError
-from tidings.router.adapters.registry import ADAPTERS, Surroundings, open_adapter
+from tidings.router.adapters.registry import ADAPTERS, Surroundings, kind_of, open_adapter
 
 SECRETS = KnownSecrets(plain="hunter2", whole='{"username": "u", "password": "hunter2"}', broken="{oops")
 
@@ -29,6 +29,13 @@ def test_the_registry_tells_what_it_holds() -> None:
     assert "password" in ADAPTERS["smtp"].credential_fields
     for kind in ADAPTERS.values():
         assert kind.main_credential.partition(".")[0] in kind.settings.__struct_fields__
+
+
+def test_a_vendor_may_have_a_name_of_its_own() -> None:
+    """The adapter's name, an underscore, and whatever tells it from the others."""
+    assert kind_of("http") is kind_of("http_acme") is ADAPTERS["http"]
+    assert kind_of("smtp_backup") is ADAPTERS["smtp"]
+    assert kind_of("httpacme") is kind_of("") is kind_of("acme_http") is None
 
 
 @pytest.mark.parametrize(
@@ -72,6 +79,10 @@ async def test_bad_smtp_settings(settings: dict[str, Any], field: str) -> None:
         ({"url": "https://x.example/", "statuses": {"9xx": "accepted"}}, "statuses"),
         ({"url": "https://x.example/", "statuses": {"404": "maybe"}}, "statuses.404"),
         ({"url": "https://x.example/", "message_id_path": "a..b"}, "message_id_path"),
+        ({"url": "https://x.example/", "message_id_path": "id", "receipts": True}, "callback_secret"),
+        ({"url": "https://x.example/", "callback_secret": "s", "receipts": True}, "message_id_path"),
+        ({"url": "https://x.example/", "cancel_url": "https://x.example/{{to}}"}, "cancel_url"),
+        ({"url": "https://x.example/", "cancel_url": "nowhere"}, "cancel_url"),
     ],
 )  # fmt: skip
 async def test_bad_http_settings(settings: dict[str, Any], field: str) -> None:

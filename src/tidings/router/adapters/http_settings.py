@@ -1,0 +1,80 @@
+"""An account with a vendor that takes JSON, as its settings describe it."""
+
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
+
+from msgspec import Meta, Struct
+
+from tidings.kernel.errors import BadValueError
+from tidings.router.adapters.http_answers import Verdict
+
+_Text = Annotated[str, Meta(min_length=1, max_length=2048, pattern=r"^[^\x00-\x1f\x7f]+$")]
+_HeaderName = Annotated[
+    str, Meta(pattern=r"^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,60}$", description="must be a header's name")
+]
+_Path = Annotated[
+    str,
+    Meta(
+        pattern=r"^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$",
+        max_length=200,
+        description="must be a path such as messages.0.id",
+    ),
+]
+_Status = Annotated[
+    str, Meta(pattern=r"^[1-5]([0-9]{2}|xx)$", description="must be a status such as 429 or 5xx")
+]
+
+
+class HttpSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One account with a vendor that takes JSON."""
+
+    url: _Text
+    method: Literal["POST", "PUT", "PATCH"] = "POST"
+    headers: Annotated[dict[_HeaderName, _Text], Meta(max_length=50)] = {}
+    #: Any JSON with placeholders.
+    body: dict[str, Any] | list[Any] | None = None
+    #: For `{{secret.…}}`; by reference as `{"token_ref": "file://…"}`.
+    secrets: Annotated[dict[str, _Text], Meta(max_length=20)] = {}
+    #: Status → what it means, over the usual meanings.
+    statuses: dict[_Status, Verdict] = {}
+    #: Where a success says how the vendor calls the message; then an answer without it is none.
+    message_id_path: _Path | None = None
+    #: Where a refusal says its code and its reason.
+    error_code_path: _Path | None = None
+    error_reason_path: _Path | None = None
+    #: Answers a GET with 2xx to those whose credentials are good: for a check that sends nothing.
+    check_url: _Text | None = None
+    #: Carries our message id, the same when a message is repeated.
+    idempotency_header: _HeaderName = "Idempotency-Key"
+    #: The vendor really drops repeats with the same key.
+    idempotent: bool = False
+    #: The vendor tells us later what became of a message, at `/hooks/…`.
+    receipts: bool = False
+    #: What those receipts are signed with.
+    callback_secret: _Text | None = None
+    #: A DELETE there calls a message back; `{{provider_message_id}}` says which.
+    cancel_url: _Text | None = None
+    #: Trust the certificates of this file, and no others.
+    ca_file: _Text | None = None
+    #: Most requests at once.
+    connections: Annotated[int, Meta(ge=1, le=500)] = 16
+    connect_seconds: Annotated[float, Meta(gt=0, le=300)] = 10.0
+    #: For one request, from the first byte to the last.
+    timeout_seconds: Annotated[float, Meta(gt=0, le=600)] = 30.0
+    #: What has not begun after this is given back.
+    batch_seconds: Annotated[float, Meta(gt=0, le=3600)] = 60.0
+
+    def __repr__(self) -> str:
+        return f"HttpSettings(host={urlsplit(self.url).hostname!r})"
+
+
+def refuse_deaf_receipts(settings: HttpSettings) -> None:
+    """Whoever waits for receipts that can't be told apart, or belong to nothing, waits in vain."""
+    if not settings.receipts:
+        return
+    if settings.callback_secret is None:
+        raise BadValueError("callback_secret", "is needed with receipts: it is what they are signed with")
+    if settings.message_id_path is None:
+        raise BadValueError(
+            "message_id_path", "is needed with receipts: they name a message by the vendor's id"
+        )

@@ -1,0 +1,79 @@
+"""How the sandbox is told to behave: faults, scripts, hooks."""
+
+from typing import Any
+
+import msgspec
+
+from tidings.kernel.errors import BadValueError
+from tidings.kernel.http.bodies import decode
+from tidings.kernel.http.errors import NoRouteError, WrongMethodError
+from tidings.sandbox.answers import Answer, Request, json_answer
+from tidings.sandbox.faults import Faults, FaultWish
+from tidings.sandbox.hooks import Hook, Hooks
+from tidings.sandbox.scripts import MAGIC, NAMES, Scripts, ScriptWish
+
+#: Every place that is not found by its whole path, with what may be done there.
+_KNOWN = {
+    "": ("GET",),
+    "messages": ("GET", "DELETE"),
+    "faults": ("GET", "POST", "DELETE"),
+    "scripts": ("GET", "DELETE"),
+    "hooks": ("GET",),
+    "http": ("POST",),
+}
+
+
+class Controls:
+    """Answers the requests that change how it behaves."""
+
+    def __init__(self, faults: Faults, scripts: Scripts, hooks: Hooks) -> None:
+        self._faults = faults
+        self._scripts = scripts
+        self._hooks = hooks
+
+    def handle(self, request: Request, steps: list[str]) -> Answer:
+        """One request that nobody else has taken."""
+        match (request.method, *steps):
+            case ("POST", "faults"):
+                self._faults.set(_fault(request.body))
+                return json_answer({"faults": self._faults.standing()}, status=201)
+            case ("GET", "faults"):
+                return json_answer({"faults": self._faults.standing()})
+            case ("DELETE", "faults"):
+                self._faults.clear()
+                return json_answer({"faults": []})
+            case ("GET", "scripts"):
+                return self._show_scripts()
+            case ("PUT", "scripts", name):
+                self._scripts.set(name, decode(request.body, ScriptWish))
+                return self._show_scripts()
+            case ("DELETE", "scripts"):
+                self._scripts.clear()
+                return self._show_scripts()
+            case ("DELETE", "scripts", name):
+                self._scripts.end(name)
+                return self._show_scripts()
+            case ("GET", "hooks"):
+                return json_answer({"hooks": self._hooks.urls()})
+            case ("PUT", "hooks", vendor):
+                self._hooks.set(vendor, decode(request.body, Hook))
+                return json_answer({"hooks": self._hooks.urls()})
+            case ("DELETE", "hooks", vendor):
+                self._hooks.end(vendor)
+                return json_answer({"hooks": self._hooks.urls()})
+        raise _nothing_here(steps)
+
+    def _show_scripts(self) -> Answer:
+        standing: dict[str, Any] = msgspec.to_builtins(self._scripts.standing())
+        return json_answer({"scripts": standing, "names": NAMES, "numbers": MAGIC})
+
+
+def _fault(body: bytes) -> FaultWish:
+    wish = decode(body, FaultWish)
+    if wish.vendor is not None and wish.adapter != "http":
+        raise BadValueError("vendor", "goes with the adapter http; mail has one vendor only")
+    return wish
+
+
+def _nothing_here(steps: list[str]) -> Exception:
+    return WrongMethodError(_KNOWN[steps[0]]) if steps[0] in _KNOWN and len(steps) == 1 else NoRouteError()

@@ -1,0 +1,77 @@
+"""The sandbox's page in a real browser: a message and what its vendor told about it."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import httpx
+import pytest
+from tools.chromium import find_chromium
+
+from tests.support.browser import Browser, browser
+from tests.support.played_http import answer, played_http
+from tidings.kernel.clock import SystemClock
+from tidings.sandbox import Sandbox
+
+
+@pytest.fixture
+async def somebody() -> AsyncIterator[Browser]:
+    """Somebody at a Chromium."""
+    program = find_chromium()
+    if program is None:
+        pytest.skip("NO CHROMIUM HERE: nobody looks at the sandbox's page; install the package chromium")
+    async with browser(program) as found:
+        yield found
+
+
+async def until(somebody: Browser, expression: str) -> None:
+    """Look until it is so."""
+    async with asyncio.timeout(30):
+        while not await somebody.page.evaluate(expression):
+            await asyncio.sleep(0.02)
+
+
+@pytest.mark.parametrize("width", [360, 1100])
+async def test_receipts_are_seen_as_they_go(somebody: Browser, width: int) -> None:
+    """The list says how far a message is, the message says why; nothing is wider than the window."""
+    hostile = "<img src=x onerror=document.title='broken'>" + "long" * 50
+    script = [
+        {"status": "sent", "cost": {"micros": 7500, "currency": "USD"}},
+        {"status": "failed", "after_seconds": 1, "code": "30003", "reason": hostile[:200]},
+        {"status": "read", "after_seconds": 3600},
+    ]
+    async with (
+        Sandbox(SystemClock()) as sandbox,
+        played_http(answer("200 OK")) as hooked,
+        httpx.AsyncClient(base_url=sandbox.url) as web,
+    ):
+        hook = {"url": f"http://127.0.0.1:{hooked.port}/hooks/http_x/adcfg_1", "secret": "s"}
+        await web.put("/hooks/http_x", json=hook)
+        await web.put("/scripts/http_x", json={"script": script})
+        await somebody.open(f"{sandbox.url}/", width=width)
+        message = {"channel": "sms", "to": "+93700123456", "from": "Demo", "text": "042424 is your code"}
+        kept = (await web.post("/vendors/http_x/messages", json=message)).json()["id"]
+
+        await until(somebody, "document.querySelector('#list .course')?.textContent === 'Failed'")
+        line = await somebody.page.evaluate("document.querySelector('#list button').innerText")
+        await somebody.page.evaluate("document.querySelector('#list button').click()")
+        await until(somebody, "!document.getElementById('view').hidden")
+        await somebody.page.evaluate("document.getElementById('tab-receipts').click()")
+        told = await somebody.page.evaluate("document.getElementById('receipts').innerText")
+        course = await somebody.page.evaluate("document.getElementById('course').innerText")
+        wide = await somebody.page.evaluate("document.documentElement.scrollWidth > innerWidth")
+        title = await somebody.page.evaluate("document.title")
+        await web.delete("/messages")
+        await until(somebody, "document.querySelectorAll('#list li').length === 0")
+
+    assert kept.startswith("sbx_")
+    assert "sms · http_x" in line
+    assert course == "Failed"
+    assert [line for line in told.splitlines() if line in {"Sent", "Failed", "Read"}] == [
+        "Sent",
+        "Failed",
+        "Read",
+    ]
+    for words in ("the answer was 200", "0.0075 USD", "30003 · <img", "planned for"):
+        assert words in told
+    assert not wide
+    assert title == "Sandbox · Tidings"
