@@ -1,12 +1,24 @@
 """How notify tells the router which vendor accounts a tenant sends through; the router keeps the means."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from tidings.contracts.messages import OutboundMessage, Outcome
+from tidings.contracts.prices import PriceModel
 from tidings.kernel.db import TenantTx
 from tidings.kernel.ids import TenantId
+
+
+def adapter_of(vendor: str, adapters: Collection[str]) -> str | None:
+    """The adapter behind a vendor's name; None where there is none.
+
+    `http` and `http_acme` are two vendors with one adapter, each with an account of its own: so one channel can have
+    several vendors that speak the same language. Of two adapters the one with the longer name is meant.
+    """
+    if vendor in adapters:
+        return vendor
+    return max((name for name in adapters if vendor.startswith(f"{name}_")), key=len, default=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +32,8 @@ class ConfigureAccount:
     handle: str | None = None
     per_second: int | None = None
     per_day: int | None = None
+    #: What its messages cost.
+    prices: PriceModel | None = None
     #: Everybody opens it anew, also where nothing differs: its secret has other content under the same name.
     renew: bool = False
 
@@ -35,13 +49,14 @@ class Account:
     handle: str | None
     per_second: int | None
     per_day: int | None
+    prices: PriceModel | None = None
 
 
 class ChannelConfigs(Protocol):
     """The router's side of a channel; commands join the caller's transaction."""
 
     def vendors(self) -> Mapping[str, frozenset[str]]:
-        """Every adapter by its name, with the channels that it serves."""
+        """Every adapter by its name, with the channels that it serves; `adapter_of` finds a vendor's."""
         ...
 
     async def configure(

@@ -1,6 +1,13 @@
 """What happens to channels, as events; names and ids, never a reference nor a secret."""
 
+from typing import Final
+
 from msgspec import Struct
+
+from tidings.contracts.moments import Moment
+
+CHANNEL_DEGRADED: Final = "channel.degraded.v1"
+CHANNEL_RESTORED: Final = "channel.restored.v1"
 
 
 class CredentialRotated(Struct, frozen=True, kw_only=True):
@@ -11,4 +18,38 @@ class CredentialRotated(Struct, frozen=True, kw_only=True):
     channels: tuple[str, ...]
 
 
-CHANNEL_EVENTS: dict[str, type[Struct]] = {"channel.credential_rotated.v1": CredentialRotated}
+class ChannelDegraded(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A vendor account takes no more messages for a while: its circuit has left CLOSED."""
+
+    account_id: str
+    vendor: str
+    #: What its adapter can send over.
+    channels: tuple[str, ...]
+    #: `31 of 40 calls failed`, or `by hand`.
+    reason: str
+    #: A person has said so.
+    held: bool = False
+    #: The calls of the last minute, where they are the reason.
+    calls: int = 0
+    failed: int = 0
+    slow: int = 0
+    #: From when on it may be tried again; left out where only a person will say.
+    until: Moment | None = None
+
+
+class ChannelRestored(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A vendor account takes messages again: its circuit is CLOSED."""
+
+    account_id: str
+    vendor: str
+    channels: tuple[str, ...]
+    reason: str
+    #: A person has said so.
+    held: bool = False
+
+
+CHANNEL_EVENTS: dict[str, type[Struct]] = {
+    "channel.credential_rotated.v1": CredentialRotated,
+    CHANNEL_DEGRADED: ChannelDegraded,
+    CHANNEL_RESTORED: ChannelRestored,
+}

@@ -31,3 +31,5 @@ EVENTS: Final[Mapping[str, type[Any]]] = {
 
 #: Where notify's own events come from.
 NOTIFY_SOURCE: Final = "/tidings/notify"
+#: Where the router's come from.
+ROUTER_SOURCE: Final = "/tidings/router"

@@ -79,6 +79,8 @@ def api() -> Iterator[PlayedApi]:
         do_GET = answer  # noqa: N815
         do_POST = answer  # noqa: N815
         do_PUT = answer  # noqa: N815
+        do_DELETE = answer  # noqa: N815
+        do_PATCH = answer  # noqa: N815
 
         def log_message(self, *_: Any) -> None:
             """Quietly."""

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from tidings.contracts.channel_configs import adapter_of
 from tidings.contracts.tenants import Channel, Count
 from tidings.contracts.text import Label
 from tidings.kernel.addresses import normalise
@@ -154,14 +155,20 @@ def sender_wrong(channel: Channel, sender: Sender, allowed_domains: Sequence[str
 def vendors_wrong(
     channel: Channel, vendor: str, fallback: str | None, known: Mapping[str, frozenset[str]]
 ) -> list[FieldError]:
-    """What is wrong with the choice of vendors."""
+    """What is wrong with the choice of vendors; `known` are the adapters behind them."""
     serving = sorted(name for name, channels in known.items() if channel in channels)
-    remedy = f"must be an adapter that serves {channel}: {', '.join(serving) or 'there is none'}"
+    remedy = f"must be an adapter that serves {channel}: {_some_of(serving)}"
     wrong = [
         FieldError(field, remedy)
         for field, name in (("vendor", vendor), ("fallback_vendor", fallback))
-        if name is not None and name not in serving
+        if name is not None and adapter_of(name, known) not in serving
     ]
     if fallback == vendor:
         wrong.append(FieldError("fallback_vendor", "must be another one than vendor"))
     return wrong
+
+
+def _some_of(serving: Sequence[str]) -> str:
+    if not serving:
+        return "there is none"
+    return f"{', '.join(serving)}, or one of these with a name of your own, such as {serving[0]}_backup"

@@ -9,11 +9,13 @@ import hashlib
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
 
 from tidings.contracts.adapters import Adapter, Capabilities
+from tidings.contracts.channel_configs import adapter_of
 from tidings.kernel.clock import Clock
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.explain import explain
@@ -81,12 +83,19 @@ ADAPTERS: Final[Mapping[str, AdapterKind]] = {
             channels=HttpAdapter.channels,
             capabilities=HttpAdapter.capabilities,
             settings=HttpSettings,
-            credential_fields=("secrets",),
+            credential_fields=("secrets", "callback_secret"),
             main_credential="secrets.token",
             make=_http,
         ),
     )
 }
+
+
+@lru_cache(maxsize=4096)
+def kind_of(vendor: str) -> AdapterKind | None:
+    """The kind of a vendor's adapter: `http` of `http_acme`; None where there is none."""
+    name = adapter_of(vendor, ADAPTERS)
+    return None if name is None else ADAPTERS[name]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,9 +128,10 @@ async def read_account(
     name: str, settings: Mapping[str, object], secrets: SecretResolver, *, tenant_id: TenantId | None = None
 ) -> ReadAccount:
     """The account with all that its references lead to now; errors name the setting."""
-    kind = ADAPTERS.get(name)
+    kind = kind_of(name)
     if kind is None:
-        raise BadValueError("vendor", f"must be one of {', '.join(sorted(ADAPTERS))}")
+        known = ", ".join(sorted(ADAPTERS))
+        raise BadValueError("vendor", f"must be one of {known}, or begin with one of these and _")
     found = await _resolve(kind, settings, secrets, tenant_id)
     try:
         read = msgspec.convert(found, kind.settings)

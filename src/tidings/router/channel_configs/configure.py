@@ -1,20 +1,31 @@
 """Makes and changes vendor accounts, in the transaction of the change that it belongs to."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NewType
 
 from tidings.contracts.channel_configs import Account, ConfigureAccount
+from tidings.contracts.prices import PriceModel
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import PlatformTx, TenantTx
 from tidings.kernel.ids import IdKind
 from tidings.router.channel_configs import store
+from tidings.router.channel_configs.errors import PlatformAccountError, UnknownAccountError
 from tidings.router.channel_configs.store import StoredAccount
 
 AdapterConfigId = NewType("AdapterConfigId", str)
 ADAPTER_CONFIG = IdKind("adcfg", AdapterConfigId)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """What an account costs and how much it takes, whole; None: no price, no limit."""
+
+    prices: PriceModel | None
+    per_second: int | None
+    per_day: int | None
 
 
 class AdapterConfigs:
@@ -80,6 +91,38 @@ class AdapterConfigs:
         )
         return {a.vendor: _shown(a) for a in (*known.values(), *fresh, *changed)}
 
+    async def set_terms(
+        self,
+        tx: TenantTx | PlatformTx,
+        account_id: str,
+        terms: Terms,
+        *,
+        expect: Callable[[StoredAccount], None],
+        actor: str,
+    ) -> StoredAccount:
+        """The account under these terms; `expect` refuses a version that is not the caller's."""
+        await store.lock_accounts(tx)
+        before = next((one for one in await store.find_accounts(tx) if one.id == account_id), None)
+        if before is None:
+            raise UnknownAccountError(f"there is no vendor account with the id {account_id}")
+        if before.platform and isinstance(tx, TenantTx):
+            raise PlatformAccountError
+        expect(before)
+        after = replace(before, prices=terms.prices, per_second=terms.per_second, per_day=terms.per_day)
+        if after == before:
+            return before
+        await store.update_accounts(tx, [after], now=self._clock.now())
+        entry = Entry(
+            entity_type="adapter_config",
+            entity_id=account_id,
+            action="updated",
+            actor=actor,
+            before=_told(before),
+            after=_told(after),
+        )
+        await self._audit.append(tx, [entry])
+        return replace(after, version=before.version + 1)
+
     async def accounts(self, tx: TenantTx, vendors: Sequence[str]) -> dict[str, Account]:
         """The tenant's own, or else the platform's; by vendor."""
         found: dict[str, Account] = {}
@@ -104,6 +147,7 @@ def _new(command: ConfigureAccount, now: datetime, *, platform: bool) -> StoredA
         secret_ref=command.secret_ref,
         per_second=command.per_second,
         per_day=command.per_day,
+        prices=command.prices,
     )
 
 
@@ -114,6 +158,7 @@ def _after(known: StoredAccount, command: ConfigureAccount) -> StoredAccount:
         handle=known.handle if command.handle is None else command.handle,
         per_second=known.per_second if command.per_second is None else command.per_second,
         per_day=known.per_day if command.per_day is None else command.per_day,
+        prices=known.prices if command.prices is None else command.prices,
     )
 
 
@@ -123,6 +168,7 @@ def _told(account: StoredAccount) -> dict[str, object]:
         "secret_ref": account.secret_ref,
         "per_second": account.per_second,
         "per_day": account.per_day,
+        "prices": account.prices,
     }
 
 
@@ -134,4 +180,5 @@ def _shown(account: StoredAccount) -> Account:
         handle=account.handle,
         per_second=account.per_second,
         per_day=account.per_day,
+        prices=account.prices,
     )

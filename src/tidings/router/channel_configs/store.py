@@ -7,6 +7,7 @@ from datetime import datetime
 from tidings.kernel.db import PlatformTx, Row, TenantTx
 from tidings.kernel.ids import TenantId, time_of
 from tidings.kernel.sql import Queries
+from tidings.router.prices.model import PriceModel, prices_text, read_prices
 
 QUERIES = Queries.beside(__file__)
 
@@ -25,6 +26,8 @@ class StoredAccount:
     per_day: int | None
     #: Grows with every change.
     version: int = 1
+    #: What a message costs; None where nobody has said.
+    prices: PriceModel | None = None
 
 
 async def lock_accounts(tx: TenantTx | PlatformTx) -> None:
@@ -32,9 +35,13 @@ async def lock_accounts(tx: TenantTx | PlatformTx) -> None:
     await tx.fetch(QUERIES.lock_accounts, tenant_id=_owner(tx))
 
 
-async def find_accounts(tx: TenantTx | PlatformTx, *, vendors: Sequence[str]) -> list[StoredAccount]:
-    """The tenant's own, then the platform's; in a transaction of the platform only those."""
-    rows = await tx.fetch(QUERIES.find_accounts, tenant_id=_owner(tx), vendors=list(vendors))
+async def find_accounts(
+    tx: TenantTx | PlatformTx, *, vendors: Sequence[str] | None = None
+) -> list[StoredAccount]:
+    """The tenant's own, then the platform's; in a transaction of the platform only those. All vendors where None."""
+    rows = await tx.fetch(
+        QUERIES.find_accounts, tenant_id=_owner(tx), vendors=None if vendors is None else list(vendors)
+    )
     return [_from_row(row) for row in rows]
 
 
@@ -49,6 +56,7 @@ async def insert_accounts(tx: TenantTx | PlatformTx, accounts: Sequence[StoredAc
         secret_refs=[a.secret_ref for a in accounts],
         per_seconds=[a.per_second for a in accounts],
         per_days=[a.per_day for a in accounts],
+        prices=[prices_text(a.prices) for a in accounts],
         created_ats=[time_of(a.id) for a in accounts],
     )
 
@@ -66,6 +74,7 @@ async def update_accounts(
         secret_refs=[a.secret_ref for a in accounts],
         per_seconds=[a.per_second for a in accounts],
         per_days=[a.per_day for a in accounts],
+        prices=[prices_text(a.prices) for a in accounts],
     )
 
 
@@ -79,6 +88,7 @@ def _from_row(row: Row) -> StoredAccount:
         per_second=row["rate_limit_per_second"],
         per_day=row["rate_limit_per_day"],
         version=row["version"],
+        prices=read_prices(row["pricing_model"]),
     )
 
 

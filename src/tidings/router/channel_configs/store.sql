@@ -5,34 +5,36 @@ SELECT pg_advisory_xact_lock(7411003, hashtext(coalesce(:tenant_id::text, '')));
 -- name: find_accounts
 -- The tenant's own before the platform's, the newest of each first.
 SELECT id, tenant_id, provider, phone_number_id_or_handle, secret_ref, rate_limit_per_second, rate_limit_per_day,
-       version
+       version, pricing_model
 FROM chan.channel_adapter_configs
-WHERE (tenant_id = :tenant_id OR tenant_id IS NULL) AND provider = ANY(:vendors::text[]) AND active
+WHERE (tenant_id = :tenant_id OR tenant_id IS NULL) AND active
+  AND (:vendors::text[] IS NULL OR provider = ANY(:vendors::text[]))
 ORDER BY tenant_id NULLS LAST, id DESC;
 
 -- name: insert_accounts
--- New accounts have no price yet; the router's own routes set one.
+-- Without a price an account's messages are not known to cost anything.
 INSERT INTO chan.channel_adapter_configs (
     tenant_id, id, provider, phone_number_id_or_handle, secret_ref, rate_limit_per_second, rate_limit_per_day,
     pricing_model, created_at, updated_at
 )
 SELECT :tenant_id::text, fresh.id, fresh.provider, fresh.handle, fresh.secret_ref, fresh.per_second, fresh.per_day,
-       '{}'::jsonb, fresh.created_at, fresh.created_at
+       fresh.prices::jsonb, fresh.created_at, fresh.created_at
 FROM unnest(
     :ids::text[], :vendors::text[], :handles::text[], :secret_refs::text[], :per_seconds::integer[],
-    :per_days::integer[], :created_ats::timestamptz[]
-) AS fresh (id, provider, handle, secret_ref, per_second, per_day, created_at);
+    :per_days::integer[], :prices::text[], :created_ats::timestamptz[]
+) AS fresh (id, provider, handle, secret_ref, per_second, per_day, prices, created_at);
 
 -- name: update_accounts
--- Under the lock: the values are whole, not changes. Prices, circuit and egress stay as they are.
+-- Under the lock: the values are whole, not changes. Circuit and egress stay as they are.
 UPDATE chan.channel_adapter_configs AS mine
 SET phone_number_id_or_handle = fresh.handle,
     secret_ref = fresh.secret_ref,
     rate_limit_per_second = fresh.per_second,
     rate_limit_per_day = fresh.per_day,
+    pricing_model = fresh.prices::jsonb,
     updated_at = :now,
     version = mine.version + 1
 FROM unnest(
-    :ids::text[], :handles::text[], :secret_refs::text[], :per_seconds::integer[], :per_days::integer[]
-) AS fresh (id, handle, secret_ref, per_second, per_day)
+    :ids::text[], :handles::text[], :secret_refs::text[], :per_seconds::integer[], :per_days::integer[], :prices::text[]
+) AS fresh (id, handle, secret_ref, per_second, per_day, prices)
 WHERE mine.tenant_id IS NOT DISTINCT FROM :tenant_id AND mine.id = fresh.id;

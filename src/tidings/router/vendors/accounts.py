@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import timedelta
 
+from tidings.contracts.channel_configs import adapter_of
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database, TenantTx
 from tidings.kernel.ids import TenantId
@@ -25,9 +26,9 @@ class Accounts:
         clock: Clock,
         look_again: timedelta = timedelta(seconds=1),
     ) -> None:
-        """`vendors` are the names in the registry; a change is seen after `look_again` at the latest."""
+        """`vendors` are the adapters' names, and theirs are all vendors; a change is seen after `look_again` at most."""
         self._db = db
-        self._vendors = sorted(vendors)
+        self._adapters = vendors
         self._known: Remembered[TenantId, Mapping[str, StoredAccount]] = Remembered(
             clock=clock, size=_MOST, ttl=look_again
         )
@@ -47,7 +48,8 @@ class Accounts:
 
     async def _look(self, tx: TenantTx) -> Mapping[str, StoredAccount]:
         found: dict[str, StoredAccount] = {}
-        for account in await store.find_accounts(tx, vendors=self._vendors):
-            found.setdefault(account.vendor, account)
+        for account in await store.find_accounts(tx):
+            if adapter_of(account.vendor, self._adapters) is not None:
+                found.setdefault(account.vendor, account)
         self._known.put(tx.tenant_id, found)
         return found

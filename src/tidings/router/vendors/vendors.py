@@ -4,17 +4,15 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tidings.contracts.adapters import Adapter
+from tidings.contracts.adapters import Adapter, Cancels
 from tidings.contracts.messages import OutboundMessage, Outcome, TryLater, Unlearned
 from tidings.kernel.errors import DatabaseError
 from tidings.kernel.ids import TenantId
 from tidings.kernel.logs import get_logger
+from tidings.router.traffic.verdict import NOT_LET_IN
 from tidings.router.vendors.accounts import Accounts
 from tidings.router.vendors.opened import OpenAdapters, UnusableError
 from tidings.router.vendors.simulated import SIMULATED, SimulatedAdapter, is_simulated
-
-#: Codes of vendors that did not take our credentials: HTTP, SMTP, and SMTP's enhanced ones (RFC 4954, 6).
-_NOT_LET_IN = frozenset({"401", "403", "530", "535", "5.7.0", "5.7.8", "5.7.9"})
 
 _log = get_logger("vendors")
 
@@ -29,6 +27,8 @@ class Sent:
     account_id: str | None
     #: One each, in the order of the messages.
     outcomes: Sequence[Outcome]
+    #: Whether the vendor tells later what became of them.
+    receipts: bool = False
 
 
 class Vendors:
@@ -44,8 +44,15 @@ class Vendors:
         """The vendor that the message really goes to."""
         return SIMULATED if is_test or is_simulated(message.to) else vendor
 
-    async def send(self, tenant_id: TenantId, vendor: str, messages: Sequence[OutboundMessage]) -> Sent:
-        """Hand a set to one vendor, within the time that its adapter names."""
+    async def send(
+        self,
+        tenant_id: TenantId,
+        vendor: str,
+        messages: Sequence[OutboundMessage],
+        *,
+        within: float | None = None,
+    ) -> Sent:
+        """Hand a set to one vendor, within the time that its adapter names, or within these seconds."""
         if vendor == SIMULATED:
             return Sent(vendor=SIMULATED, account_id=None, outcomes=await self._simulated.send(messages))
         try:
@@ -56,24 +63,45 @@ class Vendors:
         if account is None:
             nobody = TryLater(reason="there is no account with this vendor", code="no_account")
             return Sent(vendor=vendor, account_id=None, outcomes=[nobody] * len(messages))
+        receipts = False
         try:
             async with self._adapters.borrow(account, tenant_id) as adapter:
-                outcomes = await _called(adapter, messages)
+                receipts = adapter.capabilities.receipts
+                outcomes = await _called(adapter, messages, within)
         except UnusableError as error:
             unusable = TryLater(reason=str(error), code=error.code)
             outcomes = [unusable] * len(messages)
-        if any(isinstance(o, TryLater) and o.code in _NOT_LET_IN for o in outcomes):
+        if any(isinstance(o, TryLater) and o.code in NOT_LET_IN for o in outcomes):
             self._adapters.doubt(account.id)
-        return Sent(vendor=vendor, account_id=account.id, outcomes=outcomes)
+        return Sent(vendor=vendor, account_id=account.id, outcomes=outcomes, receipts=receipts)
+
+    async def cancel(self, tenant_id: TenantId, vendor: str, message_ids: Sequence[str]) -> set[str]:
+        """Ask a vendor to call messages off; those that it did. Whatever goes wrong, nobody has to know."""
+        try:
+            account = (await self.accounts.of(tenant_id)).get(vendor)
+            if account is None:
+                return set()
+            async with self._adapters.borrow(account, tenant_id) as adapter:
+                if not adapter.capabilities.cancel or not isinstance(adapter, Cancels):
+                    return set()
+                async with asyncio.timeout(adapter.longest_send.total_seconds()):
+                    answers = await adapter.cancel(message_ids)
+                return {one for one, gone in zip(message_ids, answers, strict=True) if gone}
+        except Exception as error:  # noqa: BLE001  # a message that could not be called off is no harm
+            _log.info("not_called_off", vendor=vendor, count=len(message_ids), error=type(error).__name__)
+            return set()
 
     async def close(self) -> None:
         """End all connections."""
         await self._adapters.close()
 
 
-async def _called(adapter: Adapter, messages: Sequence[OutboundMessage]) -> Sequence[Outcome]:
+async def _called(
+    adapter: Adapter, messages: Sequence[OutboundMessage], within: float | None
+) -> Sequence[Outcome]:
+    longest = adapter.longest_send.total_seconds()
     try:
-        async with asyncio.timeout(adapter.longest_send.total_seconds()):
+        async with asyncio.timeout(longest if within is None else min(longest, within)):
             outcomes = await adapter.send(messages)
     except TimeoutError:
         silent = Unlearned(reason="the adapter did not come back in time")

@@ -1,0 +1,181 @@
+"""`tidings adapter`: vendor accounts, what they cost, how much they take, how they share a channel."""
+
+import json
+from typing import Annotated, Any
+
+import typer
+
+from tidings.cli.calling import Key, Tenant, Url, client
+from tidings.cli.circuit import Account, Platform, find
+from tidings.cli.options import DataDir, Json
+
+app = typer.Typer(
+    help="Vendor accounts: what they cost, how much they take, how they share a channel.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+Amount = Annotated[str | None, typer.Option(help="In the currency, such as 0.0075.")]
+
+
+@app.command("list")
+def list_(
+    *,
+    platform: Platform = False,
+    as_json: Json = False,
+    url: Url = None,
+    key: Key = None,
+    tenant: Tenant = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Show all vendor accounts that can be sent through, one line each."""
+    from tidings.cli.traffic_words import adapter_line
+    from tidings.client import traffic
+
+    with client(url, key, tenant, data_dir) as tidings:
+        found = tidings.call(traffic.adapters(platform=platform))["items"]
+    if as_json:
+        _print_json(found)
+        return
+    for adapter in found:
+        print(adapter_line(adapter))
+    if not found:
+        print("there is no vendor account; `tidings channel set` sets one up")
+
+
+@app.command("show")
+def show(
+    account: Account,
+    *,
+    platform: Platform = False,
+    as_json: Json = False,
+    url: Url = None,
+    key: Key = None,
+    tenant: Tenant = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Show one vendor account: what it can do, its prices, limits, circuit and weights."""
+    from tidings.cli.traffic_words import adapter_lines
+
+    with client(url, key, tenant, data_dir) as tidings:
+        found = find(tidings, account, platform=platform)
+    _print_json(found) if as_json else print("\n".join(adapter_lines(found)))
+
+
+@app.command("price")
+def price(
+    account: Account,
+    *,
+    currency: Annotated[str | None, typer.Option(help="USD, EUR, … [default: as it is]")] = None,
+    base: Amount = None,
+    per_segment: Amount = None,
+    per_minute: Amount = None,
+    prefix: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--prefix",
+            help="Another price for numbers that begin so: +93:per_segment=0.09,base=0; may be repeated. "
+            "+93: alone takes it away.",
+        ),
+    ] = None,
+    none: Annotated[bool, typer.Option("--none", help="It has no price any more.")] = False,
+    platform: Platform = False,
+    as_json: Json = False,
+    url: Url = None,
+    key: Key = None,
+    tenant: Tenant = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Say what messages through an account cost; what is not named stays as it is."""
+    from tidings.cli.traffic_words import adapter_lines, priced
+    from tidings.client import traffic
+
+    named = {"base_micros": base, "per_segment_micros": per_segment, "per_minute_micros": per_minute}
+    with client(url, key, tenant, data_dir) as tidings:
+        found = find(tidings, account, platform=platform)
+        prices = None if none else priced(found["prices"], currency, named, prefix or [])
+        terms = {"prices": prices, "per_second": found["per_second"], "per_day": found["per_day"]}
+        done = tidings.call(
+            traffic.put_adapter(found["id"], terms, version=found["version"], platform=platform)
+        )
+    _print_json(done) if as_json else print("\n".join(adapter_lines(done)))
+
+
+@app.command("limit")
+def limit(
+    account: Account,
+    *,
+    per_second: Annotated[int | None, typer.Option(help="Messages a second; 0 for no limit.")] = None,
+    per_day: Annotated[int | None, typer.Option(help="Messages a day (UTC); 0 for no limit.")] = None,
+    platform: Platform = False,
+    as_json: Json = False,
+    url: Url = None,
+    key: Key = None,
+    tenant: Tenant = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Say how many messages an account takes; what is not named stays as it is."""
+    from tidings.cli.traffic_words import adapter_lines
+    from tidings.client import traffic
+
+    with client(url, key, tenant, data_dir) as tidings:
+        found = find(tidings, account, platform=platform)
+        terms = {
+            "prices": found["prices"],
+            "per_second": found["per_second"] if per_second is None else per_second or None,
+            "per_day": found["per_day"] if per_day is None else per_day or None,
+        }
+        done = tidings.call(
+            traffic.put_adapter(found["id"], terms, version=found["version"], platform=platform)
+        )
+    _print_json(done) if as_json else print("\n".join(adapter_lines(done)))
+
+
+@app.command("share")
+def share(
+    channel: Annotated[str, typer.Argument(metavar="CHANNEL", help="email, sms, whatsapp, …")],
+    points: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[VENDOR=POINTS]…", help="100 in all; nothing: show how it is shared."),
+    ] = None,
+    *,
+    none: Annotated[bool, typer.Option("--none", help="No weights: vendors are called in order.")] = False,
+    platform: Platform = False,
+    as_json: Json = False,
+    url: Url = None,
+    key: Key = None,
+    tenant: Tenant = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Show or say how vendors share a channel; homes of single countries stay as they are."""
+    from tidings.cli.traffic_words import points_of, weights_lines
+    from tidings.client import traffic
+
+    home = points_of(points or [])
+    with client(url, key, tenant, data_dir) as tidings:
+        known = _known(tidings.call(traffic.weights(platform=platform))["items"], channel)
+        if home or none:
+            own = known if known and (platform or known["owner"] == "tenant") else None
+            by_prefix = {} if none or own is None else own["by_prefix"]
+            known = tidings.call(
+                traffic.put_weights(
+                    channel,
+                    {"home": home, "by_prefix": by_prefix},
+                    version=own["version"] if own else None,
+                    platform=platform,
+                )
+            )
+    if as_json:
+        _print_json(known)
+    elif known is None or not known["home"]:
+        print(f"vendors of {channel} have no weights: they are called in their order")
+    else:
+        print("\n".join(weights_lines(known)))
+
+
+def _known(items: list[dict[str, Any]], channel: str) -> dict[str, Any] | None:
+    return next((item for item in items if item["channel"] == channel), None)
+
+
+def _print_json(value: object) -> None:
+    print(json.dumps(value, indent=2, ensure_ascii=False))

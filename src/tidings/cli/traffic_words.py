@@ -1,0 +1,158 @@
+"""Vendor accounts, circuits and weights in words, and words into them."""
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from tidings.cli.failures import CommandError
+from tidings.cli.printing import shown
+
+_LENGTH = re.compile(r"([1-9][0-9]{0,5})([smhd])")
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+_MILLION = Decimal(1_000_000)
+
+
+def circuit_line(circuit: Mapping[str, Any]) -> str:
+    """One circuit on one line."""
+    counts = circuit["last_minute"]
+    parts = [f"{circuit['state']:<9}", f"{circuit['vendor']:<20}", circuit["account_id"], circuit["owner"]]
+    if counts["calls"]:
+        parts.append(f"{counts['calls']} calls, {counts['failed']} failed, {counts['slow']} slow")
+    if circuit["held"]:
+        until = circuit["held"]["until"]
+        parts.append(f"held by hand{f' until {until}' if until else ''}: {shown(circuit['held']['reason'])}")
+    elif circuit["state"] != "CLOSED":
+        parts.append(shown(circuit["reason"]) + (f", until {circuit['until']}" if circuit["until"] else ""))
+    return "  ".join(parts)
+
+
+def adapter_line(adapter: Mapping[str, Any]) -> str:
+    """One account on one line."""
+    price = _price(adapter["prices"], adapter["prices"]["currency"]) if adapter["prices"] else "no price"
+    return "  ".join(
+        [
+            f"{adapter['vendor']:<20}",
+            adapter["id"],
+            f"{adapter['owner']:<8}",
+            f"{adapter['circuit']:<9}",
+            price,
+        ]
+    )
+
+
+def adapter_lines(adapter: Mapping[str, Any]) -> list[str]:
+    """One account in full."""
+    can = [name for name, is_so in adapter["capabilities"].items() if is_so]
+    lines = [
+        f"{adapter['vendor']} ({adapter['id']}, of the {adapter['owner']})",
+        f"  adapter       {adapter['adapter']}: {', '.join(adapter['channels'])}",
+        f"  can           {', '.join(can) or 'nothing special'}",
+        f"  circuit       {adapter['circuit']}",
+        f"  a second      {adapter['per_second'] or 'no limit'}",
+        f"  a day         {adapter['per_day'] or 'no limit'}",
+    ]
+    prices = adapter["prices"]
+    if not prices:
+        lines.append("  price         not known")
+    else:
+        lines.append(f"  price         {_price(prices, prices['currency'])}")
+        for prefix, apart in sorted(prices.get("by_prefix", {}).items()):
+            lines.append(f"    {prefix:<11} {_price(apart, prices['currency'])}")
+    for weight in adapter["weights"]:
+        now = "".join(f", {prefix or 'elsewhere'} now {many}" for prefix, many in weight["now"].items())
+        lines.append(f"  weight        {weight['channel']}: {weight['home']} of 100{now}")
+    return lines
+
+
+def weights_lines(weights: Mapping[str, Any]) -> list[str]:
+    """How a channel is shared."""
+    lines = [f"{weights['channel']} (of the {weights['owner']}): {_points(weights['home'])}"]
+    lines += [f"  {prefix:<6} {_points(points)}" for prefix, points in sorted(weights["by_prefix"].items())]
+    lines += [
+        f"  {moved['prefix'] or 'all':<6} now {_points(moved['points'])}, moved at {moved['moved_at']}"
+        for moved in weights["moved"]
+    ]
+    return lines
+
+
+def moment_after(length: str) -> str:
+    """The moment that long from now, as the API takes it."""
+    match = _LENGTH.fullmatch(length)
+    if match is None:
+        raise CommandError("--for must be a length such as 30s, 15m, 2h or 1d")
+    return (datetime.now(UTC) + timedelta(**{_UNITS[match[2]]: int(match[1])})).isoformat()
+
+
+def points_of(given: list[str]) -> dict[str, int]:
+    """`http_a=70` and so on."""
+    found: dict[str, int] = {}
+    for one in given:
+        vendor, _, many = one.partition("=")
+        if not vendor or not many.isdecimal():
+            raise CommandError("points must have the form VENDOR=POINTS, such as http_acme=70")
+        found[vendor] = int(many)
+    return found
+
+
+def priced(
+    known: Mapping[str, Any] | None,
+    currency: str | None,
+    named: Mapping[str, str | None],
+    prefixes: list[str],
+) -> dict[str, Any]:
+    """The prices after what was named; the rest as it was."""
+    prices: dict[str, Any] = dict(known or {})
+    if currency is not None:
+        prices["currency"] = currency
+    if "currency" not in prices:
+        raise CommandError("name the currency of the prices, such as --currency USD")
+    prices.update({name: _micros(text) for name, text in named.items() if text is not None})
+    by_prefix = dict(prices.get("by_prefix", {}))
+    for one in prefixes:
+        prefix, colon, rest = one.partition(":")
+        if not colon:
+            raise CommandError("--prefix must have the form +93:per_segment=0.09")
+        if rest:
+            by_prefix[prefix] = dict(_apart(rest))
+        else:
+            by_prefix.pop(prefix, None)
+    prices["by_prefix"] = by_prefix
+    return prices
+
+
+def _apart(text: str) -> Iterator[tuple[str, int]]:
+    for part in text.split(","):
+        name, _, amount = part.partition("=")
+        if name not in ("base", "per_segment", "per_minute"):
+            raise CommandError("--prefix takes base, per_segment and per_minute: +93:per_segment=0.09,base=0")
+        yield f"{name}_micros", _micros(amount)
+
+
+def _micros(text: str) -> int:
+    try:
+        micros = Decimal(text) * _MILLION
+    except InvalidOperation:
+        raise CommandError(f"{shown(text)!r} is no amount; write it such as 0.0075") from None
+    if not micros.is_finite() or micros < 0 or micros != micros.to_integral_value():
+        raise CommandError(f"{shown(text)!r} must be a positive amount with at most six decimals")
+    return int(micros)
+
+
+def _price(prices: Mapping[str, Any], currency: str) -> str:
+    names = (
+        ("base_micros", "a message"),
+        ("per_segment_micros", "a segment"),
+        ("per_minute_micros", "a minute"),
+    )
+    parts = [
+        f"{(Decimal(prices[name]) / _MILLION).normalize():f} {currency} {words}"
+        for name, words in names
+        if prices.get(name) is not None
+    ]
+    return ", ".join(parts) or "as for all"
+
+
+def _points(points: Mapping[str, int]) -> str:
+    return ", ".join(f"{vendor} {many}" for vendor, many in points.items())

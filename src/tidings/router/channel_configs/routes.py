@@ -1,0 +1,147 @@
+"""What HTTP calls about vendor accounts: of a tenant, and under `/internal` of the platform."""
+
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Any
+
+from litestar import Request, Response, Router, get, put
+
+from tidings.kernel.db import PlatformTx, TenantTx
+from tidings.kernel.http.bodies import read_body
+from tidings.kernel.http.callers import TenantNeed, caller_of, tenant_of
+from tidings.kernel.http.etags import etag, expect_version
+from tidings.kernel.http.operations import deps_of, given, operation, path_id
+from tidings.router.channel_configs import store
+from tidings.router.channel_configs.configure import ADAPTER_CONFIG, Terms
+from tidings.router.channel_configs.deps import Deps
+from tidings.router.channel_configs.errors import UnknownAccountError
+from tidings.router.channel_configs.store import StoredAccount
+from tidings.router.channel_configs.wire import AdapterList, AdapterView, PutAdapter
+from tidings.router.traffic.store import find_circuits, find_weights
+
+_TAG = "adapters"
+
+AnyRequest = Request[Any, Any, Any]
+
+
+def _list_adapters(need: TenantNeed) -> Any:
+    @get(
+        "/",
+        name=_name("list_adapters", need),
+        **operation(
+            summary="List vendor accounts with what they can do, cost and take, their circuits and weights.",
+            tag=_TAG,
+            scope="router:read",
+            tenant=need,
+            answer=AdapterList,
+            description="A tenant's own, then the platform's that it may use; its own win over those.",
+        ),
+    )
+    async def list_adapters(request: AnyRequest) -> AdapterList:
+        async with _tx(request, need) as tx:
+            found = await store.find_accounts(tx)
+            ordered = sorted(found, key=lambda one: (one.platform, one.vendor, one.id))
+            return AdapterList(items=await _views(tx, ordered))
+
+    return list_adapters
+
+
+def _show_adapter(need: TenantNeed) -> Any:
+    @get(
+        "/{adapter_id:str}",
+        name=_name("show_adapter", need),
+        **operation(
+            summary="Show a vendor account.",
+            tag=_TAG,
+            scope="router:read",
+            tenant=need,
+            path={"adapter_id": ADAPTER_CONFIG},
+            answer=AdapterView,
+            problems=["adapter_not_found"],
+        ),
+    )
+    async def show_adapter(request: AnyRequest) -> Response[AdapterView]:
+        wanted = path_id(request, ADAPTER_CONFIG, "adapter_id")
+        async with _tx(request, need) as tx:
+            found = [one for one in await store.find_accounts(tx) if one.id == wanted]
+            if not found:
+                raise UnknownAccountError(f"there is no vendor account with the id {wanted}")
+            return _shown((await _views(tx, found))[0])
+
+    return show_adapter
+
+
+def _put_adapter(need: TenantNeed) -> Any:
+    @put(
+        "/{adapter_id:str}",
+        name=_name("put_adapter", need),
+        **operation(
+            summary="Say what a vendor account costs and how much it takes.",
+            tag=_TAG,
+            scope="router:write",
+            tenant=need,
+            path={"adapter_id": ADAPTER_CONFIG},
+            body=PutAdapter,
+            answer=AdapterView,
+            problems=["adapter_not_found", "platform_account"],
+            headers=["If-Match"],
+            description="Whole: what is left out has no price, or no limit. Seen by all processes within a second.",
+        ),
+    )
+    async def put_adapter(request: AnyRequest) -> Response[AdapterView]:
+        wanted = await read_body(request, PutAdapter)
+        account_id = path_id(request, ADAPTER_CONFIG, "adapter_id")
+        configs = deps_of(request, Deps).configs
+
+        def expect(known: StoredAccount) -> None:
+            expect_version(request.scope, known.version)
+
+        async with _tx(request, need) as tx:
+            after = await configs.set_terms(
+                tx,
+                account_id,
+                Terms(prices=wanted.prices, per_second=wanted.per_second, per_day=wanted.per_day),
+                expect=expect,
+                actor=caller_of(request).actor,
+            )
+            return _shown((await _views(tx, [after]))[0])
+
+    return put_adapter
+
+
+def routers(deps: Deps) -> list[Router]:
+    """The routes of this package."""
+    return [
+        Router(
+            f"{root}/adapters",
+            route_handlers=[make(need) for make in (_list_adapters, _show_adapter, _put_adapter)],
+            opt=given(deps),
+        )
+        for root, need in (
+            ("/api/v1/router", TenantNeed.REQUIRED),
+            ("/internal/v1/router", TenantNeed.NONE),
+        )
+    ]
+
+
+async def _views(tx: TenantTx | PlatformTx, accounts: Sequence[StoredAccount]) -> list[AdapterView]:
+    circuits = {one.account_id: one for one in await find_circuits(tx)}
+    weights = {one.channel: one for one in reversed(await find_weights(tx)) if one.home}
+    return [AdapterView.of(one, circuits.get(one.id), list(weights.values())) for one in accounts]
+
+
+def _shown(view: AdapterView) -> Response[AdapterView]:
+    return Response(view, headers={"ETag": etag(view.version)})
+
+
+def _name(handler: str, need: TenantNeed) -> str:
+    return f"{handler}_of_platform" if need is TenantNeed.NONE else handler
+
+
+def _tx(
+    request: AnyRequest, need: TenantNeed
+) -> AbstractAsyncContextManager[TenantTx] | AbstractAsyncContextManager[PlatformTx]:
+    db, role = deps_of(request, Deps).db, caller_of(request).role
+    if need is TenantNeed.NONE:
+        return db.platform(caller_role=role)
+    return db.tenant(tenant_of(request), caller_role=role)

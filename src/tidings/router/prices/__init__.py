@@ -1,0 +1,1 @@
+"""What messages cost: price models of accounts, estimates for a message, currencies."""

@@ -1,0 +1,1 @@
+"""Who gets the traffic: circuits, weights of vendors, limits of accounts."""

@@ -1,0 +1,267 @@
+"""What a process knows about its vendors, for whoever is about to call one. All from memory but `admit`."""
+
+import secrets
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+
+from tidings.contracts.messages import Accepted, Outcome
+from tidings.kernel.clock import Clock
+from tidings.kernel.hot_state import Limits
+from tidings.kernel.ids import TenantId
+from tidings.router.channel_configs.store import StoredAccount
+from tidings.router.traffic.admission import admit
+from tidings.router.traffic.known import AccountCircuit, ChannelWeights
+from tidings.router.traffic.model import CIRCUIT_OPEN, FIRST, NOT_TRIED, ONLY, Admitted, Blocked, Chosen
+from tidings.router.traffic.prefixes import prefix_of
+from tidings.router.traffic.settings import TrafficSettings
+from tidings.router.traffic.tally import LATE, Tally
+from tidings.router.traffic.verdict import is_failure
+from tidings.router.traffic.weights import Points
+
+PROBE = "probe"
+
+
+class Traffic:
+    """Who is to be called, how many at once, and what became of it."""
+
+    def __init__(
+        self,
+        limits: Limits,
+        *,
+        clock: Clock,
+        settings: TrafficSettings | None = None,
+        name: str | None = None,
+    ) -> None:
+        """`name` tells this process from the others; made up where it is None."""
+        self.settings = settings or TrafficSettings()
+        self.name = name or secrets.token_hex(8)
+        #: What was observed since somebody took it away.
+        self.tally = Tally()
+        #: Accounts whose circuit may be tried again, and somebody asked for them.
+        self.wanted: set[str] = set()
+        self._limits = limits
+        self._clock = clock
+        #: Those that are not closed.
+        self._barred: dict[str, AccountCircuit] = {}
+        #: Every circuit that ever changed.
+        self._circuits: dict[str, AccountCircuit] = {}
+        self._weights: dict[tuple[TenantId | None, str], ChannelWeights] = {}
+        #: By account: how many more may go through its half-open circuit.
+        self._probes: dict[str, int] = {}
+
+    # --- asked before a call
+
+    def choose(
+        self,
+        tenant_id: TenantId,
+        channel: str,
+        vendors: Sequence[str],
+        accounts: Mapping[str, StoredAccount],
+        *,
+        to: str,
+        tried: Collection[str],
+        luck: float,
+    ) -> Chosen | Blocked:
+        """Who is to carry a message to `to`; `tried` were called in this step already, `luck` is from 0 up to 1."""
+        if len(vendors) == 1:
+            vendor = vendors[0]
+            account = accounts.get(vendor)
+            if account is None:
+                return Chosen(vendor, None, ONLY)
+            if account.id not in self._barred:
+                return Chosen(vendor, account.id, ONLY)
+        return self._weigh(tenant_id, channel, vendors, accounts, to=to, tried=tried, luck=luck)
+
+    async def admit(self, asks: Sequence[tuple[StoredAccount, int]]) -> list[Admitted]:
+        """How many of each may go now by the limits of the accounts; nothing is asked where there are none."""
+        if all(account.per_second is None and account.per_day is None for account, _ in asks):
+            return [Admitted(many) for _, many in asks]
+        return await admit(self._limits, asks, clock=self._clock)
+
+    # --- told after a call
+
+    def observe(
+        self, account_id: str, *, prefix: str, ok: int, failed: int, seconds: float, slow: bool
+    ) -> None:
+        """So many calls were answered, or were not, all of them in this time."""
+        known = self._circuits.get(account_id)
+        era = 0
+        if known is not None:
+            circuit = known.circuit
+            mine = circuit.state == "CLOSED" or circuit.prober == self.name
+            # What was begun before the circuit opened says nothing about it now.
+            era = circuit.version if mine else LATE
+        self.tally.add(account_id, prefix, era, ok=ok, failed=failed, slow=slow, seconds=seconds)
+
+    def observe_set(self, account_id: str, answers: Iterable[tuple[str, Outcome]], *, seconds: float) -> None:
+        """What became of a set that was handed over in one call: each address with its outcome."""
+        by_prefix: dict[str, list[int]] = {}
+        many = 0
+        for to, outcome in answers:
+            many += 1
+            # Nearly all of them.
+            verdict = False if type(outcome) is Accepted else is_failure(outcome)
+            if verdict is None:
+                continue
+            prefix = prefix_of(to)
+            counts = by_prefix.get(prefix)
+            if counts is None:
+                counts = by_prefix[prefix] = [0, 0]
+            counts[verdict] += 1
+        slow = self.is_slow(seconds, many)
+        for prefix, (ok, failed) in by_prefix.items():
+            self.observe(account_id, prefix=prefix, ok=ok, failed=failed, seconds=seconds, slow=slow)
+
+    def is_slow(self, seconds: float, messages: int = 1) -> bool:
+        """Whether a vendor took too long for so many messages."""
+        return seconds > self.settings.slow_seconds + self.settings.slow_seconds_each * (messages - 1)
+
+    # --- told by whoever looks at the database
+
+    def learn_circuits(self, circuits: Iterable[AccountCircuit]) -> None:
+        """How circuits stand; one that is known to be further on stays."""
+        for one in circuits:
+            known = self._circuits.get(one.account_id)
+            if known is not None and known.circuit.version >= one.circuit.version:
+                continue
+            self._circuits[one.account_id] = one
+            self._probes.pop(one.account_id, None)
+            self.wanted.discard(one.account_id)
+            if one.circuit.state == "CLOSED":
+                self._barred.pop(one.account_id, None)
+                continue
+            self._barred[one.account_id] = one
+            if one.circuit.state == "HALF_OPEN" and one.circuit.prober == self.name:
+                self._probes[one.account_id] = self.settings.circuits.probes
+
+    def learn_weights(self, weights: Iterable[ChannelWeights]) -> None:
+        """How vendors share their channels; what is known to be further on stays."""
+        for one in weights:
+            key = (one.tenant_id, one.channel)
+            known = self._weights.get(key)
+            if known is None or known.version < one.version:
+                self._weights[key] = one
+
+    def circuit_of(self, account_id: str) -> AccountCircuit | None:
+        """The circuit, if it ever changed."""
+        return self._circuits.get(account_id)
+
+    def barred(self) -> list[AccountCircuit]:
+        """All circuits that are not closed."""
+        return list(self._barred.values())
+
+    def watched(self) -> list[AccountCircuit]:
+        """All circuits whose time may come without any call: those that are not closed, or are held by hand."""
+        return [
+            one for one in self._circuits.values() if one.circuit.state != "CLOSED" or one.circuit.override
+        ]
+
+    def weights(self) -> Iterable[ChannelWeights]:
+        """All that are known."""
+        return self._weights.values()
+
+    def points(self, tenant_id: TenantId, channel: str, to: str) -> Points | None:
+        """How vendors share what goes to this address; None where they have no weights."""
+        found = self._shared(tenant_id, channel)
+        return None if found is None else found.points_of(prefix_of(to))
+
+    def has_weights(self, tenant_id: TenantId, channel: str) -> bool:
+        """Whether vendors share this channel, instead of being called in their order."""
+        return self._shared(tenant_id, channel) is not None
+
+    def _shared(self, tenant_id: TenantId, channel: str) -> ChannelWeights | None:
+        """The tenant's own, or else the platform's."""
+        if not self._weights:
+            return None
+        for owner in (tenant_id, None):
+            found = self._weights.get((owner, channel))
+            if found is not None and found.home:
+                return found
+        return None
+
+    # --- the longer way: several vendors, or a circuit that is not closed
+
+    def _weigh(
+        self,
+        tenant_id: TenantId,
+        channel: str,
+        vendors: Sequence[str],
+        accounts: Mapping[str, StoredAccount],
+        *,
+        to: str,
+        tried: Collection[str],
+        luck: float,
+    ) -> Chosen | Blocked:
+        free: list[str] = []
+        barred: list[AccountCircuit] = []
+        for vendor in vendors:
+            account = accounts.get(vendor)
+            if account is None:
+                continue
+            known = self._barred.get(account.id)
+            if known is None:
+                free.append(vendor)
+            else:
+                barred.append(known)
+        if barred:
+            for known in barred:
+                if known.vendor not in tried and self._take_probe(known):
+                    return Chosen(known.vendor, known.account_id, PROBE)
+            until = self._ask_again(barred) + self.settings.spread * luck
+            if not free:
+                return Blocked(CIRCUIT_OPEN, until)
+        if not free:
+            return Chosen(vendors[0], None, ONLY if len(vendors) == 1 else FIRST)
+        fresh = [vendor for vendor in free if vendor not in tried]
+        vendor, why = self._pick(tenant_id, channel, fresh or free, to, luck)
+        if barred:
+            why = f"circuit of {', '.join(known.vendor for known in barred)} open"
+        elif fresh and len(fresh) < len(free):
+            why = NOT_TRIED
+        return Chosen(vendor, accounts[vendor].id, why)
+
+    def _pick(
+        self, tenant_id: TenantId, channel: str, vendors: Sequence[str], to: str, luck: float
+    ) -> tuple[str, str]:
+        if len(vendors) == 1:
+            return vendors[0], ONLY
+        points = self.points(tenant_id, channel, to)
+        if points is None:
+            return vendors[0], FIRST
+        shares = [points.get(vendor, 0) for vendor in vendors]
+        total = sum(shares)
+        if total == 0:
+            return vendors[0], FIRST
+        place = luck * total
+        for vendor, share in zip(vendors, shares, strict=True):
+            place -= share
+            if place < 0:
+                return vendor, f"weight {':'.join(map(str, shares))}"
+        # Only rounding leads here.
+        last = max(range(len(shares)), key=lambda at: (shares[at] > 0, at))
+        return vendors[last], f"weight {':'.join(map(str, shares))}"
+
+    def _take_probe(self, known: AccountCircuit) -> bool:
+        left = self._probes.get(known.account_id, 0)
+        if left <= 0:
+            return False
+        self._probes[known.account_id] = left - 1
+        return True
+
+    def _ask_again(self, barred: Sequence[AccountCircuit]) -> datetime:
+        """When the first of them may be tried; those that may already are noted as wanted."""
+        now = self._clock.now()
+        soon = now + self.settings.look_every
+        times: list[datetime] = []
+        for known in barred:
+            circuit = known.circuit
+            if circuit.state == "HALF_OPEN":
+                times.append(soon)
+            elif circuit.until is None:
+                times.append(now + self.settings.ask_again)
+            elif circuit.until <= now:
+                self.wanted.add(known.account_id)
+                times.append(soon)
+            else:
+                times.append(circuit.until)
+        return max(min(times), now + timedelta(milliseconds=1))

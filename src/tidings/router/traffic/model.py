@@ -1,0 +1,41 @@
+"""What the ladders get to hear when they ask who is to carry a message."""
+
+from datetime import datetime
+from typing import Final, Literal
+
+from msgspec import Struct
+
+CIRCUIT_OPEN: Final = "circuit_open"
+
+#: There is one vendor.
+ONLY: Final = "only"
+#: There are several, without weights: the first in their order.
+FIRST: Final = "first"
+#: The others were called in this step already.
+NOT_TRIED: Final = "not tried yet"
+
+
+class Chosen(Struct, frozen=True):
+    """Who is to be called."""
+
+    vendor: str
+    #: None where the tenant has no account with it.
+    account_id: str | None
+    #: `only`, `first`, `not tried yet`, `weight 70:30`, `circuit of X open`, `probe`.
+    why: str
+
+
+class Blocked(Struct, frozen=True):
+    """Nobody can be called now."""
+
+    reason: Literal["circuit_open"]
+    #: When to ask again.
+    until: datetime
+
+
+class Admitted(Struct, frozen=True):
+    """How many of those asked for may go now."""
+
+    count: int
+    #: When the next one may; None where all may.
+    until: datetime | None = None

@@ -1,0 +1,232 @@
+"""The only Python here that runs SQL on circuits, their counts, and weights."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+import msgspec
+
+from tidings.contracts.moments import Moment
+from tidings.kernel.db import PlatformTx, Row, TenantTx, WorkerTx
+from tidings.kernel.ids import TenantId
+from tidings.kernel.sql import Queries
+from tidings.router.traffic.circuit import Circuit, Counts, Override
+from tidings.router.traffic.known import AccountCircuit, ChannelWeights
+from tidings.router.traffic.sums import Sum
+from tidings.router.traffic.tally import Observed
+from tidings.router.traffic.weights import Shift
+
+QUERIES = Queries.beside(__file__)
+
+
+class _StoredShift(msgspec.Struct, frozen=True, kw_only=True):
+    points: dict[str, int]
+    moved_at: Moment
+    sick_at: Moment
+
+
+_points: Final = msgspec.json.Decoder(dict[str, int]).decode
+_by_prefix: Final = msgspec.json.Decoder(dict[str, dict[str, int]]).decode
+_shifts: Final = msgspec.json.Decoder(dict[str, _StoredShift]).decode
+_encode: Final = msgspec.json.Encoder(order="deterministic").encode
+
+
+# --- counts
+
+
+async def add_counts(tx: WorkerTx, observed: Sequence[Observed], *, bucket: datetime, worker: str) -> None:
+    """Tell the others what this process saw."""
+    # In the order of the key: two processes never wait for each other, but one and its own past may.
+    ordered = sorted(observed, key=lambda one: (one.account_id, one.prefix, one.era))
+    await tx.execute(
+        QUERIES.add_counts,
+        bucket=bucket,
+        worker=worker,
+        account_ids=[one.account_id for one in ordered],
+        prefixes=[one.prefix for one in ordered],
+        eras=[one.era for one in ordered],
+        oks=[one.ok for one in ordered],
+        faileds=[one.failed for one in ordered],
+        slows=[one.slow for one in ordered],
+        seconds=[one.seconds for one in ordered],
+    )
+
+
+async def read_sums(tx: WorkerTx, *, since: datetime, account_ids: Sequence[str] = ()) -> list[Sum]:
+    """What all processes saw of accounts that did not do well, and of those that are asked for."""
+    rows = await tx.fetch(QUERIES.read_sums, since=since, account_ids=list(account_ids))
+    return [
+        Sum(
+            account_id=row["account_id"],
+            tenant_id=row["tenant_id"],
+            vendor=row["provider"],
+            prefix=row["prefix"],
+            era=row["era"],
+            counts=Counts(row["ok"], row["failed"], row["slow"]),
+            seconds=row["seconds"],
+        )
+        for row in rows
+    ]
+
+
+async def sweep_counts(tx: WorkerTx, *, before: datetime) -> int:
+    """Remove what is too old to count; how much that was."""
+    return await tx.execute(QUERIES.sweep_counts, before=before)
+
+
+# --- circuits
+
+
+async def read_circuits(tx: WorkerTx, *, since: datetime | None) -> list[AccountCircuit]:
+    """Of all tenants: those that changed lately, or all that ever did. A person's reason is not among it."""
+    rows = await tx.fetch(QUERIES.read_circuits, since=since)
+    return [_circuit(row) for row in rows]
+
+
+async def find_circuits(tx: TenantTx | PlatformTx, *, account_id: str | None = None) -> list[AccountCircuit]:
+    """Of the tenant's own accounts, then of the platform's; in a transaction of the platform only those."""
+    rows = await tx.fetch(QUERIES.find_circuits, tenant_id=_owner(tx), id=account_id)
+    return [_circuit(row) for row in rows]
+
+
+async def change_circuit(
+    tx: TenantTx | PlatformTx, account_id: str, circuit: Circuit, *, known_version: int, now: datetime
+) -> bool:
+    """Write the circuit, unless somebody else has changed it meanwhile; whether it was written."""
+    override = circuit.override
+    written = await tx.execute(
+        QUERIES.change_circuit,
+        tenant_id=_owner(tx),
+        id=account_id,
+        known_version=known_version,
+        now=now,
+        state=circuit.state,
+        until=circuit.until,
+        openings=circuit.openings,
+        prober=circuit.prober,
+        reason=circuit.reason,
+        held=override is not None,
+        held_until=override.until if override else None,
+        held_reason=override.reason if override else None,
+    )
+    return written == 1
+
+
+# --- weights
+
+
+async def read_weights(tx: WorkerTx, *, since: datetime | None) -> list[ChannelWeights]:
+    """Of all tenants: those that changed lately, or all."""
+    return [_weights(row) for row in await tx.fetch(QUERIES.read_weights, since=since)]
+
+
+async def find_weights(tx: TenantTx | PlatformTx, *, channel: str | None = None) -> list[ChannelWeights]:
+    """The tenant's own, then the platform's; in a transaction of the platform only those."""
+    rows = await tx.fetch(QUERIES.find_weights, tenant_id=_owner(tx), channel=channel)
+    return [_weights(row) for row in rows]
+
+
+async def insert_weights(tx: TenantTx | PlatformTx, weights: ChannelWeights, *, now: datetime) -> bool:
+    """Write new ones; False where there are some for the channel already."""
+    written = await tx.execute(
+        QUERIES.insert_weights,
+        tenant_id=_owner(tx),
+        id=weights.id,
+        channel=weights.channel,
+        home=_encode(weights.home).decode(),
+        by_prefix=_encode(weights.by_prefix).decode(),
+        now=now,
+    )
+    return written == 1
+
+
+async def change_weights(
+    tx: TenantTx | PlatformTx, weights: ChannelWeights, *, known_version: int, now: datetime
+) -> bool:
+    """Write them, unless somebody else has changed them meanwhile; whether they were written."""
+    written = await tx.execute(
+        QUERIES.change_weights,
+        tenant_id=_owner(tx),
+        id=weights.id,
+        known_version=known_version,
+        home=_encode(weights.home).decode(),
+        by_prefix=_encode(weights.by_prefix).decode(),
+        shifts=_encode(weights.shifts).decode(),
+        now=now,
+    )
+    return written == 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    place: int
+    tenant_id: TenantId | None
+    vendor: str
+
+
+async def accounts_of_tenants(
+    tx: WorkerTx, asks: Sequence[tuple[TenantId | None, Sequence[str]]]
+) -> list[dict[str, str]]:
+    """For each ask: the account that the tenant sends through with each vendor, by vendor."""
+    asked = [
+        _Asked(place, tenant_id, vendor)
+        for place, (tenant_id, vendors) in enumerate(asks)
+        for vendor in vendors
+    ]
+    rows = await tx.fetch(
+        QUERIES.accounts_of_tenants,
+        places=[one.place for one in asked],
+        tenant_ids=[one.tenant_id for one in asked],
+        vendors=[one.vendor for one in asked],
+    )
+    found: list[dict[str, str]] = [{} for _ in asks]
+    for row in rows:
+        found[row["place"]][row["vendor"]] = row["id"]
+    return found
+
+
+def _circuit(row: Row) -> AccountCircuit:
+    override = None
+    if row["circuit_held"]:
+        override = Override(
+            state=row["circuit_state"],
+            until=row["circuit_held_until"],
+            reason=row["circuit_held_reason"] or "",
+        )
+    circuit = Circuit(
+        state=row["circuit_state"],
+        version=row["circuit_version"],
+        since=row["circuit_changed_at"],
+        until=row["circuit_until"],
+        openings=row["circuit_openings"],
+        prober=row["circuit_prober"],
+        override=override,
+        reason=row["circuit_reason"],
+    )
+    return AccountCircuit(
+        account_id=row["id"], tenant_id=row["tenant_id"], vendor=row["provider"], circuit=circuit
+    )
+
+
+def _weights(row: Row) -> ChannelWeights:
+    return ChannelWeights(
+        id=row["id"],
+        tenant_id=row["tenant_id"],
+        channel=row["channel"],
+        version=row["version"],
+        home=_points(row["home"]),
+        by_prefix=_by_prefix(row["by_prefix"]),
+        shifts=_read_shifts(row["shifts"]),
+    )
+
+
+def _read_shifts(stored: str) -> Mapping[str, Shift]:
+    return {
+        prefix: Shift(points=one.points, moved_at=one.moved_at, sick_at=one.sick_at)
+        for prefix, one in _shifts(stored).items()
+    }
+
+
+def _owner(tx: TenantTx | PlatformTx) -> TenantId | None:
+    return tx.tenant_id if isinstance(tx, TenantTx) else None

@@ -1,0 +1,181 @@
+"""`tidings circuit` and `tidings adapter`: what they ask, what they print."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from tests.unit.cli.conftest import PlayedApi, Types
+
+HOME = "/api/v1/router"
+CIRCUIT: dict[str, Any] = {
+    "account_id": "adcfg_1",
+    "vendor": "http_acme",
+    "owner": "tenant",
+    "state": "OPEN",
+    "since": "2026-11-15T12:00:00Z",
+    "until": "2026-11-15T12:00:30Z",
+    "reason": "31 of 40 calls failed",
+    "held": None,
+    "last_minute": {"calls": 40, "failed": 31, "slow": 0},
+}
+ADAPTER: dict[str, Any] = {
+    "id": "adcfg_1",
+    "vendor": "http_acme",
+    "adapter": "http",
+    "owner": "tenant",
+    "channels": ["sms", "whatsapp"],
+    "capabilities": {"html": False, "receipts": True},
+    "handle": None,
+    "per_second": 50,
+    "per_day": None,
+    "prices": {"currency": "USD", "per_segment_micros": 7500, "by_prefix": {"+93": {"base_micros": 0}}},
+    "circuit": "OPEN",
+    "weights": [{"channel": "sms", "home": 70, "now": {"+93": 60}}],
+    "version": 4,
+}
+WEIGHTS: dict[str, Any] = {
+    "channel": "sms",
+    "owner": "tenant",
+    "home": {"http_acme": 70, "http_b": 30},
+    "by_prefix": {"+1": {"http_acme": 0, "http_b": 100}},
+    "moved": [
+        {"prefix": "+93", "points": {"http_acme": 60, "http_b": 40}, "moved_at": "2026-11-15T12:00:00Z"}
+    ],
+    "version": 2,
+}
+
+
+@pytest.fixture(autouse=True)
+def known(api: PlayedApi) -> None:
+    """One account."""
+    api.answers[f"GET {HOME}/adapters"] = (200, {"items": [ADAPTER]})
+    api.answers[f"GET {HOME}/circuits"] = (200, {"items": [CIRCUIT]})
+    api.answers[f"GET {HOME}/weights"] = (200, {"items": [WEIGHTS]})
+
+
+def test_circuits_are_listed_one_line_each(types: Types) -> None:
+    done = types("circuit", "list")
+
+    assert done.out == (
+        "OPEN       http_acme             adcfg_1  tenant  40 calls, 31 failed, 0 slow  "
+        "31 of 40 calls failed, until 2026-11-15T12:00:30Z\n"
+    )
+    assert json.loads(types("circuit", "list", "--json").out) == [CIRCUIT]
+
+
+def test_one_is_held_by_its_vendors_name(api: PlayedApi, types: Types) -> None:
+    held = {**CIRCUIT, "state": "CLOSED", "held": {"until": None, "reason": "we \x1bknow"}}
+    api.answers[f"POST {HOME}/circuits/adcfg_1/override"] = (200, held)
+
+    done = types("circuit", "close", "http_acme", "--reason", "we know", "--for", "2h")
+
+    assert done.code == 0, done.err
+    assert "held by hand: we ?know" in done.out
+    body = api.heard[-1][2]
+    assert (body["state"], body["reason"]) == ("CLOSED", "we know")
+    ahead = datetime.fromisoformat(body["until"]) - datetime.now(UTC)
+    assert timedelta(minutes=119) < ahead <= timedelta(hours=2)
+
+
+def test_open_has_no_end_unless_it_is_said_and_auto_lets_go(api: PlayedApi, types: Types) -> None:
+    api.answers[f"POST {HOME}/circuits/adcfg_1/override"] = (200, CIRCUIT)
+    api.answers[f"DELETE {HOME}/circuits/adcfg_1/override"] = (200, CIRCUIT)
+
+    types("circuit", "open", "adcfg_1", "--reason", "maintenance")
+    assert api.heard[-1][2] == {"state": "OPEN", "reason": "maintenance", "until": None}
+    assert types("circuit", "auto", "adcfg_1").code == 0
+    assert api.heard[-1][0] == f"DELETE {HOME}/circuits/adcfg_1/override"
+
+
+def test_those_of_the_platform_have_their_own_place(api: PlayedApi, types: Types) -> None:
+    api.answers["GET /internal/v1/router/adapters"] = (200, {"items": [ADAPTER]})
+    api.answers["DELETE /internal/v1/router/circuits/adcfg_1/override"] = (200, CIRCUIT)
+
+    done = types("circuit", "auto", "http_acme", "--platform")
+
+    assert done.code == 0, done.err
+
+
+def test_an_account_that_is_not_there(types: Types) -> None:
+    done = types("circuit", "open", "http_b", "--reason", "x")
+
+    assert done.code == 1
+    assert "there is http_acme" in done.err
+
+
+def test_a_length_that_is_none(types: Types) -> None:
+    done = types("circuit", "open", "http_acme", "--reason", "x", "--for", "tomorrow")
+
+    assert done.code == 1
+    assert "30s, 15m, 2h or 1d" in done.err
+
+
+def test_an_account_is_shown_with_all_that_matters(types: Types) -> None:
+    listed, shown = types("adapter", "list"), types("adapter", "show", "http_acme")
+
+    assert listed.out == "http_acme             adcfg_1  tenant    OPEN       0.0075 USD a segment\n"
+    assert "http: sms, whatsapp" in shown.out
+    assert "a second      50" in shown.out
+    assert "+93         0 USD a message" in shown.out
+    assert "sms: 70 of 100, +93 now 60" in shown.out
+
+
+def test_prices_change_as_named_and_the_rest_stays(api: PlayedApi, types: Types) -> None:
+    api.answers[f"PUT {HOME}/adapters/adcfg_1"] = (200, ADAPTER)
+
+    done = types(
+        "adapter", "price", "http_acme", "--base", "0.001", "--prefix", "+1:per_segment=0.02,base=0", "--prefix", "+93:",
+    )  # fmt: skip
+
+    assert done.code == 0, done.err
+    _, headers, body = api.heard[-1]
+    assert headers["if-match"] == '"v4"'
+    assert body == {
+        "prices": {
+            "currency": "USD",
+            "base_micros": 1000,
+            "per_segment_micros": 7500,
+            "by_prefix": {"+1": {"per_segment_micros": 20_000, "base_micros": 0}},
+        },
+        "per_second": 50,
+        "per_day": None,
+    }
+    types("adapter", "price", "http_acme", "--none")
+    assert api.heard[-1][2]["prices"] is None
+
+
+@pytest.mark.parametrize("amount", ["x", "-1", "0.00000001", "inf"])
+def test_amounts_that_are_none(types: Types, amount: str) -> None:
+    done = types("adapter", "price", "http_acme", f"--base={amount}")
+
+    assert done.code == 1
+    assert "amount" in done.err
+
+
+def test_limits_change_and_prices_stay(api: PlayedApi, types: Types) -> None:
+    api.answers[f"PUT {HOME}/adapters/adcfg_1"] = (200, ADAPTER)
+
+    types("adapter", "limit", "http_acme", "--per-second", "0", "--per-day", "1000")
+
+    assert api.heard[-1][2] == {"prices": ADAPTER["prices"], "per_second": None, "per_day": 1000}
+
+
+def test_weights_are_shown_and_set(api: PlayedApi, types: Types) -> None:
+    api.answers[f"PUT {HOME}/weights/sms"] = (200, WEIGHTS)
+
+    shown = types("adapter", "share", "sms")
+    assert shown.out.splitlines() == [
+        "sms (of the tenant): http_acme 70, http_b 30",
+        "  +1     http_acme 0, http_b 100",
+        "  +93    now http_acme 60, http_b 40, moved at 2026-11-15T12:00:00Z",
+    ]
+    assert "called in their order" in types("adapter", "share", "voice").out
+
+    types("adapter", "share", "sms", "http_acme=50", "http_b=50")
+    _, headers, body = api.heard[-1]
+    assert headers["if-match"] == '"v2"'
+    assert body == {"home": {"http_acme": 50, "http_b": 50}, "by_prefix": WEIGHTS["by_prefix"]}
+    types("adapter", "share", "sms", "--none")
+    assert api.heard[-1][2] == {"home": {}, "by_prefix": {}}

@@ -1,0 +1,72 @@
+"""What these tests share: accounts, circuits and weights, and a board that knows them."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from tests.support.clock import ManualClock
+from tidings.kernel.hot_state import Take, Taken
+from tidings.kernel.ids import TenantId
+from tidings.router.channel_configs.store import StoredAccount
+from tidings.router.traffic.board import Traffic
+from tidings.router.traffic.circuit import Circuit, CircuitState, Override
+from tidings.router.traffic.known import AccountCircuit, ChannelWeights
+from tidings.router.traffic.weights import Points, Shift
+
+
+class NoLimits:
+    """Must not be asked."""
+
+    async def take(self, tenant_id: TenantId | None, groups: Sequence[Sequence[Take]]) -> list[Taken]:
+        raise AssertionError("limits were asked")
+
+
+def traffic(clock: ManualClock | None = None, *, name: str = "me") -> Traffic:
+    return Traffic(NoLimits(), clock=clock or ManualClock(), name=name)
+
+
+def account(vendor: str, *, per_second: int | None = None, per_day: int | None = None) -> StoredAccount:
+    return StoredAccount(
+        id=f"adcfg_of_{vendor}",
+        platform=True,
+        vendor=vendor,
+        handle=None,
+        secret_ref="known://x",
+        per_second=per_second,
+        per_day=per_day,
+    )
+
+
+def circuit(
+    of: StoredAccount,
+    state: CircuitState,
+    *,
+    version: int,
+    until: datetime | None = None,
+    prober: str | None = None,
+    override: Override | None = None,
+) -> AccountCircuit:
+    return AccountCircuit(
+        account_id=of.id,
+        tenant_id=None,
+        vendor=of.vendor,
+        circuit=Circuit(state=state, version=version, until=until, prober=prober, override=override),
+    )
+
+
+def weights(
+    tenant_id: TenantId | None,
+    *,
+    home: Points,
+    by_prefix: Mapping[str, Points] | None = None,
+    shifts: Mapping[str, Shift] | None = None,
+    version: int = 1,
+) -> ChannelWeights:
+    return ChannelWeights(
+        id="wgt_1",
+        tenant_id=tenant_id,
+        channel="sms",
+        version=version,
+        home=home,
+        by_prefix=by_prefix or {},
+        shifts=shifts or {},
+    )
