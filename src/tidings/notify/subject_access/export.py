@@ -50,7 +50,7 @@ class SubjectExporter:
         sent: SentReader,
         audit: AuditLog,
         clock: Clock,
-        router: ProfileTeller | None = None,
+        router: ProfileTeller,
     ) -> None:
         self._db = db
         self._keyring = keyring
@@ -67,7 +67,7 @@ class SubjectExporter:
                 raise ErasedRecipientError
             chosen = await preferences.load_preferences(tx, recipient_ids=[asked.recipient_id])
             held = await store.find_suppressions(tx, [address.address_hash for address in whole.addresses])
-            learned = None if self._router is None else await self._router.tell(tx, asked.recipient_id)
+            learned = await self._router.tell(tx, asked.recipient_id)
             entry = Entry(
                 entity_type="recipient", entity_id=asked.recipient_id, action="exported", actor=actor
             )
@@ -139,7 +139,7 @@ class SubjectExporter:
 
     async def _changed_by_hand(self, asked: Asked) -> AsyncIterator[Any]:
         before: str | None = None
-        while self._router is not None:
+        while True:
             async with self._db.tenant(asked.tenant_id, caller_role=asked.role) as tx:
                 found = await self._router.audited(tx, asked.recipient_id, before=before, limit=_PAGE)
             for row in found:

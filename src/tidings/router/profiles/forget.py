@@ -12,7 +12,8 @@ class ProfileForgetter:
     """The contract's `Forgetter`."""
 
     async def forget(self, tx: TenantTx, recipient_ids: Sequence[str]) -> int:
-        """Remove their profiles; how many there were."""
-        return await tx.execute(
-            _QUERIES.forget_profiles, tenant_id=tx.tenant_id, recipient_ids=list(recipient_ids)
+        """Leave nothing of their profiles, and let nothing be learned any more; how many profiles there were."""
+        profiles: int = await tx.fetch_value(
+            _QUERIES.forget_profiles, tenant_id=tx.tenant_id, recipient_ids=sorted(set(recipient_ids))
         )
+        return profiles

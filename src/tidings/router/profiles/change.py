@@ -1,0 +1,103 @@
+"""Changes a profile by hand: tells a fact, or forgets all that was learned; each with its line in the audit."""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any
+
+from tidings.contracts.profiles import KnownRecipients
+from tidings.kernel.audit.log import AuditLog, Entry
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import TenantTx
+from tidings.kernel.ids import RecipientId
+from tidings.router.profiles import store
+from tidings.router.profiles.errors import UnknownProfileError
+from tidings.router.profiles.facts import FactName, TriState, Value
+from tidings.router.profiles.model import Profile
+from tidings.router.profiles.observe import told
+
+_ENTITY = "profile"
+#: Compares the version that a change is made from with what its caller saw; 0 where nothing was kept.
+Expect = Callable[[int], None]
+
+
+class ProfileChanger:
+    """Changes profiles."""
+
+    def __init__(self, *, recipients: KnownRecipients, audit: AuditLog, clock: Clock) -> None:
+        self._recipients = recipients
+        self._audit = audit
+        self._clock = clock
+
+    async def tell(
+        self,
+        tx: TenantTx,
+        recipient_id: RecipientId,
+        values: Mapping[FactName, Value],
+        *,
+        at: datetime | None,
+        expect: Expect,
+        actor: str,
+    ) -> Profile:
+        """Take in what somebody says; of each fact the later word counts, so an old one may change nothing."""
+        await expect_known(self._recipients, tx, recipient_id)
+        now = self._clock.now()
+        before = (await store.open_profiles(tx, [recipient_id], now=now)).get(recipient_id)
+        if before is None:
+            # Erased since we asked.
+            raise UnknownProfileError
+        # Opening it has counted this change already.
+        expect(before.version - 1)
+        after = told(before, values, at=at or now)
+        await store.write_profiles(tx, [after])
+        entry = Entry(
+            entity_type=_ENTITY,
+            entity_id=recipient_id,
+            action="told",
+            actor=actor,
+            before=_shown(before, values),
+            after=_shown(after, values),
+        )
+        await self._audit.append(tx, [entry])
+        return after
+
+    async def forget(self, tx: TenantTx, recipient_id: RecipientId, *, expect: Expect, actor: str) -> bool:
+        """Remove all that was learned about somebody who stays known; whether there was anything."""
+        await expect_known(self._recipients, tx, recipient_id)
+        before = await store.lock_profile(tx, recipient_id)
+        expect(before.version if before is not None else 0)
+        if before is None:
+            return False
+        await store.delete_profile(tx, recipient_id)
+        entry = Entry(
+            entity_type=_ENTITY,
+            entity_id=recipient_id,
+            action="forgotten",
+            actor=actor,
+            before={"discovery_state": before.discovery.value, "observations": before.observations},
+        )
+        await self._audit.append(tx, [entry])
+        return True
+
+
+async def expect_known(recipients: KnownRecipients, tx: TenantTx, recipient_id: RecipientId) -> None:
+    """An `UnknownProfileError` where nobody has this id, or they were erased."""
+    if recipient_id not in await recipients.known(tx, [recipient_id]):
+        raise UnknownProfileError(f"there is no recipient with the id {recipient_id}, or they were erased")
+
+
+def _shown(profile: Profile, names: Mapping[FactName, Value]) -> dict[str, Any]:
+    # As values and not as names of fields: the audit masks whatever is called e-mail or otp.
+    return {"facts": [{"fact": name, "known": _known(profile, name)} for name in sorted(names)]}
+
+
+def _known(profile: Profile, name: FactName) -> str | bool:
+    fact = profile.facts.get(name)
+    match None if fact is None else fact.value:
+        case TriState() as state:
+            return state.value
+        case bool() as flag:
+            return flag
+        case None:
+            return TriState.UNKNOWN.value
+        case _:
+            return "set"

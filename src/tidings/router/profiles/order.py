@@ -1,0 +1,99 @@
+"""In which order a ladder's steps are taken for one person."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Literal
+
+from tidings.contracts.tenants import Channel
+from tidings.router.profiles.draw import draw
+from tidings.router.profiles.model import Discovery, Profile
+
+Order = Literal["fixed", "learned", "cheapest"]
+
+#: What a second of waiting for a step is worth: without it a free channel that never arrives would always come first.
+PATIENCE_MICROS: Final = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Orderable:
+    """A step, as far as its order is concerned."""
+
+    #: Where it stands in the policy's ladder.
+    place: int
+    channel: Channel
+    #: What it is expected to cost; all steps in one currency.
+    cost_micros: int
+    deadline_seconds: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Why:
+    """Why a step stands where it stands."""
+
+    channel: Channel
+    #: How likely it arrives; None where nobody asked.
+    p: float | None
+    cost_micros: int
+    #: The higher, the earlier: deliveries for a million micros of money and patience. None where nobody asked.
+    index: float | None
+    #: Whether p was drawn to find out more, and not the best guess.
+    drawn: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arranged:
+    """The steps in the order in which they are taken."""
+
+    places: tuple[int, ...]
+    #: One each, in the same order.
+    why: tuple[Why, ...]
+
+
+def arrange(
+    steps: Sequence[Orderable],
+    profile: Profile | None,
+    *,
+    order: Order,
+    luck: Callable[[], float],
+    now: datetime | None = None,
+) -> Arranged:
+    """The order for one person.
+
+    `luck` gives numbers in [0, 1), evenly spread. `now` lets what was learned fade until then; left out, it stands as
+    it did at the newest observation.
+    """
+    match order:
+        case "cheapest":
+            return _in_order([(step, _plain(step)) for step in sorted(steps, key=lambda s: s.cost_micros)])
+        case "learned" if profile is not None and profile.discovery is not Discovery.UNSEEN:
+            return _learned(steps, profile, luck, now)
+        case _:
+            return _in_order([(step, _plain(step)) for step in steps])
+
+
+def _learned(
+    steps: Sequence[Orderable], profile: Profile, luck: Callable[[], float], now: datetime | None
+) -> Arranged:
+    drawn = profile.discovery is Discovery.LEARNING
+    # One guess for a channel, however many steps it has.
+    guesses: dict[Channel, float] = {}
+    told: list[tuple[float, Orderable, Why]] = []
+    for step in steps:
+        p = guesses.get(step.channel)
+        if p is None:
+            posterior = profile.posterior(step.channel, now)
+            p = guesses[step.channel] = draw(posterior, luck) if drawn else posterior.mean
+        index = p * 1_000_000 / max(1, step.cost_micros + step.deadline_seconds * PATIENCE_MICROS)
+        why = Why(channel=step.channel, p=p, cost_micros=step.cost_micros, index=index, drawn=drawn)
+        told.append((index, step, why))
+    told.sort(key=lambda one: -one[0])
+    return _in_order([(step, why) for _, step, why in told])
+
+
+def _plain(step: Orderable) -> Why:
+    return Why(channel=step.channel, p=None, cost_micros=step.cost_micros, index=None, drawn=False)
+
+
+def _in_order(told: Sequence[tuple[Orderable, Why]]) -> Arranged:
+    return Arranged(places=tuple(step.place for step, _ in told), why=tuple(why for _, why in told))
