@@ -1,0 +1,1 @@
+"""What vendors tell later: taken in at `/hooks/…`, kept as it came, and applied to the attempt that it is about."""

@@ -1,0 +1,177 @@
+"""The use case "events have found their attempts": tell the ladders, tenant by tenant.
+
+An event's id is the receipt's: told twice, because somebody died before it was marked, it is taken once.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Final
+
+import msgspec
+
+from tidings.kernel.db import Database, TenantTx
+from tidings.kernel.errors import DatabaseBusyError, DatabaseError, DatabaseUnavailableError
+from tidings.kernel.ids import InboundWebhookEventId, TenantId
+from tidings.kernel.keys.ciphers import UnreadableError
+from tidings.kernel.keys.data_key import DataKey
+from tidings.kernel.keys.keyring import Keyring
+from tidings.kernel.logs import get_logger
+from tidings.router.callbacks import store
+from tidings.router.callbacks.model import Canonical, Details, Observer, Unobserved
+from tidings.router.callbacks.receipts import ApplyReceipts, Receipt
+from tidings.router.callbacks.store import Claimed, Found, Told
+
+_log = get_logger("callbacks")
+#: What a code can say more about than the vendor's word does.
+_FAILURES: Final[frozenset[Canonical]] = frozenset(
+    {"failed_temp", "failed_perm", "rejected_by_provider", "rejected_by_recipient", "bounced", "unknown"}
+)
+#: Seconds that one tenant's receipts may take; the events of the others are held meanwhile.
+_PATIENCE = 5.0
+#: Seconds after which no other tenant is begun with; the server ends a transaction that idles too long.
+_ALL_PATIENCE = 20.0
+
+_read_details = msgspec.json.Decoder(Details).decode
+
+#: An event with the attempt that it is about.
+Correlated = tuple[Claimed, Found]
+
+
+def purpose(event_id: str) -> str:
+    """What the details of an event are sealed for: in another row they do not open."""
+    return f"event:{event_id}"
+
+
+class Applier:
+    """Tells ladders what vendors said."""
+
+    def __init__(
+        self,
+        db: Database,
+        keyring: Keyring,
+        apply: ApplyReceipts,
+        *,
+        on_woken: Callable[[datetime], None],
+        observer: Observer | None = None,
+        tenants_at_once: int = 4,
+    ) -> None:
+        """`on_woken` hears that a ladder has to be looked at now."""
+        self._db = db
+        self._keyring = keyring
+        self._apply = apply
+        self._on_woken = on_woken
+        self._observer = observer or Unobserved()
+        self._turns = asyncio.Semaphore(tenants_at_once)
+
+    async def apply(self, events: Sequence[Correlated], *, now: datetime) -> set[InboundWebhookEventId]:
+        """Tell them; the events that could not be told now."""
+        if not events:
+            return set()
+        receipts = await self._receipts(events)
+        by_tenant: dict[TenantId, list[tuple[Claimed, Receipt]]] = {}
+        for (event, found), receipt in zip(events, receipts, strict=True):
+            by_tenant.setdefault(found.tenant_id, []).append((event, receipt))
+        # All of them to their end, whatever becomes of one: the events are ours for as long as this runs.
+        until = asyncio.get_running_loop().time() + _ALL_PATIENCE
+        results = await asyncio.gather(
+            *(self._tell(tenant_id, told, now, until) for tenant_id, told in by_tenant.items()),
+            return_exceptions=True,
+        )
+        failed: set[InboundWebhookEventId] = set()
+        for result in results:
+            if isinstance(result, BaseException):
+                raise result
+            failed |= result
+        return failed
+
+    async def _tell(
+        self, tenant_id: TenantId, told: Sequence[tuple[Claimed, Receipt]], now: datetime, until: float
+    ) -> set[InboundWebhookEventId]:
+        async with self._turns:
+            if asyncio.get_running_loop().time() > until:
+                return {event.id for event, _ in told}
+            return await self._tell_some(tenant_id, told, now)
+
+    async def _tell_some(
+        self, tenant_id: TenantId, told: Sequence[tuple[Claimed, Receipt]], now: datetime
+    ) -> set[InboundWebhookEventId]:
+        """All of them in one transaction; where that fails the one that is to blame is found by halving."""
+        try:
+            async with asyncio.timeout(_PATIENCE), self._db.tenant(tenant_id) as tx:
+                receipts = await self._meant(tx, told)
+                applied = await self._apply(tx, receipts, now=now)
+        except DatabaseUnavailableError:
+            raise
+        except Exception as error:  # noqa: BLE001  # one tenant's trouble must not hold up the others
+            # Nobody's receipt is to blame for a lock that somebody holds, and each try would wait for it.
+            nobodys = isinstance(error, DatabaseBusyError | TimeoutError)
+            if nobodys or len(told) == 1:
+                self._note(tenant_id, len(told), error)
+                return {event.id for event, _ in told}
+            middle = len(told) // 2
+            before = await self._tell_some(tenant_id, told[:middle], now)
+            return before | await self._tell_some(tenant_id, told[middle:], now)
+        if applied.woken:
+            self._on_woken(now)
+        return set()
+
+    def _note(self, tenant_id: TenantId, count: int, error: Exception) -> None:
+        self._observer.failed("callbacks")
+        ours = None if isinstance(error, DatabaseError | TimeoutError) else error
+        _log.warning(
+            "receipts_not_applied",
+            tenant_id=tenant_id,
+            count=count,
+            error=type(error).__name__,
+            exc_info=ours,
+        )
+
+    async def _meant(self, tx: TenantTx, told: Sequence[tuple[Claimed, Receipt]]) -> list[Receipt]:
+        """The receipts with what the vendors' codes mean for this tenant."""
+        codes = {
+            (event.vendor, receipt.provider_code)
+            for event, receipt in told
+            if receipt.provider_code is not None and receipt.status in _FAILURES
+        }
+        if not codes:
+            return [receipt for _, receipt in told]
+        meanings = await store.find_meanings(tx, sorted(codes))
+        meant: list[Receipt] = []
+        for event, receipt in told:
+            meaning = meanings.get((event.vendor, receipt.provider_code or ""))
+            if meaning is not None and receipt.status in _FAILURES:
+                status, reason = meaning
+                receipt = msgspec.structs.replace(receipt, status=status, reason=reason)  # noqa: PLW2901
+            meant.append(receipt)
+        return meant
+
+    async def _receipts(self, events: Sequence[Correlated]) -> list[Receipt]:
+        async with self._db.platform() as tx:
+            told = await store.load_details(tx, [event for event, _ in events])
+            sealed = any(one.payload is not None for one in told.values())
+            key = await self._keyring.platform_key(tx) if sealed else None
+        nothing = Told(occurred_at=None, payload=None)
+        return [_receipt(event, found, told.get(event.id, nothing), key) for event, found in events]
+
+
+def _receipt(event: Claimed, found: Found, told: Told, key: DataKey | None) -> Receipt:
+    details = Details()
+    if told.payload is not None and key is not None:
+        try:
+            details = _read_details(key.unseal(told.payload, purpose(event.id)))
+        except (UnreadableError, msgspec.DecodeError):
+            # The status is what counts; a code that can't be read must not hold it up.
+            _log.error("callback_details_unreadable", event_id=event.id)
+    return Receipt(
+        id=event.id,
+        attempt_id=found.attempt_id,
+        execution_id=found.execution_id,
+        attempt_started_at=found.started_at,
+        status=event.status,
+        occurred_at=told.occurred_at,
+        provider_code=details.code,
+        reason=details.reason,
+        cost_micros=details.cost.micros if details.cost is not None else None,
+        cost_currency=details.cost.currency if details.cost is not None else None,
+    )

@@ -1,0 +1,92 @@
+"""Events that never found their attempt: look at them, read what came with them, give them new patience.
+
+What an operator orders is in the platform's audit before it is done.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from tidings.kernel.audit.log import AuditLog, Entry
+from tidings.kernel.blobs.store import BlobStore
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import PlatformTx
+from tidings.kernel.ids import InboundWebhookEventId, InboundWebhookId, time_of
+from tidings.kernel.keys.keyring import Keyring
+from tidings.router.callbacks import raw_bodies, store
+from tidings.router.callbacks.errors import CallbackNotFoundError
+from tidings.router.callbacks.store import OpenEvent
+
+#: Dead letters that are given new patience in one transaction.
+MOST_AT_ONCE: Final = 1000
+_ENTITY: Final = "callback"
+
+
+class DeadCallbacks:
+    """What operators do with callbacks that nobody owns."""
+
+    def __init__(self, *, audit: AuditLog, keyring: Keyring, clock: Clock) -> None:
+        self._audit = audit
+        self._keyring = keyring
+        self._clock = clock
+
+    async def show(self, tx: PlatformTx, event_id: InboundWebhookEventId) -> OpenEvent:
+        """One event; a `CallbackNotFoundError` where nobody's has this id."""
+        found = await store.show_event(tx, event_id=event_id, received_at=time_of(event_id))
+        if found is None:
+            raise CallbackNotFoundError
+        return found[0]
+
+    async def body_of_event(
+        self, tx: PlatformTx, blobs: BlobStore, event_id: InboundWebhookEventId, *, actor: str
+    ) -> bytes:
+        """The raw body of the request that brought it; that it was read is on record."""
+        found = await store.show_event(tx, event_id=event_id, received_at=time_of(event_id))
+        if found is None or found[1] is None:
+            raise CallbackNotFoundError
+        return await self._body(tx, blobs, event_id, found[1], actor)
+
+    async def body_of_request(
+        self, tx: PlatformTx, blobs: BlobStore, request_id: InboundWebhookId, *, actor: str
+    ) -> bytes:
+        """The raw body of a request; that it was read is on record."""
+        found = await store.show_request(tx, request_id=request_id, received_at=time_of(request_id))
+        if found is None:
+            raise CallbackNotFoundError
+        return await self._body(tx, blobs, request_id, found.raw_body_ref, actor)
+
+    async def requeue(
+        self,
+        tx: PlatformTx,
+        *,
+        actor: str,
+        ids: Sequence[InboundWebhookEventId] | None = None,
+        vendor: str | None = None,
+        since: datetime | None = None,
+    ) -> int:
+        """Look for their attempts again, at most `MOST_AT_ONCE`; how many there were."""
+        again = await store.requeue_events(
+            tx, ids=ids, vendor=vendor, since=since, now=self._clock.now(), limit=MOST_AT_ONCE
+        )
+        await self._audit.append(
+            tx,
+            [
+                Entry(
+                    entity_type=_ENTITY,
+                    entity_id=event_id,
+                    action="requeued",
+                    actor=actor,
+                    before={"status": "dlq", "vendor": its_vendor},
+                )
+                for event_id, its_vendor in again
+            ],
+        )
+        return len(again)
+
+    async def _body(self, tx: PlatformTx, blobs: BlobStore, entity_id: str, ref: str, actor: str) -> bytes:
+        key = await self._keyring.platform_key(tx)
+        body = await raw_bodies.read(blobs, key, ref)
+        await self._audit.append(
+            tx, [Entry(entity_type=_ENTITY, entity_id=entity_id, action="body.read", actor=actor)]
+        )
+        return body

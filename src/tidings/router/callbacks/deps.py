@@ -1,0 +1,21 @@
+"""What the routes of callbacks need; `bootstrap` fills it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tidings.kernel.blobs.store import BlobStore
+from tidings.kernel.db import Database
+from tidings.router.callbacks.bell import Bell
+from tidings.router.callbacks.dead_letters import DeadCallbacks
+from tidings.router.callbacks.take import HookDesk
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deps:
+    """The parts that callbacks touch."""
+
+    db: Database
+    desk: HookDesk
+    dead: DeadCallbacks
+    blobs: Callable[[], BlobStore]
+    bell: Bell

@@ -1,0 +1,38 @@
+"""What can go wrong with a callback.
+
+TidingsError
+└── RefusalError
+    ├── NotFoundError
+    │   ├── NoHookError             nothing listens at this address
+    │   └── CallbackNotFoundError   no event that nobody owns yet has this id
+    ├── UnauthenticatedError
+    │   └── BadSignatureError       the signature is not the account's
+    └── UnavailableError
+        └── HookUnavailableError    the secret or the store of raw bodies can't be asked right now
+"""
+
+from tidings.kernel.refusals import NotFoundError, UnauthenticatedError, UnavailableError
+
+
+class NoHookError(NotFoundError):
+    """Nothing listens here; check the vendor's name, the account's id, and that its settings have callback_secret."""
+
+    code = "no_hook"
+
+
+class CallbackNotFoundError(NotFoundError):
+    """No such event waits or is dead; one that found its message is its tenant's, in the execution's history."""
+
+    code = "callback_not_found"
+
+
+class BadSignatureError(UnauthenticatedError):
+    """The signature does not fit the body and the account's callback_secret."""
+
+    code = "bad_signature"
+
+
+class HookUnavailableError(UnavailableError):
+    """Callbacks can't be taken in right now; nothing was kept. Send it again."""
+
+    code = "hook_unavailable"

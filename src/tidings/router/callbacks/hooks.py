@@ -1,0 +1,170 @@
+"""Which account a hook belongs to and what its callbacks are signed with, known for a short while.
+
+The account is looked up about once a second, its secret is read every half minute. A signature that does not fit is
+tried with a fresh one before it is refused, at most once a second for each account: a flood of forgeries must not
+become a flood of questions to whoever keeps the secrets.
+"""
+
+import asyncio
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import Database
+from tidings.kernel.errors import BadValueError, NotConfiguredError
+from tidings.kernel.http.short_memory import ShortMemory
+from tidings.kernel.ids import TenantId
+from tidings.kernel.keys.remembered import Remembered
+from tidings.kernel.logs import get_logger
+from tidings.kernel.refusals import InvalidError, TooBusyError
+from tidings.kernel.secrets import SecretNotFoundError, SecretResolver, SecretStoreError
+from tidings.router.adapters.registry import read_account
+from tidings.router.callbacks import store
+from tidings.router.callbacks.errors import HookUnavailableError
+from tidings.router.callbacks.forms import FORMS
+from tidings.router.callbacks.model import CallbackForm
+from tidings.router.callbacks.store import HookAccount
+from tidings.router.channel_configs.configure import ADAPTER_CONFIG
+
+_log = get_logger("callbacks")
+#: Seconds for which an account is taken to be what it was.
+_LOOK_AGAIN = 1.0
+#: Seconds between two fresh readings for the sake of a signature that does not fit.
+_DOUBT_AGAIN = 1.0
+#: A secret that leaked is used no longer than twice this after it was changed.
+_LONGEST_AGE = timedelta(seconds=30)
+#: Accounts that nobody here has heard of yet, looked up in a second.
+_MOST_STRANGERS = 200
+#: Accounts whose secrets are remembered at once.
+_MOST = 2_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hook:
+    """A hook that is set up."""
+
+    account: HookAccount
+    form: CallbackForm
+    #: One, or several with blanks between them.
+    secret: str = field(repr=False)
+    #: When the secret was read, by the monotonic clock.
+    read_at: float
+
+    @property
+    def tenant_id(self) -> TenantId | None:
+        """Whose account it is; None: the platform's, which serves all tenants."""
+        return self.account.tenant_id
+
+
+class Hooks:
+    """Finds hooks."""
+
+    def __init__(
+        self,
+        db: Database,
+        secrets: SecretResolver,
+        *,
+        clock: Clock,
+        max_age: timedelta = timedelta(seconds=30),
+    ) -> None:
+        """A secret is read again after `max_age`, half a minute at most; where it can't be asked for, it is good for
+        twice that."""
+        max_age = min(max_age, _LONGEST_AGE)
+        self._db = db
+        self._secrets = secrets
+        self._clock = clock
+        self._max_age = max_age.total_seconds()
+        self._accounts: ShortMemory[str, HookAccount | None] = ShortMemory(clock=clock, seconds=_LOOK_AGAIN)
+        self._hooks: Remembered[str, Hook] = Remembered(clock=clock, size=_MOST, ttl=2 * max_age)
+        self._reading: dict[str, asyncio.Lock] = {}
+        self._second = 0
+        self._strangers = 0
+
+    async def find(self, vendor: str, account_id: str) -> Hook | None:
+        """The hook at this address; None where none is set up there."""
+        try:
+            ADAPTER_CONFIG.parse(account_id)
+        except BadValueError:
+            return None
+        known = self._hooks.get(account_id)
+        if known is None and self._accounts.peek(account_id) is None:
+            self._refuse_too_many()
+        account = await self._accounts.get(account_id, self._look)
+        if account is None or account.vendor != vendor:
+            return None
+        if known is not None and known.account == account and self._age(known) < self._max_age:
+            return known
+        return await self._renewed(account)
+
+    async def afresh(self, hook: Hook) -> Hook | None:
+        """The hook with its secret as it is now; None where it was read a moment ago or is the same."""
+        if self._age(hook) < _DOUBT_AGAIN:
+            return None
+        async with self._lock(hook.account.id):
+            known = self._hooks.get(hook.account.id)
+            if known is None or known.read_at <= hook.read_at:
+                known = await self._read(hook.account)
+        return known if known is not None and known.secret != hook.secret else None
+
+    def _refuse_too_many(self) -> None:
+        """Whoever makes up addresses asks the database so often, and not more often."""
+        second = int(self._clock.monotonic())
+        if second != self._second:
+            self._second, self._strangers = second, 0
+        self._strangers += 1
+        if self._strangers > _MOST_STRANGERS:
+            raise TooBusyError
+
+    async def _renewed(self, account: HookAccount) -> Hook | None:
+        async with self._lock(account.id):
+            known = self._hooks.get(account.id)
+            if known is not None and known.account != account:
+                known = None
+            if known is not None and self._age(known) < self._max_age:
+                return known
+            try:
+                return await self._read(account)
+            except HookUnavailableError:
+                if known is None:
+                    raise
+                return known
+
+    async def _look(self, account_id: str) -> HookAccount | None:
+        async with self._db.worker() as tx:
+            owner = await store.find_owner(tx, account_id=account_id)
+        if owner is None:
+            return None
+        side = self._db.platform() if owner.tenant_id is None else self._db.tenant(owner.tenant_id)
+        async with side as tx:
+            return await store.load_account(tx, account_id=account_id)
+
+    async def _read(self, account: HookAccount) -> Hook | None:
+        """Read the secret; remembered only where there is one."""
+        read_at = self._clock.monotonic()
+        try:
+            read = await read_account(
+                account.vendor,
+                {"secret_ref": account.secret_ref},
+                self._secrets,
+                tenant_id=account.tenant_id,
+            )
+        except SecretStoreError:
+            _log.warning("hook_secret_not_read", account_id=account.id, vendor=account.vendor)
+            raise HookUnavailableError from None
+        except (SecretNotFoundError, BadValueError, InvalidError, NotConfiguredError) as error:
+            _log.warning("hook_unusable", account_id=account.id, vendor=account.vendor, code=error.code)
+            return None
+        form = FORMS.get(read.kind.name)
+        secret = getattr(read.settings, "callback_secret", None)
+        if form is None or not secret:
+            return None
+        hook = Hook(account=account, form=form, secret=secret, read_at=read_at)
+        self._hooks.put(account.id, hook)
+        return hook
+
+    def _age(self, hook: Hook) -> float:
+        return self._clock.monotonic() - hook.read_at
+
+    def _lock(self, account_id: str) -> asyncio.Lock:
+        # One for each account that exists, and those are few.
+        return self._reading.setdefault(account_id, asyncio.Lock())

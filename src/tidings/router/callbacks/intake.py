@@ -1,0 +1,189 @@
+"""From a verified request to rows and a raw body that outlive us: requests that come together share a transaction.
+
+Whoever waits is bounded by number and by bytes: beyond that vendors are told to come again, before memory grows.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+
+import msgspec
+
+from tidings.kernel.blobs.store import BlobError, BlobStore
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import Database
+from tidings.kernel.gather import Gatherer
+from tidings.kernel.ids import INBOUND_WEBHOOK, INBOUND_WEBHOOK_EVENT, InboundWebhookId
+from tidings.kernel.keys.data_key import DataKey
+from tidings.kernel.keys.keyring import Keyring
+from tidings.kernel.logs import get_logger
+from tidings.kernel.refusals import TooBusyError
+from tidings.router.callbacks import raw_bodies, store
+from tidings.router.callbacks.apply import purpose
+from tidings.router.callbacks.bell import Bell
+from tidings.router.callbacks.errors import HookUnavailableError
+from tidings.router.callbacks.model import Observer, ReadEvent, Unobserved
+from tidings.router.callbacks.store import NewEvent, NewRequest, RequestStatus
+from tidings.router.executions.model import moment
+
+_log = get_logger("callbacks")
+_MOST_BYTES_WAITING: Final = 64 * 1024 * 1024
+_MOST_AT_ONCE: Final = 200
+_MOST_EVENTS_TOGETHER: Final = 2000
+
+_encode = msgspec.json.Encoder().encode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Incoming:
+    """A request on its way in."""
+
+    account_id: str
+    signature_valid: bool
+    status: RequestStatus
+    #: Why it was refused.
+    reason: str | None
+    body: bytes = field(repr=False)
+    events: Sequence[ReadEvent] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taken:
+    """What came of it."""
+
+    #: Events that are new.
+    accepted: int
+    #: Events that were told before.
+    repeated: int
+
+
+class Intake:
+    """The way in; one per process."""
+
+    def __init__(
+        self,
+        db: Database,
+        *,
+        blobs: Callable[[], BlobStore],
+        keyring: Keyring,
+        clock: Clock,
+        bell: Bell,
+        observer: Observer | None = None,
+        most_waiting: int = 2000,
+        most_bytes_waiting: int = _MOST_BYTES_WAITING,
+    ) -> None:
+        self._db = db
+        self._blobs = blobs
+        self._keyring = keyring
+        self._clock = clock
+        self._bell = bell
+        self._observer = observer or Unobserved()
+        self._most_bytes = most_bytes_waiting
+        self._bytes = 0
+        self._gatherer: Gatherer[str, Incoming, Taken] = Gatherer(
+            self._group, most_at_once=_MOST_AT_ONCE, most_waiting=most_waiting
+        )
+
+    async def take(self, vendor: str, request: Incoming) -> Taken:
+        """Keep one; it is durable when this returns."""
+        size = len(request.body)
+        if self._bytes and self._bytes + size > self._most_bytes:
+            raise TooBusyError
+        self._bytes += size
+        try:
+            return await self._gatherer.do(vendor, request)
+        finally:
+            self._bytes -= size
+
+    async def _group(self, vendor: str, given: Sequence[Incoming]) -> Sequence[Taken | Exception]:
+        results: list[Taken | Exception] = []
+        for some in _portions(given):
+            try:
+                taken = await self._keep(vendor, some)
+            except BlobError as error:
+                # Nobody's body is to blame: without the store of raw bodies nothing is taken in.
+                _log.error("callbacks_not_kept", vendor=vendor, count=len(some), error=type(error).__name__)
+                results += [HookUnavailableError() for _ in some]
+                continue
+            results += taken
+            self._observer.received(vendor, sum(t.accepted for t in taken), sum(t.repeated for t in taken))
+            if any(t.accepted for t in taken):
+                self._bell.ring()
+        return results
+
+    async def _keep(self, vendor: str, given: Sequence[Incoming]) -> list[Taken]:
+        now = moment(self._clock)
+        ids = [INBOUND_WEBHOOK.new(now) for _ in given]
+        async with self._db.platform() as tx:
+            key = await self._keyring.platform_key(tx)
+            packed, refs = raw_bodies.pack(
+                key, vendor, [(one, request.body) for one, request in zip(ids, given, strict=True)]
+            )
+            # Beside the statement, and waited for before the commit: a row never names a body that is not there.
+            kept = asyncio.create_task(raw_bodies.put(self._blobs(), packed))
+            try:
+                taken = await store.insert_callbacks(
+                    tx,
+                    vendor=vendor,
+                    requests=[_request(*one) for one in zip(ids, given, refs, strict=True)],
+                    events=[
+                        _event(request_id, request.account_id, read, key, now)
+                        for request_id, request in zip(ids, given, strict=True)
+                        for read in request.events
+                    ],
+                    now=now,
+                )
+                if taken and not self._bell.attended:
+                    await store.announce(tx)
+                await kept
+            finally:
+                if not kept.done():
+                    kept.cancel()
+                    with suppress(asyncio.CancelledError, BlobError):
+                        await kept
+        return [
+            Taken(accepted=taken.get(one, 0), repeated=len(request.events) - taken.get(one, 0))
+            for one, request in zip(ids, given, strict=True)
+        ]
+
+
+def _portions(given: Sequence[Incoming]) -> Iterator[list[Incoming]]:
+    """In their order, so that no transaction has too many events; one request is never parted."""
+    some: list[Incoming] = []
+    count = 0
+    for request in given:
+        if some and count + len(request.events) > _MOST_EVENTS_TOGETHER:
+            yield some
+            some, count = [], 0
+        some.append(request)
+        count += len(request.events)
+    if some:
+        yield some
+
+
+def _request(request_id: InboundWebhookId, request: Incoming, ref: str) -> NewRequest:
+    return NewRequest(
+        id=request_id,
+        account_id=request.account_id,
+        signature_valid=request.signature_valid,
+        raw_body_ref=ref,
+        status=request.status,
+        reason=request.reason,
+    )
+
+
+def _event(
+    request_id: InboundWebhookId, account_id: str, read: ReadEvent, key: DataKey, now: datetime
+) -> NewEvent:
+    event_id = INBOUND_WEBHOOK_EVENT.new(now)
+    details = read.details
+    return NewEvent(
+        id=event_id,
+        request_id=request_id,
+        account_id=account_id,
+        read=read,
+        payload=None if details is None else key.seal(_encode(details), purpose(event_id)),
+    )

@@ -1,0 +1,417 @@
+"""The only Python here that runs SQL on callbacks."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal, TypeAlias
+
+from tidings.kernel.db import PlatformTx, Row, TenantTx, WorkerTx
+from tidings.kernel.ids import InboundWebhookEventId, InboundWebhookId, TenantId
+from tidings.kernel.sql import Queries, sparse
+from tidings.router.callbacks.model import Canonical, ReadEvent
+
+QUERIES = Queries.beside(__file__)
+
+#: What becomes of a request.
+RequestStatus: TypeAlias = Literal["received", "applied", "rejected", "dlq"]
+#: Where an event stands that nobody owns yet.
+OpenStatus: TypeAlias = Literal["queued", "late_correlate", "dlq"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Owner:
+    """Whose account it is; None: the platform's."""
+
+    tenant_id: TenantId | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookAccount:
+    """What is known of the account behind a hook."""
+
+    id: str
+    tenant_id: TenantId | None
+    vendor: str
+    secret_ref: str = field(repr=False)
+    version: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewRequest:
+    """A request to be kept."""
+
+    id: InboundWebhookId
+    account_id: str
+    signature_valid: bool
+    raw_body_ref: str
+    status: RequestStatus
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewEvent:
+    """An event to be kept, if it is new."""
+
+    id: InboundWebhookEventId
+    request_id: InboundWebhookId
+    account_id: str
+    read: ReadEvent
+    payload: bytes | None = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """The attempt that an event is about."""
+
+    tenant_id: TenantId
+    attempt_id: str
+    execution_id: str
+    started_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claimed:
+    """An event in our hands."""
+
+    id: InboundWebhookEventId
+    received_at: datetime
+    request_id: InboundWebhookId
+    vendor: str
+    account_id: str
+    status: Canonical
+    #: How often its attempt was looked for before.
+    looks: int
+    #: Never looked at before.
+    fresh: bool
+    found: Found | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """What an event said beside its status."""
+
+    occurred_at: datetime | None
+    payload: bytes | None = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting:
+    """An event whose attempt was not found."""
+
+    event: Claimed
+    #: None: it is dead.
+    next_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenEvent:
+    """An event that nobody owns yet, as operators see it."""
+
+    id: InboundWebhookEventId
+    received_at: datetime
+    request_id: InboundWebhookId
+    vendor: str
+    account_id: str
+    vendor_message_id: str
+    means: Canonical
+    occurred_at: datetime | None
+    status: OpenStatus
+    looks: int
+    next_look_at: datetime | None
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptRequest:
+    """A request that nobody owns, as operators see it."""
+
+    id: InboundWebhookId
+    received_at: datetime
+    vendor: str
+    account_id: str
+    signature_valid: bool
+    status: RequestStatus
+    reason: str | None
+    raw_body_ref: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """Which of them are wanted."""
+
+    vendor: str | None = None
+    account_id: str | None = None
+    since: datetime | None = None
+
+
+async def find_owner(tx: WorkerTx, *, account_id: str) -> Owner | None:
+    """Whose account it is, if there is such a one in use."""
+    row = await tx.fetch_one(QUERIES.find_owner, account_id=account_id)
+    return None if row is None else Owner(tenant_id=row["tenant_id"])
+
+
+async def load_account(tx: TenantTx | PlatformTx, *, account_id: str) -> HookAccount | None:
+    """The account, in a transaction of its owner."""
+    row = await tx.fetch_one(QUERIES.load_account, account_id=account_id)
+    if row is None:
+        return None
+    return HookAccount(
+        id=row["id"],
+        tenant_id=row["tenant_id"],
+        vendor=row["provider"],
+        secret_ref=row["secret_ref"],
+        version=row["version"],
+    )
+
+
+async def insert_callbacks(
+    tx: PlatformTx, *, vendor: str, requests: Sequence[NewRequest], events: Sequence[NewEvent], now: datetime
+) -> dict[InboundWebhookId, int]:
+    """Keep them; how many events of each request were new."""
+    rows = await tx.fetch(
+        QUERIES.insert_callbacks,
+        vendor=vendor,
+        now=now,
+        request_ids=[r.id for r in requests],
+        request_accounts=[r.account_id for r in requests],
+        signature_valids=[r.signature_valid for r in requests],
+        refs=[r.raw_body_ref for r in requests],
+        request_statuses=[r.status for r in requests],
+        reasons=sparse([r.reason for r in requests]),
+        event_ids=[e.id for e in events],
+        event_requests=[e.request_id for e in events],
+        accounts=[e.account_id for e in events],
+        message_ids=[e.read.vendor_message_id for e in events],
+        words=[e.read.word for e in events],
+        discriminators=[e.read.discriminator for e in events],
+        statuses=[e.read.status for e in events],
+        occurred_ats=sparse([e.read.occurred_at for e in events]),
+        payloads=sparse([e.payload for e in events]),
+    )
+    return {row["request_id"]: row["events"] for row in rows}
+
+
+async def announce(tx: PlatformTx) -> None:
+    """Tell other processes, when this commits."""
+    await tx.fetch_value(QUERIES.announce)
+
+
+async def claim_events(
+    tx: WorkerTx, *, now: datetime, since: datetime, oldest_attempt: datetime, limit: int
+) -> list[Claimed]:
+    """Events that are to be looked at, locked until `tx` ends, with the attempts that they are about."""
+    rows = await tx.fetch(
+        QUERIES.claim_events, now=now, since=since, oldest_attempt=oldest_attempt, limit=limit
+    )
+    return [_claimed(row) for row in rows]
+
+
+async def next_late(tx: WorkerTx) -> datetime | None:
+    """When one that waits is to be looked at next."""
+    at: datetime | None = await tx.fetch_value(QUERIES.next_late)
+    return at
+
+
+async def load_details(tx: PlatformTx, events: Sequence[Claimed]) -> dict[str, Told]:
+    """What they said beside their status, by their ids."""
+    rows = await tx.fetch(
+        QUERIES.load_details, ids=[e.id for e in events], received_ats=[e.received_at for e in events]
+    )
+    return {
+        row["id"]: Told(occurred_at=row["occurred_at"], payload=row["payload_ciphertext"]) for row in rows
+    }
+
+
+async def find_meanings(
+    tx: TenantTx, codes: Sequence[tuple[str, str]]
+) -> Mapping[tuple[str, str], tuple[Canonical, str]]:
+    """Vendor and code → what that means, and why; those alone that somebody has said something about."""
+    rows = await tx.fetch(
+        QUERIES.find_meanings,
+        tenant_id=tx.tenant_id,
+        vendors=[vendor for vendor, _ in codes],
+        codes=[code for _, code in codes],
+    )
+    return {(row["vendor"], row["code"]): (row["canonical"], row["reason"]) for row in rows}
+
+
+async def mark_applied(tx: WorkerTx, events: Sequence[tuple[Claimed, Found]], *, now: datetime) -> int:
+    """They stand with their attempts."""
+    return await tx.execute(
+        QUERIES.mark_applied,
+        now=now,
+        ids=[e.id for e, _ in events],
+        received_ats=[e.received_at for e, _ in events],
+        tenant_ids=[found.tenant_id for _, found in events],
+        attempt_ids=[found.attempt_id for _, found in events],
+    )
+
+
+async def mark_waiting(tx: WorkerTx, events: Sequence[Waiting], *, now: datetime) -> int:
+    """They are looked at again, or never."""
+    return await tx.execute(
+        QUERIES.mark_waiting,
+        now=now,
+        ids=[w.event.id for w in events],
+        received_ats=[w.event.received_at for w in events],
+        statuses=["dlq" if w.next_at is None else "late_correlate" for w in events],
+        lookss=[w.event.looks + 1 for w in events],
+        next_ats=sparse([w.next_at for w in events]),
+    )
+
+
+async def settle_requests(
+    tx: WorkerTx, requests: Sequence[tuple[InboundWebhookId, datetime]], *, now: datetime
+) -> int:
+    """Close those that have no open event left; how many that were."""
+    return await tx.execute(
+        QUERIES.settle_requests,
+        now=now,
+        ids=[request_id for request_id, _ in requests],
+        received_ats=[received_at for _, received_at in requests],
+    )
+
+
+async def find_unsettled(
+    tx: WorkerTx, *, after: datetime, before: datetime, limit: int
+) -> list[tuple[InboundWebhookId, datetime]]:
+    """Requests that are open without an open event, received between the two."""
+    rows = await tx.fetch(QUERIES.find_unsettled, after=after, before=before, limit=limit)
+    return [(row["id"], row["received_at"]) for row in rows]
+
+
+async def sweep_dedup(tx: WorkerTx, *, now: datetime, limit: int) -> int:
+    """Forget what can't be told again; how many went."""
+    return await tx.execute(QUERIES.sweep_dedup, now=now, limit=limit)
+
+
+async def find_vendors(tx: WorkerTx) -> list[str]:
+    """Everybody who may have called."""
+    return [row["provider"] for row in await tx.fetch(QUERIES.find_vendors)]
+
+
+async def list_events(
+    tx: PlatformTx,
+    *,
+    status: OpenStatus,
+    chosen: Chosen,
+    after: tuple[datetime, str] | None,
+    limit: int,
+) -> list[OpenEvent]:
+    """Events that nobody owns, the newest first."""
+    rows = await tx.fetch(
+        QUERIES.list_events,
+        status=status,
+        vendor=chosen.vendor,
+        account_id=chosen.account_id,
+        since=chosen.since,
+        after_at=after[0] if after else None,
+        after_id=after[1] if after else None,
+        limit=limit,
+    )
+    return [_open_event(row) for row in rows]
+
+
+async def show_event(
+    tx: PlatformTx, *, event_id: InboundWebhookEventId, received_at: datetime
+) -> tuple[OpenEvent, str | None] | None:
+    """One of them, and where the raw body of its request is."""
+    row = await tx.fetch_one(QUERIES.show_event, id=event_id, received_at=received_at)
+    return None if row is None else (_open_event(row), row["raw_body_ref"])
+
+
+async def list_requests(
+    tx: PlatformTx, *, chosen: Chosen, after: tuple[datetime, str] | None, limit: int
+) -> list[KeptRequest]:
+    """Requests that were refused or not read, the newest first."""
+    rows = await tx.fetch(
+        QUERIES.list_requests,
+        vendor=chosen.vendor,
+        account_id=chosen.account_id,
+        since=chosen.since,
+        after_at=after[0] if after else None,
+        after_id=after[1] if after else None,
+        limit=limit,
+    )
+    return [_kept_request(row) for row in rows]
+
+
+async def show_request(
+    tx: PlatformTx, *, request_id: InboundWebhookId, received_at: datetime
+) -> KeptRequest | None:
+    """One request."""
+    row = await tx.fetch_one(QUERIES.show_request, id=request_id, received_at=received_at)
+    return None if row is None else _kept_request(row)
+
+
+async def requeue_events(
+    tx: PlatformTx,
+    *,
+    ids: Sequence[InboundWebhookEventId] | None,
+    vendor: str | None,
+    since: datetime | None,
+    now: datetime,
+    limit: int,
+) -> list[tuple[InboundWebhookEventId, str]]:
+    """Dead letters that have new patience, each with its vendor."""
+    rows = await tx.fetch(
+        QUERIES.requeue_events,
+        ids=list(ids) if ids is not None else None,
+        vendor=vendor,
+        since=since,
+        now=now,
+        limit=limit,
+    )
+    return [(row["id"], row["vendor"]) for row in rows]
+
+
+def _claimed(row: Row) -> Claimed:
+    found = None
+    if row["attempt_id"] is not None:
+        found = Found(
+            tenant_id=row["tenant_id"],
+            attempt_id=row["attempt_id"],
+            execution_id=row["execution_id"],
+            started_at=row["started_at"],
+        )
+    return Claimed(
+        id=row["id"],
+        received_at=row["received_at"],
+        request_id=row["webhook_inbound_id"],
+        vendor=row["vendor"],
+        account_id=row["adapter"],
+        status=row["type"],
+        looks=row["correlate_attempts"],
+        fresh=row["fresh"],
+        found=found,
+    )
+
+
+def _open_event(row: Row) -> OpenEvent:
+    return OpenEvent(
+        id=row["id"],
+        received_at=row["received_at"],
+        request_id=row["webhook_inbound_id"],
+        vendor=row["vendor"],
+        account_id=row["adapter"],
+        vendor_message_id=row["vendor_message_id"],
+        means=row["type"],
+        occurred_at=row["occurred_at"],
+        status=row["status"],
+        looks=row["correlate_attempts"],
+        next_look_at=row["next_correlate_at"],
+        updated_at=row["updated_at"],
+    )
+
+
+def _kept_request(row: Row) -> KeptRequest:
+    return KeptRequest(
+        id=row["id"],
+        received_at=row["received_at"],
+        vendor=row["vendor"],
+        account_id=row["adapter"],
+        signature_valid=row["signature_valid"],
+        status=row["status"],
+        reason=row["reason"],
+        raw_body_ref=row["raw_body_ref"],
+    )

@@ -1,0 +1,142 @@
+"""Callbacks as they are shown and ordered about over HTTP."""
+
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from tidings.contracts.moments import Moment
+from tidings.kernel.errors import BadValueError
+from tidings.kernel.http.paging import PageQuery
+from tidings.kernel.ids import INBOUND_WEBHOOK_EVENT, InboundWebhookEventId
+from tidings.router.callbacks.model import Canonical
+from tidings.router.callbacks.store import Chosen, KeptRequest, OpenEvent
+
+_Vendor = Annotated[
+    str,
+    Meta(pattern=r"^[a-z][a-z0-9_]{1,62}$", description="must be the name of a vendor, such as http_acme"),
+]
+
+
+class HookAnswer(Struct, frozen=True, kw_only=True):
+    """What was taken in."""
+
+    #: Events that are new.
+    accepted: int
+    #: Events that were told before; they change nothing.
+    repeated: int
+
+
+class CallbackQuery(PageQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which events are wanted."""
+
+    status: Literal["dlq", "late_correlate", "queued"] = "dlq"
+    vendor: _Vendor | None = None
+    #: The id of the account that was called.
+    adapter: str | None = None
+    since: Moment | None = None
+
+    def chosen(self) -> Chosen:
+        """Without the page."""
+        return Chosen(vendor=self.vendor, account_id=self.adapter, since=self.since)
+
+
+class RequestQuery(PageQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which refused requests are wanted."""
+
+    vendor: _Vendor | None = None
+    adapter: str | None = None
+    since: Moment | None = None
+
+    def chosen(self) -> Chosen:
+        """Without the page."""
+        return Chosen(vendor=self.vendor, account_id=self.adapter, since=self.since)
+
+
+class CallbackView(Struct, frozen=True, kw_only=True):
+    """An event that has not found its attempt."""
+
+    id: str
+    vendor: str
+    adapter: str
+    #: The request that brought it.
+    request_id: str
+    #: How the vendor calls the message.
+    vendor_message_id: str
+    #: What it means.
+    means: Canonical
+    #: `dlq`: given up; `late_correlate`: looked for again; `queued`: not looked at yet.
+    status: Literal["queued", "late_correlate", "dlq"]
+    occurred_at: Moment | None
+    received_at: Moment
+    #: How often its attempt was looked for.
+    looks: int
+    next_look_at: Moment | None
+
+    @classmethod
+    def of(cls, event: OpenEvent) -> "CallbackView":
+        """The event as it is shown."""
+        return cls(
+            id=event.id,
+            vendor=event.vendor,
+            adapter=event.account_id,
+            request_id=event.request_id,
+            vendor_message_id=event.vendor_message_id,
+            means=event.means,
+            status=event.status,
+            occurred_at=event.occurred_at,
+            received_at=event.received_at,
+            looks=event.looks,
+            next_look_at=event.next_look_at,
+        )
+
+
+class RefusedRequestView(Struct, frozen=True, kw_only=True):
+    """A request that was refused, or that nobody could read."""
+
+    id: str
+    vendor: str
+    adapter: str
+    #: Whether the vendor had signed it.
+    signed: bool
+    #: `unsigned`, `stale`, `mismatch`, `unreadable`.
+    reason: str | None
+    received_at: Moment
+
+    @classmethod
+    def of(cls, request: KeptRequest) -> "RefusedRequestView":
+        """The request as it is shown."""
+        return cls(
+            id=request.id,
+            vendor=request.vendor,
+            adapter=request.account_id,
+            signed=request.signature_valid,
+            reason=request.reason,
+            received_at=request.received_at,
+        )
+
+
+class Requeue(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which dead letters are to be looked at again: by their ids, or all of a vendor."""
+
+    ids: Annotated[list[str], Meta(min_length=1, max_length=1000)] | UnsetType = UNSET
+    vendor: _Vendor | UnsetType = UNSET
+    #: With `vendor`: only those received since.
+    since: Moment | UnsetType = UNSET
+
+    def event_ids(self) -> list[InboundWebhookEventId] | None:
+        """The ids, if it is by ids."""
+        if isinstance(self.ids, UnsetType) == isinstance(self.vendor, UnsetType):
+            raise BadValueError("ids", "is required, or a vendor instead")
+        if isinstance(self.ids, UnsetType):
+            return None
+        if not isinstance(self.since, UnsetType):
+            raise BadValueError("since", "goes with a vendor; leave it out with ids")
+        return [INBOUND_WEBHOOK_EVENT.parse(one, field=f"ids[{i}]") for i, one in enumerate(self.ids)]
+
+
+class Requeued(Struct, frozen=True, kw_only=True):
+    """What came of it."""
+
+    requeued: int
+    #: There may be more of that vendor: order it again.
+    more: bool
