@@ -4,12 +4,12 @@ The recipient stands in memory, sealed with a key that nobody keeps, and the lim
 rehearsal shows is what the same code would do, not a second opinion about it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal
 
-from tidings.contracts.delivery import Route
+from tidings.contracts.delivery import PreparedStep, Route
 from tidings.contracts.tenants import Channel
 from tidings.contracts.words import AUTO, CHANNELS, Status
 from tidings.kernel.clock import Clock
@@ -69,6 +69,10 @@ class Simulation:
     not_asked: tuple[Gate, ...] = ()
     channel: Channel | None = None
     message: Rendered | None = field(default=None, repr=False)
+    #: The ways that it would be handed over with.
+    routes: tuple[Route, ...] = ()
+    #: What would be answered for a step over each of their channels; empty where it would not be handed over now.
+    prepared: Mapping[Channel, PreparedStep] = field(default_factory=dict, repr=False)
 
 
 class _TakesNothing:
@@ -137,17 +141,18 @@ class Simulator:
             )
         at = order.scheduled_for or self._clock.now()
         decision = decide(person.facts, _request(order, person), at)
+        pending = _pending(order, person, self._clock.now())
+        routes = routes_of(pending, person.facts)
         rehearsal = Simulation(
             would="stop",
             at=at,
             order=order,
             decision=decision,
             recipient_known=person.known,
+            routes=routes,
         )
         if not isinstance(decision.verdict, Pass):
             return _not_now(rehearsal)
-        pending = _pending(order, person, self._clock.now())
-        routes = routes_of(pending, person.facts)
         wanted = dict.fromkeys(route.channel for route in routes)
         # A channel that is not set up has no route; its gate says so.
         channels = list(wanted) or ([order.channel] if order.channel != AUTO else [])
@@ -164,7 +169,12 @@ class Simulator:
         ]
         steps = await maker.make(tenant_id, person.facts, person.pepper, works)
         made = dict(zip(channels, steps, strict=True))
-        done = _concluded(replace(rehearsal, steps=_steps(routes, made)), made)
+        rehearsal = replace(
+            rehearsal,
+            steps=_steps(routes, made),
+            prepared={channel: step.prepared for channel, step in made.items()},
+        )
+        done = _concluded(rehearsal, made)
         return replace(done, not_asked=_not_asked(done, person.facts.tenant))
 
 

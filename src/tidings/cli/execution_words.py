@@ -1,0 +1,95 @@
+"""Executions in words: one line each, or one with its ladder, attempts and receipts."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from tidings.cli.printing import shown
+
+_STATES = {
+    "not_begun": "not begun",
+    "awaiting_receipt": "awaiting its receipt",
+    "calling": "calling",
+    "waiting": "waiting",
+    "reached": "reached",
+    "left": "left",
+    "skipped": "skipped",
+}
+
+
+def line_of(execution: Mapping[str, Any]) -> str:
+    """An execution in one line."""
+    end = execution.get("outcome") or "under way"
+    channel = f" by {execution['final_channel']}" if execution.get("final_channel") else ""
+    return shown(
+        f"{execution['started_at']}  {execution['id']}  {execution['use_case']:<15}{end}{channel}  "
+        f"{money(execution['costs'])}"
+    ).rstrip()
+
+
+def lines_of(execution: Mapping[str, Any]) -> Iterator[str]:
+    """An execution with all that is known of it."""
+    yield line_of(execution)
+    yield shown(f"  {execution['notification_id']} to {execution['recipient_id']}, {_policy(execution)}")
+    yield from (shown(f"  {text}") for text in _clocks(execution))
+    for step in execution["ladder"]:
+        yield shown(f"  {step['step']}. {_step(step)}")
+        for attempt in execution["attempts"]:
+            if attempt["step"] == step["step"]:
+                yield from (shown(f"       {text}") for text in _attempt(attempt))
+    for why in execution.get("order_reasons", ()):
+        if why.get("chance") is not None:
+            yield shown(
+                f"  order: {why['channel']} arrives with a chance of {why['chance']:.2f}"
+                f"{' (drawn)' if why['drawn'] else ''} for {why['cost_micros'] / 1_000_000:g}"
+            )
+
+
+def money(costs: Mapping[str, Any]) -> str:
+    """What it costs, what is held, and the cap."""
+    currency = costs.get("currency")
+    if currency is None:
+        return ""
+    told = f"{costs['spent_micros'] / 1_000_000:g} {currency}"
+    if costs.get("reserved_micros"):
+        told += f" and {costs['reserved_micros'] / 1_000_000:g} held"
+    if costs.get("cap_micros") is not None:
+        told += f" of {costs['cap_micros'] / 1_000_000:g}"
+    return told
+
+
+def _policy(execution: Mapping[str, Any]) -> str:
+    if execution.get("policy_id") is None:
+        return f"{execution['strategy']} without a policy"
+    order = f", order {execution['order']}" if execution.get("order") else ""
+    return f"{execution['strategy']} by {execution['policy_id']} v{execution['policy_version']}{order}"
+
+
+def _clocks(execution: Mapping[str, Any]) -> Iterator[str]:
+    if execution["status"] == "over":
+        evidence = f", {execution['evidence']}" if execution.get("evidence") else ""
+        yield f"over {execution['ended_at']}{evidence}"
+        return
+    if execution.get("due_at"):
+        yield f"goes on {execution['due_at']}"
+    if execution.get("expires_at"):
+        yield f"expires {execution['expires_at']}"
+
+
+def _step(step: Mapping[str, Any]) -> str:
+    vendors: Sequence[str] = step.get("vendors", ())
+    through = f" through {', '.join(vendors)}" if vendors else ""
+    why = f" ({step['barred']})" if step.get("barred") else ""
+    until = f", until {step['deadline_at']}" if step.get("deadline_at") else ""
+    return f"{step['channel']}{through}: {_STATES.get(step['state'], step['state'])}{why}{until}"
+
+
+def _attempt(attempt: Mapping[str, Any]) -> Iterator[str]:
+    who = f" {attempt['vendor']}" if attempt.get("vendor") else ""
+    why = f" ({attempt['reason']})" if attempt.get("reason") else ""
+    cost = attempt.get("cost_micros")
+    price = f", {cost / 1_000_000:g} {attempt.get('cost_currency') or ''}".rstrip() if cost else ""
+    yield f"{attempt['started_at']}{who} {attempt['status']}{why}{price}"
+    for heard in attempt.get("receipts", ()):
+        late = " (late)" if heard.get("late") else ""
+        why = f" ({heard['reason'] or heard['code']})" if heard.get("reason") or heard.get("code") else ""
+        yield f"  {heard['recorded_at']} {heard['status']}{why}{late}"

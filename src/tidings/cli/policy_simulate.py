@@ -1,0 +1,62 @@
+"""`tidings policy simulate`: what would happen to a message now, step by step, at what cost."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tidings.cli.calling import Key, Tenant, Url, client
+from tidings.cli.options import DataDir, Json
+
+
+def simulate(
+    to: Annotated[str, typer.Argument(metavar="TO", help="rcp_…, a mail address or a number.")],
+    template: Annotated[str, typer.Argument(metavar="TEMPLATE", help="A template's key.")],
+    *,
+    policy: Annotated[
+        Path | None,
+        typer.Option(
+            "--policy", "-p", help="A draft in a file. [default: the policy in force]", dir_okay=False
+        ),
+    ] = None,
+    var: Annotated[
+        list[str] | None, typer.Option("--var", help="NAME=TEXT or NAME:=JSON; may be repeated.")
+    ] = None,
+    variables: Annotated[
+        Path | None, typer.Option("--variables", help="A JSON file with variables; - for stdin.")
+    ] = None,
+    use_case: Annotated[
+        str | None, typer.Option("--use-case", help="Default: the draft's, or the category's.")
+    ] = None,
+    priority: Annotated[str | None, typer.Option(help="critical, high, normal or low.")] = None,
+    as_json: Json = False,
+    url: Url = None,
+    key: Key = None,
+    tenant: Tenant = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Say what would happen to a message now, step by step; nothing is written or sent."""
+    import msgspec
+
+    from tidings.cli.policy_words import read_file
+    from tidings.cli.typed_message import recipient_of, variables_of
+    from tidings.client import policies
+
+    draft = read_file(policy) if policy is not None else None
+    wish: dict[str, Any] = {
+        "recipient": msgspec.to_builtins(recipient_of(to, channel="auto", name=None)),
+        "template": template,
+        "variables": variables_of(var or [], variables),
+        "use_case": use_case or (draft or {}).get("use_case"),
+        "priority": priority,
+        "policy": draft,
+    }
+    with client(url, key, tenant, data_dir) as tidings:
+        found = tidings.call(policies.simulate({n: v for n, v in wish.items() if v is not None}))
+    if as_json:
+        print(json.dumps(found, indent=2, ensure_ascii=False))
+        return
+    from tidings.cli.rehearsal_words import lines_of
+
+    print("\n".join(lines_of(found)))

@@ -1,0 +1,50 @@
+"""Answers the router's rehearsals: by the same checks, gates and words as in earnest, and nothing is written."""
+
+import msgspec
+
+from tidings.contracts.rehearsal import MessageWish, Rehearsed
+from tidings.kernel.db import CallerRole
+from tidings.kernel.http.explain import explain
+from tidings.kernel.ids import TenantId
+from tidings.kernel.refusals import InvalidError
+from tidings.notify.decide.model import Defer, Pass
+from tidings.notify.notifications.simulate import Simulation, Simulator
+from tidings.notify.notifications.wire import NotificationInput
+
+
+class Rehearser:
+    """The contract's `StepRehearsal`."""
+
+    def __init__(self, simulator: Simulator) -> None:
+        self._simulator = simulator
+
+    async def rehearse(
+        self, tenant_id: TenantId, wish: MessageWish, *, role: CallerRole | None = None
+    ) -> Rehearsed:
+        """What would happen; refused wherever accepting would refuse it."""
+        plain = msgspec.to_builtins(wish)
+        try:
+            given = msgspec.convert(plain, NotificationInput)
+        except msgspec.ValidationError as error:
+            raise InvalidError(explain(plain, NotificationInput, error)) from None
+        return _told(await self._simulator.simulate(tenant_id, given, role=role))
+
+
+def _told(done: Simulation) -> Rehearsed:
+    order, verdict = done.order, done.decision.verdict
+    passed = isinstance(verdict, Pass)
+    return Rehearsed(
+        would="send" if passed else "defer" if isinstance(verdict, Defer) else "stop",
+        # Once it is handed over, what its steps come to is the ladder's business.
+        reason=None if passed else done.reason,
+        until=None if passed else done.until,
+        at=done.at,
+        expires_at=order.expires_at,
+        use_case=order.use_case,
+        priority=order.priority,
+        recipient_id=done.decision.recipient_id,
+        recipient_known=done.recipient_known,
+        routes=done.routes,
+        steps=done.prepared,
+        not_asked=tuple(gate.value for gate in done.not_asked),
+    )

@@ -1,0 +1,1 @@
+"""Executions for those who ask: how a message got there, or did not."""

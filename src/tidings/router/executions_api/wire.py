@@ -1,0 +1,324 @@
+"""Executions as JSON: what requests ask and answers show."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from tidings.contracts.delivery import DeliveryResult, Evidence
+from tidings.contracts.moments import Moment
+from tidings.contracts.words import UseCase
+from tidings.kernel.http.paging import PageQuery
+from tidings.router.executions_api.model import Attempt, Execution, Filter, Receipt
+from tidings.router.executions_api.steps import StepState, state_of_step
+from tidings.router.ladder.hours import Hours
+from tidings.router.ladder.model import Leg, Past, Step, Strategy, Success
+from tidings.router.profiles.order import Why
+
+ExecutionStatus = Literal["under_way", "over"]
+#: The status of a call that has not been answered yet.
+_UNDER_WAY = "under_way"
+
+
+class ListExecutions(PageQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which executions are wanted."""
+
+    status: ExecutionStatus | None = None
+    outcome: DeliveryResult | None = None
+    use_case: UseCase | None = None
+    #: Begun then or later.
+    since: Moment | None = None
+    #: Begun before then.
+    until: Moment | None = None
+
+    def filter(self) -> Filter:
+        """The same, for the store."""
+        return Filter(
+            over=None if self.status is None else self.status == "over",
+            outcome=self.outcome,
+            use_case=self.use_case,
+        )
+
+
+class ExecutionCosts(Struct, frozen=True, kw_only=True):
+    """What a message costs, in millionths of a currency; reserved plus spent never passes the cap."""
+
+    #: Null where nothing has a price.
+    currency: str | None
+    spent_micros: int
+    #: Held for calls that are not settled yet.
+    reserved_micros: int
+    #: Null: no cap, or it is over.
+    cap_micros: int | None
+
+
+class ExecutionSummary(Struct, frozen=True, kw_only=True):
+    """How a message to somebody goes, or went."""
+
+    id: str
+    notification_id: str
+    recipient_id: str
+    status: ExecutionStatus
+    use_case: UseCase
+    strategy: Strategy
+    #: Null: it goes by the channel's vendors, without a policy.
+    policy_id: str | None
+    policy_version: int | None
+    #: Null while it is under way.
+    outcome: DeliveryResult | None
+    #: What DELIVERED rests on.
+    evidence: Evidence | None
+    final_channel: str | None
+    started_at: Moment
+    ended_at: Moment | None
+    #: When it is looked at next, while it is under way.
+    due_at: Moment | None
+    costs: ExecutionCosts
+
+    @classmethod
+    def of(cls, execution: Execution) -> "ExecutionSummary":
+        """The execution in short."""
+        return cls(**_summary(execution))
+
+
+class ExecutionStep(Struct, frozen=True, kw_only=True):
+    """A step of the frozen ladder, and how far it has come."""
+
+    #: Counts from 1.
+    step: int
+    channel: str
+    #: Who may carry it, the first choice first.
+    vendors: list[str]
+    state: StepState
+    #: What it has to reach.
+    success: Success
+    #: The clock of the step, from its first call; null: by what the message is for.
+    deadline_seconds: int | None
+    #: When that is over, where it runs.
+    deadline_at: Moment | None
+    #: Calls after the first; null: by what the message is for.
+    retry_budget: int | None
+    #: Calls so far, while it is under way.
+    calls: int
+    #: When it is called for next, where it waits for that.
+    due_at: Moment | None
+    call_seconds: float | None
+    prefixes: list[str] | None
+    hours: Hours | None
+    #: Why it is not taken, where that was known from the start.
+    barred: str | None
+
+
+class OrderReason(Struct, frozen=True, kw_only=True):
+    """Why a step stands where it stands."""
+
+    channel: str
+    #: How likely it arrives; null where nothing was asked.
+    chance: float | None
+    cost_micros: int
+    #: The higher, the earlier.
+    index: float | None
+    #: Whether the chance was drawn to find out more, and is not the best guess.
+    drawn: bool
+
+
+class PathItem(Struct, frozen=True, kw_only=True):
+    """A call or a skipped step, as the ladder went by it."""
+
+    attempt_id: str
+    step: int
+    channel: str
+    vendor: str | None
+    status: str
+    reason: str | None
+    #: The best that was heard of it since.
+    receipt: str | None
+    cost_micros: int
+
+
+class ReceiptView(Struct, frozen=True, kw_only=True):
+    """What was heard of an attempt afterwards."""
+
+    id: str
+    status: str
+    recorded_at: Moment
+    #: By the vendor's clock.
+    occurred_at: Moment | None
+    #: The step had been given up by then.
+    late: bool
+    #: The vendor's own.
+    code: str | None
+    reason: str | None
+    cost_micros: int | None
+    cost_currency: str | None
+
+
+class ExecutionAttempt(Struct, frozen=True, kw_only=True):
+    """A vendor call or a skipped step, with all that was heard of it."""
+
+    id: str
+    step: int
+    channel: str
+    vendor: str | None
+    #: `adcfg_…`
+    account_id: str | None
+    #: `under_way` while the vendor has not answered.
+    status: str
+    reason: str | None
+    provider_message_id: str | None
+    started_at: Moment
+    ended_at: Moment | None
+    cost_micros: int
+    cost_currency: str | None
+    receipts: list[ReceiptView]
+
+
+class ExecutionView(ExecutionSummary, frozen=True, kw_only=True):
+    """How a message to somebody goes, or went, in full."""
+
+    #: Nothing is sent from then on; null when it is over.
+    expires_at: Moment | None
+    #: `fixed`, `learned` or `cheapest`; null without a policy.
+    order: str | None
+    #: Why the steps stand in this order, one each.
+    order_reasons: list[OrderReason]
+    #: As it was frozen at the start.
+    ladder: list[ExecutionStep]
+    path: list[PathItem]
+    attempts: list[ExecutionAttempt]
+    trace_id: str | None
+
+    @classmethod
+    def whole(
+        cls, execution: Execution, attempts: Sequence[Attempt], receipts: Mapping[str, Sequence[Receipt]]
+    ) -> "ExecutionView":
+        """The execution with all that is known of it."""
+        steps = execution.frozen.steps
+        return cls(
+            **_summary(execution),
+            expires_at=execution.expires_at,
+            order=execution.frozen.order,
+            order_reasons=[_reason(why) for why in execution.frozen.why],
+            ladder=[_step(execution, place, step) for place, step in enumerate(steps, 1)],
+            path=[_path_item(past) for past in execution.path],
+            attempts=[
+                *(_attempt(one, receipts.get(one.id, ())) for one in attempts),
+                *(_calling(execution, leg) for leg in execution.legs if leg.calling is not None),
+            ],
+            trace_id=execution.trace_id,
+        )
+
+
+def _summary(execution: Execution) -> dict[str, Any]:
+    return {
+        "id": execution.id,
+        "notification_id": execution.notification_id,
+        "recipient_id": execution.recipient_id,
+        "status": "under_way" if execution.ended_at is None else "over",
+        "use_case": execution.use_case,
+        "strategy": execution.strategy,
+        "policy_id": execution.policy_id,
+        "policy_version": execution.policy_version,
+        "outcome": execution.outcome,
+        "evidence": execution.evidence,
+        "final_channel": execution.final_channel,
+        "started_at": execution.started_at,
+        "ended_at": execution.ended_at,
+        "due_at": execution.due_at,
+        "costs": ExecutionCosts(
+            currency=execution.cost_currency,
+            spent_micros=execution.cost_spent_micros,
+            reserved_micros=execution.cost_reserved_micros,
+            cap_micros=execution.cost_cap_micros,
+        ),
+    }
+
+
+def _step(execution: Execution, place: int, step: Step) -> ExecutionStep:
+    leg = next((leg for leg in execution.legs if leg.step == place), None)
+    return ExecutionStep(
+        step=place,
+        channel=step.channel,
+        vendors=list(step.vendors),
+        state=state_of_step(execution, place),
+        success=step.success,
+        deadline_seconds=step.deadline,
+        deadline_at=leg.deadline_at if leg else None,
+        retry_budget=step.retries,
+        calls=leg.tries if leg else 0,
+        due_at=leg.due_at if leg else None,
+        call_seconds=step.call_seconds,
+        prefixes=None if step.prefixes is None else list(step.prefixes),
+        hours=step.hours,
+        barred=step.barred,
+    )
+
+
+def _reason(why: Why) -> OrderReason:
+    return OrderReason(
+        channel=why.channel, chance=why.p, cost_micros=why.cost_micros, index=why.index, drawn=why.drawn
+    )
+
+
+def _path_item(past: Past) -> PathItem:
+    return PathItem(
+        attempt_id=past.id,
+        step=past.step,
+        channel=past.channel,
+        vendor=past.vendor,
+        status=past.status,
+        reason=past.reason,
+        receipt=past.receipt,
+        cost_micros=past.cost,
+    )
+
+
+def _attempt(attempt: Attempt, receipts: Sequence[Receipt]) -> ExecutionAttempt:
+    return ExecutionAttempt(
+        id=attempt.id,
+        step=attempt.step,
+        channel=attempt.channel,
+        vendor=attempt.vendor,
+        account_id=attempt.account_id,
+        status=attempt.status,
+        reason=attempt.reason,
+        provider_message_id=attempt.provider_message_id,
+        started_at=attempt.started_at,
+        ended_at=attempt.ended_at,
+        cost_micros=attempt.cost_micros,
+        cost_currency=attempt.cost_currency,
+        receipts=[
+            ReceiptView(
+                id=heard.id,
+                status=heard.status,
+                recorded_at=heard.recorded_at,
+                occurred_at=heard.occurred_at,
+                late=heard.late,
+                code=heard.code,
+                reason=heard.reason,
+                cost_micros=heard.cost_micros,
+                cost_currency=heard.cost_currency,
+            )
+            for heard in receipts
+        ],
+    )
+
+
+def _calling(execution: Execution, leg: Leg) -> ExecutionAttempt:
+    calling = leg.calling
+    assert calling is not None, "only for a step that is being called for"  # noqa: S101
+    return ExecutionAttempt(
+        id=calling.id,
+        step=leg.step,
+        channel=execution.frozen.steps[leg.step - 1].channel,
+        vendor=calling.vendor,
+        account_id=calling.account,
+        status=_UNDER_WAY,
+        reason=None,
+        provider_message_id=None,
+        started_at=calling.started_at,
+        ended_at=None,
+        cost_micros=0,
+        cost_currency=execution.cost_currency,
+        receipts=[],
+    )

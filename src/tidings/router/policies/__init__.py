@@ -1,0 +1,1 @@
+"""Policies: by which ladder a tenant's messages of a use case go out."""

@@ -1,0 +1,229 @@
+"""Makes, changes, deletes and brings back policies; each change is a version and a line in the audit."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from msgspec.structs import asdict, replace
+
+from tidings.contracts.words import UseCase
+from tidings.kernel.audit.log import AuditLog, Entry
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import TenantTx
+from tidings.kernel.errors import AlreadyExistsError
+from tidings.kernel.ids import time_of
+from tidings.kernel.refusals import InvalidError
+from tidings.router.policies import store
+from tidings.router.policies.check import Adapters, wrong_with
+from tidings.router.policies.errors import (
+    GracePeriodOverError,
+    PolicyDeletedError,
+    PolicyInForceError,
+    UnknownPolicyError,
+    UnknownPolicyVersionError,
+    UseCaseTakenError,
+)
+from tidings.router.policies.model import POLICY, Policy, PolicyId, Terms, terms_of
+from tidings.router.policies.warn import PolicyWarning, Surroundings, warnings_about
+from tidings.router.prices.rates import Rates
+from tidings.router.vendors.accounts import Accounts
+
+#: Raises where the policy is not of the version that the caller has seen.
+Expect = Callable[[Policy], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changed:
+    """A policy as it is now, and what its author may not have thought of."""
+
+    policy: Policy
+    warnings: list[PolicyWarning]
+
+
+class PolicyChanger:
+    """Every way in which a policy changes."""
+
+    def __init__(
+        self,
+        *,
+        adapters: Adapters,
+        accounts: Accounts,
+        rates: Rates,
+        audit: AuditLog,
+        clock: Clock,
+        grace: timedelta,
+    ) -> None:
+        """`audit` is of schema `chan`; for `grace` a deleted policy can be restored."""
+        self._adapters = adapters
+        self._accounts = accounts
+        self._rates = rates
+        self._audit = audit
+        self._clock = clock
+        self._grace = grace
+
+    async def create(self, tx: TenantTx, use_case: UseCase, terms: Terms, *, actor: str) -> Changed:
+        """Make one for a use case that has none in force."""
+        self._check(terms)
+        now = self._clock.now()
+        policy_id = POLICY.new(now)
+        made = Policy(
+            id=policy_id,
+            use_case=use_case,
+            version=1,
+            created_at=time_of(policy_id),
+            updated_at=now,
+            **_fields(terms),
+        )
+        if not await store.insert_policy(tx, made, actor=actor):
+            raise await _taken(tx, use_case)
+        await store.insert_version(tx, made, actor=actor)
+        await self._tell(tx, None, made, "created", actor)
+        return await self.judged(tx, made)
+
+    async def change(
+        self, tx: TenantTx, policy_id: PolicyId, terms: Terms, *, expect: Expect, actor: str
+    ) -> Changed:
+        """Let it say something else; what says the same as before is no new version."""
+        before = await self._in_force(tx, policy_id, expect)
+        self._check(terms)
+        return await self.judged(tx, await self._write(tx, before, terms, "updated", actor))
+
+    async def roll_back(
+        self, tx: TenantTx, policy_id: PolicyId, version: int, *, expect: Expect, actor: str
+    ) -> Changed:
+        """Let it say what an earlier version said; that is a new version too."""
+        before = await self._in_force(tx, policy_id, expect)
+        kept = await store.find_version(tx, policy_id, version)
+        if kept is None:
+            raise UnknownPolicyVersionError(f"the policy {policy_id} has no version {version}")
+        terms = terms_of(kept.policy)
+        # An adapter that served it then may be gone.
+        self._check(terms)
+        return await self.judged(
+            tx, await self._write(tx, before, terms, "rolled_back", actor, reason=f"to version {version}")
+        )
+
+    async def delete(self, tx: TenantTx, policy_id: PolicyId, *, expect: Expect, actor: str) -> Policy:
+        """New messages do not go by it any more; those under way finish by the ladder that they began with."""
+        before = await self._in_force(tx, policy_id, expect)
+        now = self._clock.now()
+        after = replace(
+            before,
+            version=before.version + 1,
+            updated_at=now,
+            deleted_at=now,
+            grace_period_ends_at=now + self._grace,
+        )
+        await self._keep(tx, before, after, "deleted", actor)
+        return after
+
+    async def restore(self, tx: TenantTx, policy_id: PolicyId, *, actor: str) -> Changed:
+        """Put a deleted one in force again, as it was."""
+        before = await _locked(tx, policy_id)
+        now = self._clock.now()
+        if before.deleted_at is None:
+            raise PolicyInForceError
+        if not before.restorable(now):
+            raise GracePeriodOverError
+        if before.use_case in await store.find_in_force(tx):
+            raise await _taken(tx, before.use_case)
+        after = replace(
+            before, version=before.version + 1, updated_at=now, deleted_at=None, grace_period_ends_at=None
+        )
+        try:
+            await self._keep(tx, before, after, "restored", actor)
+        except AlreadyExistsError:
+            # Somebody has made one since we looked; the transaction is over, and who it was can't be asked any more.
+            raise UseCaseTakenError from None
+        return await self.judged(tx, after)
+
+    async def judged(self, tx: TenantTx, policy: Policy) -> Changed:
+        """The policy with what may surprise about it, as things stand now."""
+        accounts = await self._accounts.within(tx)
+        around = Surroundings(adapters=self._adapters, accounts=accounts, rates=self._rates)
+        warnings = warnings_about(terms_of(policy), policy.use_case, around)
+        return Changed(policy=policy, warnings=warnings)
+
+    def _check(self, terms: Terms) -> None:
+        wrong = wrong_with(terms, self._adapters)
+        if wrong:
+            raise InvalidError(wrong)
+
+    async def _in_force(self, tx: TenantTx, policy_id: PolicyId, expect: Expect) -> Policy:
+        found = await _locked(tx, policy_id)
+        if found.deleted_at is not None:
+            raise PolicyDeletedError
+        expect(found)
+        return found
+
+    async def _write(
+        self,
+        tx: TenantTx,
+        before: Policy,
+        terms: Terms,
+        action: str,
+        actor: str,
+        *,
+        reason: str | None = None,
+    ) -> Policy:
+        if terms == terms_of(before):
+            return before
+        after = replace(before, version=before.version + 1, updated_at=self._clock.now(), **_fields(terms))
+        await self._keep(tx, before, after, action, actor, reason=reason)
+        return after
+
+    async def _keep(
+        self,
+        tx: TenantTx,
+        before: Policy,
+        after: Policy,
+        action: str,
+        actor: str,
+        *,
+        reason: str | None = None,
+    ) -> None:
+        await store.update_policy(tx, after, actor=actor)
+        await store.insert_version(tx, after, actor=actor)
+        await self._tell(tx, before, after, action, actor, reason=reason)
+
+    async def _tell(
+        self,
+        tx: TenantTx,
+        before: Policy | None,
+        after: Policy,
+        action: str,
+        actor: str,
+        *,
+        reason: str | None = None,
+    ) -> None:
+        entry = Entry(
+            entity_type="fallback_policy",
+            entity_id=after.id,
+            action=action,
+            actor=actor,
+            before=before,
+            after=after,
+            reason=reason,
+        )
+        await self._audit.append(tx, [entry])
+
+
+async def _locked(tx: TenantTx, policy_id: PolicyId) -> Policy:
+    found = await store.lock_policy(tx, policy_id)
+    if found is None:
+        raise UnknownPolicyError(f"there is no policy with the id {policy_id}")
+    return found
+
+
+async def _taken(tx: TenantTx, use_case: UseCase) -> UseCaseTakenError:
+    other = (await store.find_in_force(tx)).get(use_case)
+    if other is None:
+        return UseCaseTakenError(f"another policy for {use_case} was made just now; read the list again")
+    return UseCaseTakenError(
+        f"the policy {other.id} is in force for {use_case}; change that one, or delete it first"
+    )
+
+
+def _fields(terms: Terms) -> dict[str, Any]:
+    return asdict(terms)

@@ -1,0 +1,44 @@
+"""By which policies a tenant's messages go out now, known for about a second."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+
+from tidings.contracts.words import UseCase
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import Database, TenantTx
+from tidings.kernel.ids import TenantId
+from tidings.kernel.keys.remembered import Remembered
+from tidings.router.policies import store
+from tidings.router.policies.model import Policy
+
+#: Tenants that are remembered at once.
+_MOST = 10_000
+
+
+class Policies:
+    """Those in force; a deleted one is not among them."""
+
+    def __init__(self, db: Database, *, clock: Clock, look_again: timedelta = timedelta(seconds=1)) -> None:
+        """A change is seen after `look_again` at the latest."""
+        self._db = db
+        self._known: Remembered[TenantId, Mapping[UseCase, Policy]] = Remembered(
+            clock=clock, size=_MOST, ttl=look_again
+        )
+
+    async def of(self, tenant_id: TenantId) -> Mapping[UseCase, Policy]:
+        """By use case."""
+        known = self._known.get(tenant_id)
+        if known is None:
+            async with self._db.tenant(tenant_id) as tx:
+                known = await self._look(tx)
+        return known
+
+    async def within(self, tx: TenantTx) -> Mapping[UseCase, Policy]:
+        """The same for somebody who has a transaction under way."""
+        known = self._known.get(tx.tenant_id)
+        return known if known is not None else await self._look(tx)
+
+    async def _look(self, tx: TenantTx) -> Mapping[UseCase, Policy]:
+        found = await store.find_in_force(tx)
+        self._known.put(tx.tenant_id, found)
+        return found

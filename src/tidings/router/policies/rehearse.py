@@ -1,0 +1,183 @@
+"""The use case "what would happen to this message now, step by step, at what cost?"; nothing is written or sent."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+
+from tidings.contracts.delivery import HandOff
+from tidings.contracts.messages import Accepted, Unlearned
+from tidings.contracts.rehearsal import MessageWish, Rehearsed, StepRehearsal
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import CallerRole, Database
+from tidings.kernel.ids import NOTIFICATION, TenantId
+from tidings.kernel.refusals import FieldError, InvalidError
+from tidings.router.channel_configs.store import StoredAccount
+from tidings.router.executions.plan import Plan, Planner, without_policy
+from tidings.router.ladder.decide import Ladder
+from tidings.router.policies import store
+from tidings.router.policies.check import Adapters, wrong_with
+from tidings.router.policies.fares import Fares
+from tidings.router.policies.model import POLICY, Policy, Terms, terms_of
+from tidings.router.policies.walk import Walk, walk
+from tidings.router.policies.warn import PolicyWarning, Surroundings, warnings_about
+from tidings.router.prices.rates import Rates
+from tidings.router.profiles import store as profiles
+from tidings.router.traffic.board import Traffic
+from tidings.router.vendors.accounts import Accounts
+
+#: Every vendor takes the message, and nothing is heard of it afterwards.
+_SILENCE = Accepted()
+#: Every vendor may have taken the message and charged for it, at every try, and the pauses between are the shortest.
+_DEAREST = Unlearned(reason="rehearsed")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """What a policy that is not stored would say."""
+
+    terms: Terms
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rehearsal:
+    """What would happen."""
+
+    told: Rehearsed
+    plan: Plan
+    #: Whether it goes by a draft.
+    draft: bool
+    #: If every vendor took it and nothing were heard of it.
+    silence: Walk
+    #: What it would cost at most, in micros of the plan's currency.
+    worst_case: int
+    #: For each step what one call would cost; None where that can't be known or converted.
+    costs: tuple[int | None, ...]
+    warnings: list[PolicyWarning]
+
+
+class PolicyRehearser:
+    """Puts together what notify would say and what the ladder would do."""
+
+    def __init__(
+        self,
+        db: Database,
+        *,
+        steps: StepRehearsal,
+        planner: Planner,
+        ladder: Ladder,
+        accounts: Accounts,
+        adapters: Adapters,
+        traffic: Traffic,
+        rates: Rates,
+        clock: Clock,
+    ) -> None:
+        self._db = db
+        self._steps = steps
+        self._planner = planner
+        self._ladder = ladder
+        self._accounts = accounts
+        self._adapters = adapters
+        self._traffic = traffic
+        self._rates = rates
+        self._clock = clock
+
+    async def rehearse(
+        self, tenant_id: TenantId, wish: MessageWish, draft: Draft | None, *, role: CallerRole | None = None
+    ) -> Rehearsal:
+        """By the draft, or else by the policy that is in force for the message's use case."""
+        if draft is not None:
+            wrong = wrong_with(draft.terms, self._adapters)
+            if wrong:
+                raise InvalidError([FieldError(f"policy.{field}", remedy) for field, remedy in wrong])
+        told = await self._steps.rehearse(tenant_id, wish, role=role)
+        async with self._db.tenant(tenant_id, caller_role=role) as tx:
+            policy = (
+                (await store.find_in_force(tx)).get(told.use_case)
+                if draft is None
+                else _imagined(draft.terms, told, self._clock.now())
+            )
+            accounts = await self._accounts.within(tx)
+            known = await profiles.load(tx, [told.recipient_id]) if told.recipient_known else {}
+        plan = (
+            without_policy(told.routes)
+            if policy is None
+            else self._planner.under(
+                policy, _hand_off(told, self._clock.now()), accounts, known.get(told.recipient_id)
+            )
+        )
+        return self._walked(told, plan, accounts, policy, draft=draft is not None)
+
+    def _walked(
+        self,
+        told: Rehearsed,
+        plan: Plan,
+        accounts: Mapping[str, StoredAccount],
+        policy: Policy | None,
+        *,
+        draft: bool,
+    ) -> Rehearsal:
+        at = told.until if told.would == "defer" and told.until is not None else told.at
+        start = self._ladder.start(
+            plan.frozen.steps,
+            use_case=told.use_case,
+            expires_at=told.expires_at,
+            strategy=plan.strategy,
+            now=at,
+            cap=plan.cap,
+        )
+        fares = Fares(
+            told,
+            plan.frozen.steps,
+            accounts,
+            plan.currency,
+            adapters=self._adapters,
+            traffic=self._traffic,
+            rates=self._rates,
+        )
+        around = Surroundings(adapters=self._adapters, accounts=accounts, rates=self._rates)
+        nowhere = Walk(ended_at=at)
+        go = partial(walk, self._ladder, start, now=at, ask=fares.ask)
+        silence, dearest = (
+            (go(answer=_SILENCE), go(answer=_DEAREST, luck=0.0))
+            if told.would != "stop"
+            else (nowhere, nowhere)
+        )
+        return Rehearsal(
+            told=told,
+            plan=plan,
+            draft=draft,
+            silence=silence,
+            worst_case=max(silence.spent, dearest.spent),
+            costs=tuple(fares.cost(place, at) for place in range(1, len(plan.frozen.steps) + 1)),
+            warnings=[] if policy is None else warnings_about(terms_of(policy), policy.use_case, around),
+        )
+
+
+def _imagined(terms: Terms, told: Rehearsed, now: datetime) -> Policy:
+    return Policy(
+        id=POLICY.new(now),
+        use_case=told.use_case,
+        strategy=terms.strategy,
+        order=terms.order,
+        ladder=terms.ladder,
+        cost_cap_micros=terms.cost_cap_micros,
+        cost_cap_currency=terms.cost_cap_currency,
+        session_ttl_seconds=terms.session_ttl_seconds,
+        stop_keywords=terms.stop_keywords,
+        description=terms.description,
+        version=1,
+        created_at=now,
+        updated_at=now,
+    )
+
+
+def _hand_off(told: Rehearsed, now: datetime) -> HandOff:
+    return HandOff(
+        notification_id=NOTIFICATION.new(now),
+        recipient_id=told.recipient_id,
+        use_case=told.use_case,
+        priority=told.priority,
+        expires_at=told.expires_at,
+        routes=told.routes,
+    )

@@ -1,0 +1,149 @@
+"""The only Python here that runs SQL on policies."""
+
+from typing import Any
+
+import msgspec
+
+from tidings.contracts.words import UseCase
+from tidings.kernel.db import Row, TenantTx
+from tidings.kernel.sql import Queries
+from tidings.router.policies.model import Policy, PolicyId, PolicyStep, PolicyVersion
+
+QUERIES = Queries.beside(__file__)
+
+_encode = msgspec.json.Encoder(order="deterministic").encode
+_read_ladder = msgspec.json.Decoder(tuple[PolicyStep, ...]).decode
+_read_policy = msgspec.json.Decoder(Policy).decode
+
+
+async def find_in_force(tx: TenantTx) -> dict[UseCase, Policy]:
+    """Those that new messages go by."""
+    rows = await tx.fetch(QUERIES.find_in_force, tenant_id=tx.tenant_id)
+    return {policy.use_case: policy for policy in map(_from_row, rows)}
+
+
+async def list_policies(
+    tx: TenantTx, *, after_id: str | None, use_case: UseCase | None, with_deleted: bool, limit: int
+) -> list[Policy]:
+    """Some of them, the newest first."""
+    rows = await tx.fetch(
+        QUERIES.list_policies,
+        tenant_id=tx.tenant_id,
+        after_id=after_id,
+        use_case=use_case,
+        with_deleted=with_deleted,
+        limit=limit,
+    )
+    return [_from_row(row) for row in rows]
+
+
+async def find_policy(tx: TenantTx, policy_id: PolicyId) -> Policy | None:
+    """The policy, deleted or not."""
+    row = await tx.fetch_one(QUERIES.find_policy, tenant_id=tx.tenant_id, id=policy_id)
+    return None if row is None else _from_row(row)
+
+
+async def lock_policy(tx: TenantTx, policy_id: PolicyId) -> Policy | None:
+    """The same, to be changed."""
+    row = await tx.fetch_one(QUERIES.lock_policy, tenant_id=tx.tenant_id, id=policy_id)
+    return None if row is None else _from_row(row)
+
+
+async def insert_policy(tx: TenantTx, policy: Policy, *, actor: str) -> bool:
+    """Write a new one; False where the use case has one."""
+    return bool(
+        await tx.execute(
+            QUERIES.insert_policy,
+            **_values(tx, policy, actor),
+            use_case=policy.use_case,
+            created_at=policy.created_at,
+        )
+    )
+
+
+async def update_policy(tx: TenantTx, policy: Policy, *, actor: str) -> None:
+    """Write a changed one."""
+    await tx.execute(
+        QUERIES.update_policy,
+        **_values(tx, policy, actor),
+        deleted_at=policy.deleted_at,
+        grace_period_ends_at=policy.grace_period_ends_at,
+    )
+
+
+async def insert_version(tx: TenantTx, policy: Policy, *, actor: str) -> None:
+    """Keep it as it is now."""
+    await tx.execute(
+        QUERIES.insert_version,
+        tenant_id=tx.tenant_id,
+        policy_id=policy.id,
+        version=policy.version,
+        snapshot=_encode(policy).decode(),
+        actor=actor,
+        now=policy.updated_at,
+    )
+
+
+async def list_versions(
+    tx: TenantTx, policy_id: PolicyId, *, before: int | None, limit: int
+) -> list[PolicyVersion]:
+    """What it was, the newest first."""
+    rows = await tx.fetch(
+        QUERIES.list_versions, tenant_id=tx.tenant_id, policy_id=policy_id, before=before, limit=limit
+    )
+    return [_version(row) for row in rows]
+
+
+async def find_version(tx: TenantTx, policy_id: PolicyId, version: int) -> PolicyVersion | None:
+    """As it was then."""
+    row = await tx.fetch_one(
+        QUERIES.find_version, tenant_id=tx.tenant_id, policy_id=policy_id, version=version
+    )
+    return None if row is None else _version(row)
+
+
+def _values(tx: TenantTx, policy: Policy, actor: str) -> dict[str, Any]:
+    return {
+        "tenant_id": tx.tenant_id,
+        "id": policy.id,
+        "strategy": policy.strategy,
+        "ladder_order": policy.order,
+        "ladder": _encode(policy.ladder).decode(),
+        "cost_cap_micros": policy.cost_cap_micros,
+        "cost_cap_currency": policy.cost_cap_currency,
+        "session_ttl_seconds": policy.session_ttl_seconds,
+        "stop_keywords": list(policy.stop_keywords),
+        "description": policy.description,
+        "version": policy.version,
+        "updated_at": policy.updated_at,
+        "actor": actor,
+    }
+
+
+def _from_row(row: Row) -> Policy:
+    return Policy(
+        id=PolicyId(row["id"]),
+        use_case=row["use_case"],
+        strategy=row["strategy"],
+        order=row["ladder_order"],
+        ladder=_read_ladder(row["ladder"]),
+        cost_cap_micros=row["cost_cap_micros"],
+        cost_cap_currency=row["cost_cap_currency"],
+        session_ttl_seconds=row["session_ttl_seconds"],
+        stop_keywords=tuple(row["stop_keywords_override"]),
+        description=row["description"],
+        version=row["version"],
+        created_at=row["created_at"],
+        updated_at=row["updated_at"],
+        deleted_at=row["deleted_at"],
+        grace_period_ends_at=row["grace_period_ends_at"],
+    )
+
+
+def _version(row: Row) -> PolicyVersion:
+    return PolicyVersion(
+        version=row["version"],
+        policy=_read_policy(row["snapshot"]),
+        changed_by=row["changed_by"],
+        changed_at=row["changed_at"],
+    )

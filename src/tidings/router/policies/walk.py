@@ -1,0 +1,147 @@
+"""Walks a ladder in memory, by the same rules as in earnest, for vendors that all behave in one way; no I/O."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final, Literal, TypeAlias
+
+from tidings.contracts.messages import Outcome
+from tidings.router.ladder.decide import Ladder
+from tidings.router.ladder.model import (
+    ATTEMPT,
+    Answered,
+    Barred,
+    Blocked,
+    Calling,
+    End,
+    Past,
+    Position,
+    Purse,
+)
+
+#: More turns than any ladder has.
+_MOST_TURNS: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fare:
+    """Who would be called for a step, and for how much."""
+
+    vendor: str
+    account_id: str | None
+    #: In micros of the ladder's currency.
+    cost: int
+    #: Whether this vendor tells later what became of a message.
+    receipts: bool
+
+
+#: What a step would come to before its call, at that moment, with so much in the purse.
+Asked: TypeAlias = Callable[[int, datetime, Purse], Fare | Barred | Blocked]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Footprint:
+    """Something that would happen on the way."""
+
+    at: datetime
+    step: int
+    what: Literal["called", "skipped", "gave_up"]
+    vendor: str | None = None
+    #: Why it would be skipped.
+    reason: str | None = None
+    cost: int = 0
+
+
+@dataclass(slots=True, kw_only=True)
+class Walk:
+    """The whole way."""
+
+    footprints: list[Footprint] = field(default_factory=list)
+    end: End | None = None
+    ended_at: datetime
+    spent: int = 0
+
+
+def walk(
+    ladder: Ladder, start: Position, *, now: datetime, ask: Asked, answer: Outcome, luck: float = 0.5
+) -> Walk:
+    """What would happen if every vendor answered so, and nothing were heard afterwards; `luck` spreads the pauses."""
+    way = Walk(ended_at=now)
+    here, at = start, now
+    for _ in range(_MOST_TURNS):
+        turn = ladder.turn(here, now=at, luck=luck)
+        _note(way, turn.fresh, turn.late, at)
+        here = turn.there
+        if turn.end is None and turn.ask:
+            here, ended = _called(ladder, here, turn.ask, way, at=at, ask=ask, answer=answer, luck=luck)
+            if ended is None:
+                continue
+            way.end = ended
+        way.end = way.end or turn.end
+        if way.end is not None or turn.due_at is None or turn.due_at <= at:
+            break
+        at = turn.due_at
+    way.ended_at, way.spent = at, here.purse.spent
+    return way
+
+
+def _called(
+    ladder: Ladder,
+    here: Position,
+    steps: tuple[int, ...],
+    way: Walk,
+    *,
+    at: datetime,
+    ask: Asked,
+    answer: Outcome,
+    luck: float,
+) -> tuple[Position, End | None]:
+    barred: list[Barred | Blocked] = []
+    calls: dict[int, Fare] = {}
+    purse = here.purse
+    for step in steps:
+        found = ask(step, at, purse)
+        if isinstance(found, Fare):
+            calls[step] = found
+            purse = Purse(cap=purse.cap, reserved=purse.reserved + found.cost, spent=purse.spent)
+        else:
+            barred.append(found)
+    if barred:
+        turn = ladder.turn(here, barred, now=at, luck=luck)
+        _note(way, turn.fresh, turn.late, at)
+        here = turn.there
+        if turn.end is not None:
+            return here, turn.end
+    if not calls:
+        return here, None
+    marked = {
+        step: Calling(
+            id=ATTEMPT.new(at),
+            vendor=fare.vendor,
+            account=fare.account_id,
+            started_at=at,
+            reserved=fare.cost,
+        )
+        for step, fare in calls.items()
+    }
+    here = ladder.called(here, marked, now=at)
+    heard = [Answered(step=step, outcome=answer, receipts=fare.receipts) for step, fare in calls.items()]
+    turn = ladder.turn(here, heard, now=at, luck=luck)
+    _note(way, turn.fresh, turn.late, at)
+    return turn.there, turn.end
+
+
+def _note(way: Walk, fresh: tuple[Past, ...], late: tuple[Past, ...], at: datetime) -> None:
+    for past in fresh:
+        skipped = past.status == "step_skipped"
+        way.footprints.append(
+            Footprint(
+                at=at,
+                step=past.step,
+                what="skipped" if skipped else "called",
+                vendor=past.vendor,
+                reason=past.reason if skipped else None,
+                cost=past.cost,
+            )
+        )
+    way.footprints += [Footprint(at=at, step=past.step, what="gave_up", vendor=past.vendor) for past in late]

@@ -1,0 +1,147 @@
+"""Policies as JSON: what requests bring and answers show."""
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+from tidings.contracts.moments import Moment
+from tidings.contracts.words import UseCase
+from tidings.kernel.http.paging import PageQuery
+from tidings.router.ladder.model import Strategy
+from tidings.router.policies.change import Changed
+from tidings.router.policies.model import (
+    MOST_STEPS,
+    Conditions,
+    Policy,
+    PolicyStep,
+    PolicyVersion,
+    Terms,
+)
+from tidings.router.policies.warn import PolicyWarning
+from tidings.router.profiles.order import Order
+
+
+class ConditionsInput(Conditions, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """When a step is taken; all that are given must hold, or else it is skipped."""
+
+
+class StepInput(PolicyStep, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One step of a ladder."""
+
+    conditions: ConditionsInput | None = None
+
+
+class TermsInput(Terms, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a policy is to say, whole; what is left out goes back to its default."""
+
+    #: 1 to 20 steps.
+    ladder: Annotated[tuple[StepInput, ...], Meta(min_length=1, max_length=MOST_STEPS)]
+
+    def terms(self) -> Terms:
+        """The same, for the use case."""
+        plain = msgspec.to_builtins(self)
+        for step in plain["ladder"]:
+            # Conditions that ask for nothing are none.
+            if not step.get("conditions"):
+                step.pop("conditions", None)
+        return msgspec.convert(plain, Terms)
+
+
+class CreatePolicy(TermsInput, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A policy for a use case that has none."""
+
+    use_case: UseCase
+
+
+class PutPolicy(TermsInput, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What the policy is to say from now on; the use case may be repeated, and can't be changed."""
+
+    use_case: UseCase | None = None
+
+
+class RollBackPolicy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which version it is to be like again."""
+
+    version: Annotated[int, Meta(ge=1, le=2_000_000_000)]
+
+
+class ListPolicies(PageQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which policies are wanted."""
+
+    use_case: UseCase | None = None
+    #: `true` shows deleted ones too.
+    deleted: Literal["true", "false"] = "false"
+
+
+class PolicyView(Struct, frozen=True, kw_only=True):
+    """A policy."""
+
+    id: str
+    use_case: UseCase
+    strategy: Strategy
+    order: Order
+    ladder: list[PolicyStep]
+    #: In millionths of the currency, for one message; null: no cap.
+    cost_cap_micros: int | None
+    cost_cap_currency: str
+    session_ttl_seconds: int
+    #: Empty: the usual ones.
+    stop_keywords: list[str]
+    description: str | None
+    version: int
+    created_at: Moment
+    updated_at: Moment
+    #: Since when new messages do not go by it.
+    deleted_at: Moment | None
+    #: Until when it can be restored.
+    grace_period_ends_at: Moment | None
+    #: What is allowed and may not be meant, as things stand now.
+    warnings: list[PolicyWarning]
+
+    @classmethod
+    def of(cls, changed: Changed) -> "PolicyView":
+        """The policy as it is shown."""
+        return _view(changed.policy, changed.warnings)
+
+
+class PolicyVersionView(Struct, frozen=True, kw_only=True):
+    """A policy as it was."""
+
+    version: int
+    changed_at: Moment
+    #: The user or key that made it so.
+    changed_by: str
+    #: Without warnings: those are about the present.
+    policy: PolicyView
+
+    @classmethod
+    def of(cls, kept: PolicyVersion) -> "PolicyVersionView":
+        """The version as it is shown."""
+        return cls(
+            version=kept.version,
+            changed_at=kept.changed_at,
+            changed_by=kept.changed_by,
+            policy=_view(kept.policy, []),
+        )
+
+
+def _view(policy: Policy, warnings: list[PolicyWarning]) -> PolicyView:
+    return PolicyView(
+        id=policy.id,
+        use_case=policy.use_case,
+        strategy=policy.strategy,
+        order=policy.order,
+        ladder=list(policy.ladder),
+        cost_cap_micros=policy.cost_cap_micros,
+        cost_cap_currency=policy.cost_cap_currency,
+        session_ttl_seconds=policy.session_ttl_seconds,
+        stop_keywords=list(policy.stop_keywords),
+        description=policy.description,
+        version=policy.version,
+        created_at=policy.created_at,
+        updated_at=policy.updated_at,
+        deleted_at=policy.deleted_at,
+        grace_period_ends_at=policy.grace_period_ends_at,
+        warnings=warnings,
+    )

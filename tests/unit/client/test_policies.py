@@ -1,0 +1,48 @@
+"""Calls about policies and executions: what goes out."""
+
+from datetime import UTC, datetime
+
+import httpx
+
+from tests.unit.client.conftest import Caller, PlayedServer
+from tidings.client import executions, policies
+
+
+def test_changes_name_the_version_they_are_made_from(call: Caller, server: PlayedServer) -> None:
+    server.answers(*(httpx.Response(200, json={}) for _ in range(4)))
+
+    call.call(policies.put("policy_1", {"ladder": []}, version=3))
+    call.call(policies.delete("policy_1", version=3))
+    call.call(policies.roll_back("policy_1", 2, version=3))
+    call.call(policies.delete("a/b"))
+
+    assert [request.headers.get("if-match") for request in server.heard] == ['"v3"', '"v3"', '"v3"', None]
+    assert [(request.method, request.url.raw_path) for request in server.heard] == [
+        ("PUT", b"/api/v1/router/policies/policy_1"),
+        ("DELETE", b"/api/v1/router/policies/policy_1"),
+        ("POST", b"/api/v1/router/policies/policy_1/rollback"),
+        ("DELETE", b"/api/v1/router/policies/a%2Fb"),
+    ]
+
+
+def test_making_one_can_be_repeated(call: Caller, server: PlayedServer) -> None:
+    server.answers(httpx.Response(201, json={"id": "policy_1", "a_field_of_tomorrow": 1}))
+
+    made = call.call(policies.create({"use_case": "otp", "ladder": []}))
+
+    assert made["a_field_of_tomorrow"] == 1
+    assert server.heard[0].headers["idempotency-key"]
+
+
+def test_only_what_is_asked_for_is_in_the_query(call: Caller, server: PlayedServer) -> None:
+    server.answers(*(httpx.Response(200, json={"items": []}) for _ in range(3)))
+
+    call.call(policies.page())
+    call.call(policies.page(use_case="otp", deleted=True, cursor="x"))
+    call.call(executions.page(outcome="FAILED", since=datetime(2026, 11, 15, tzinfo=UTC), limit=5))
+
+    assert [request.url.query for request in server.heard] == [
+        b"",
+        b"use_case=otp&deleted=true&cursor=x",
+        b"outcome=FAILED&since=2026-11-15T00%3A00%3A00%2B00%3A00&limit=5",
+    ]
