@@ -10,7 +10,20 @@ from pathlib import Path
 import asyncpg
 import uvloop
 
-from bench import fairness, imports, pipeline, relay, render, smtp, statements, transactions
+from bench import (
+    callbacks,
+    fairness,
+    hot_state,
+    imports,
+    ladders,
+    learned_order,
+    pipeline,
+    relay,
+    render,
+    smtp,
+    statements,
+    transactions,
+)
 from tidings.kernel.clock import SystemClock
 from tidings.operations.embedded import DataDir, EmbeddedPostgres
 from tidings.operations.migrations.runner import migrate_up
@@ -29,6 +42,8 @@ async def _measure(runtime_url: str, owner_url: str) -> dict[str, float]:
     figures |= await relay.measure(runtime_url)
     figures |= await smtp.measure()
     figures |= await render.measure()
+    figures |= await hot_state.measure(runtime_url)
+    figures |= await ladders.measure(runtime_url)
     return figures
 
 
@@ -52,6 +67,8 @@ def main() -> None:
     figures |= pipeline.measure()
     figures |= fairness.measure()
     figures |= imports.measure()
+    figures |= callbacks.measure()
+    figures |= learned_order.measure()
     print(f"{'load of the machine before, per core':44} {busy / (os.cpu_count() or 1):>12.3f}")
     for name, value in figures.items():
         print(f"{name:44} {value:>12,.3f}" if value < 100 else f"{name:44} {value:>12,.0f}")

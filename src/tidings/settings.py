@@ -57,6 +57,19 @@ def _postgres_url(value: Secret | None) -> str | None:
     return "must be a URL of the form postgresql://user:password@host:port/database"
 
 
+def _hot_state_url(value: Secret | None) -> str | None:
+    schemes = ("postgres:", "redis://", "rediss://", "valkey://", "valkeys://")
+    if value is None or value.reveal() == schemes[0] or value.reveal().startswith(schemes[1:]):
+        return None
+    return "must be postgres: or a URL of the form redis://user:password@host:port/0 (also rediss, valkey, valkeys)"
+
+
+def _currency_rates(value: str) -> str | None:
+    if re.fullmatch(r"[A-Z]{3}([ ,]+[A-Z]{3}=(?=[0-9.]*[1-9])[0-9]+(\.[0-9]+)?)*", value.strip()):
+        return None
+    return "must be a currency and what one of it is in others, such as `USD EUR=0.92 AFN=70.5`"
+
+
 def _http_url(value: str | None) -> str | None:
     if value is None or value.startswith(("http://", "https://", "file://")):
         return None
@@ -172,6 +185,13 @@ class StoreSettings:
         None,
         "Where large objects go (file://, s3://, gs://, az://); default: file://DATA_DIR/blobs.",
     )
+    hot_state_url: Secret | None = setting(
+        "TIDINGS_HOT_STATE_URL",
+        None,
+        "Where limits are counted: `postgres:`, or redis://, rediss://, valkey://, valkeys:// with Postgres behind it "
+        "(extra `redis`); default: Postgres. The same for all processes.",
+        _hot_state_url,
+    )
     secrets_dir: Path | None = setting(
         "TIDINGS_SECRETS_DIR",
         None,
@@ -234,6 +254,12 @@ class ChannelSettings:
         "",
         "Private networks that tenants' own accounts may reach, such as 10.20.0.0/16, fd12::/32; default: none.",
         _networks,
+    )
+    currency_rates: str = setting(
+        "TIDINGS_CURRENCY_RATES",
+        "USD",
+        "What one unit of the first currency is in others, for cost caps: `USD EUR=0.92 AFN=70.5`.",
+        _currency_rates,
     )
     dns_servers: str = setting(
         "TIDINGS_DNS_SERVERS",

@@ -1,8 +1,8 @@
 """The router over a test's database and the real sandbox; only notify's side of the port is played."""
 
 import json
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -25,27 +25,38 @@ from tidings.contracts.delivery import (
     StepPreparer,
 )
 from tidings.contracts.messages import OutboundMessage
+from tidings.contracts.prices import PriceModel
 from tidings.contracts.words import UseCase
 from tidings.kernel.audit.log import AuditLog
 from tidings.kernel.clock import Clock, SystemClock
 from tidings.kernel.db import Database
-from tidings.kernel.ids import NOTIFICATION, RECIPIENT, NotificationId, TenantId
+from tidings.kernel.ids import INBOUND_WEBHOOK_EVENT, NOTIFICATION, RECIPIENT, NotificationId, TenantId
+from tidings.kernel.local_hot_state import LocalHotState
 from tidings.kernel.secrets import FileSecrets, SecretsByScheme
 from tidings.kernel.workers import WORKER
 from tidings.router.adapters.egress import Guard, anywhere
-from tidings.router.adapters.registry import ADAPTERS
+from tidings.router.adapters.registry import ADAPTERS, kind_of
 from tidings.router.channel_configs.configure import AdapterConfigs
-from tidings.router.executions import store
+from tidings.router.executions import receipts, store
 from tidings.router.executions.advance import Advancer
 from tidings.router.executions.alarm import Alarm
+from tidings.router.executions.booking import Booking
 from tidings.router.executions.call import Caller
 from tidings.router.executions.history import StoredHistory
 from tidings.router.executions.jobs import DueJob, DueSettings
-from tidings.router.executions.model import Unobserved
+from tidings.router.executions.model import Begun, Unobserved
+from tidings.router.executions.plan import Planner
+from tidings.router.executions.receipts import Applied, Receipt
 from tidings.router.executions.record import Recorder
 from tidings.router.executions.router import ExecutionRouter
 from tidings.router.ladder.decide import Ladder
 from tidings.router.ladder.patience import PATIENCE, Patience
+from tidings.router.policies.change import PolicyChanger
+from tidings.router.policies.check import Adapters
+from tidings.router.policies.model import Policy, PolicyStep, Terms
+from tidings.router.policies.policies import Policies
+from tidings.router.prices.rates import Rates
+from tidings.router.traffic.board import Traffic
 from tidings.router.vendors.accounts import Accounts
 from tidings.router.vendors.opened import OpenAdapters
 from tidings.router.vendors.vendors import Vendors
@@ -69,6 +80,8 @@ class PlayedPreparer:
         #: What to answer, by notification and step.
         self.answers: dict[tuple[str, int], PreparedStep] = {}
         self.to = "laila@example.test"
+        #: For all channels but e-mail, where it is set.
+        self.number: str | None = None
         self.fails: Exception | None = None
 
     async def prepare(self, tenant_id: TenantId, asks: Sequence[StepAsk]) -> list[PreparedStep]:
@@ -78,9 +91,12 @@ class PlayedPreparer:
             raise self.fails
         return [
             self.answers.get((ask.notification_id, ask.step))
-            or ready(tenant_id, ask.notification_id, ask.channel, to=self.to)
+            or ready(tenant_id, ask.notification_id, ask.channel, to=self._to(ask))
             for ask in asks
         ]
+
+    def _to(self, ask: StepAsk) -> str:
+        return self.to if ask.channel == "email" or self.number is None else self.number
 
 
 def ready(
@@ -93,6 +109,14 @@ def ready(
 def message(tenant_id: str, notification_id: str, channel: str, *, to: str) -> OutboundMessage:
     """Fixed words for that address."""
     return replace(MESSAGE, message_id=notification_id, tenant_id=tenant_id, channel=channel, to=to)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """A hand-off, with its first step where that is ready."""
+
+    hand_off: HandOff
+    first: ReadyStep | None = None
 
 
 class Worker:
@@ -114,16 +138,27 @@ class Worker:
             self.accounts, OpenAdapters(world.secrets, clock=clock, tenant_guard=world.tenant_guard)
         )
         observer = Unobserved()
+        luck = world.luck
         ladder = Ladder(world.patience)
-        recorder = Recorder(db, clock=clock, alarm=self.alarm, observer=observer)
-        caller = Caller(
-            self.vendors, recorder, ladder=ladder, clock=clock, luck=lambda: 0.5, observer=observer
+        self.traffic = Traffic(world.limits, clock=clock)
+        self.policies = Policies(db, clock=clock)
+        planner = Planner(
+            db,
+            policies=self.policies,
+            accounts=self.accounts,
+            rates=world.rates,
+            traffic=self.traffic,
+            clock=clock,
+            luck=luck,
         )
+        booking = Booking(self.accounts, self.traffic, rates=world.rates, clock=clock, luck=luck)
+        recorder = Recorder(db, ladder=ladder, clock=clock, luck=luck, alarm=self.alarm, observer=observer)
+        caller = Caller(self.vendors, recorder, traffic=self.traffic, clock=clock, observer=observer)
         self.router = ExecutionRouter(
-            self.accounts, caller, worker_id=lambda: self.id, clock=clock, alarm=self.alarm
+            planner, booking, caller, ladder=ladder, worker_id=lambda: self.id, clock=clock, alarm=self.alarm
         )
         advancer = Advancer(
-            db, caller, preparer or self.preparer, clock=clock, luck=lambda: 0.5, observer=observer
+            db, caller, preparer or self.preparer, booking, ladder=ladder, clock=clock, observer=observer
         )
         self.due = DueJob(
             db,
@@ -140,11 +175,24 @@ class Worker:
         async with self._db.worker() as tx:
             await tx.connection.execute("INSERT INTO kernel.workers (id, lock_key) VALUES ($1, 1)", self.id)
 
-    async def send(self, tenant_id: TenantId, begins: Sequence[Begin]) -> None:
-        """As notify's dispatcher does it."""
+    async def booked(self, tenant_id: TenantId, wishes: Sequence[Wish]) -> Sequence[Begin]:
+        """Up to the transaction, as notify's dispatcher does it."""
+        plans = await self.router.plan(tenant_id, [wish.hand_off for wish in wishes])
+        begins = [
+            Begin(hand_off=wish.hand_off, plan=plan, first=wish.first if plan.first is not None else None)
+            for wish, plan in zip(wishes, plans, strict=True)
+        ]
+        return await self.router.book(tenant_id, begins)
+
+    async def begin(self, tenant_id: TenantId, wishes: Sequence[Wish]) -> Begun:
+        """Up to the commit."""
+        booked = await self.booked(tenant_id, wishes)
         async with self._db.tenant(tenant_id) as tx:
-            begun = await self.router.begin(tx, begins)
-        await self.router.carry_out(begun)
+            return await self.router.begin(tx, booked)
+
+    async def send(self, tenant_id: TenantId, wishes: Sequence[Wish]) -> None:
+        """As notify's dispatcher does it."""
+        await self.router.carry_out(await self.begin(tenant_id, wishes))
 
 
 class LadderWorld:
@@ -168,6 +216,9 @@ class LadderWorld:
         self.tenant_guard: Guard = anywhere
         self.patience: dict[UseCase, Patience] = dict(PATIENCE)
         self.history = StoredHistory(self.clock)
+        self.limits = LocalHotState(db, self.clock).limits
+        self.rates = Rates()
+        self.luck: Callable[[], float] = lambda: 0.5
 
     async def account(self, vendor: str, settings: dict[str, Any] | str) -> None:
         """An account of the tenant's own, changed where there is one."""
@@ -192,6 +243,57 @@ class LadderWorld:
             },
         )
 
+    async def vendor(self, vendor: str, *, prices: PriceModel | None = None, **more: Any) -> None:
+        """An account under a name of its own that leads to the sandbox and sends receipts."""
+        settings = {
+            "url": f"{self.sandbox.url}/http/messages",
+            "message_id_path": "id",
+            "error_code_path": "error.code",
+            "timeout_seconds": 5.0,
+            "receipts": True,
+            "callback_secret": "whsec_c2VjcmV0IG9mIHRoZSB0ZXN0",
+            **more,
+        }
+        await self.account(vendor, settings)
+        if prices is not None:
+            async with self.db.tenant(self.tenant_id) as tx:
+                await tx.connection.execute(
+                    "UPDATE chan.channel_adapter_configs SET pricing_model = $1::jsonb WHERE provider = $2",
+                    msgspec.json.encode(prices).decode(),
+                    vendor,
+                )
+
+    async def policy(self, use_case: UseCase, *ladder: PolicyStep, **more: Any) -> Policy:
+        """A policy in force, as its route makes it."""
+        changer = PolicyChanger(
+            adapters=Adapters(kinds=ADAPTERS, find=kind_of),
+            accounts=Accounts(self.db, vendors=frozenset(ADAPTERS), clock=self.clock),
+            rates=self.rates,
+            audit=AuditLog("chan", self.clock),
+            clock=self.clock,
+            grace=timedelta(days=30),
+        )
+        async with self.db.tenant(self.tenant_id) as tx:
+            made = await changer.create(tx, use_case, Terms(ladder=ladder, **more), actor="test")
+        return made.policy
+
+    async def hear(self, worker: Worker, attempt: dict[str, Any], status: str, **more: Any) -> Applied:
+        """A vendor says what became of an attempt."""
+        now = self.clock.now()
+        receipt = Receipt(
+            id=more.pop("id", None) or INBOUND_WEBHOOK_EVENT.new(now),
+            attempt_id=attempt["id"],
+            execution_id=attempt["execution_id"],
+            attempt_started_at=attempt["started_at"],
+            status=status,
+            **more,
+        )
+        async with self.db.tenant(self.tenant_id, by_index=True) as tx:
+            applied = await receipts.apply(tx, [receipt], now=now)
+        if applied.woken:
+            worker.alarm.expect(now)
+        return applied
+
     def smtp(self, **more: Any) -> dict[str, Any]:
         """Settings of the sandbox's mail server."""
         return {"host": "127.0.0.1", "port": self.sandbox.smtp_port, "security": "none", **more}
@@ -209,13 +311,13 @@ class LadderWorld:
             **more,
         )
 
-    def begin(self, *routes: Route, to: str | None = None, **more: Any) -> Begin:
+    def begin(self, *routes: Route, to: str | None = None, **more: Any) -> Wish:
         """With the first step ready."""
         hand_off = self.hand_off(*(routes or (EMAIL,)), **more)
         channel = hand_off.routes[0].channel
         address = to or f"{hand_off.notification_id.lower()}@example.test"
         first = ready(self.tenant_id, hand_off.notification_id, channel, to=address)
-        return Begin(hand_off=hand_off, first=first)
+        return Wish(hand_off=hand_off, first=first)
 
     async def outcomes(self) -> list[DeliveryOutcome]:
         """All that was announced of this tenant, in order."""

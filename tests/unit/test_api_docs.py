@@ -12,7 +12,13 @@ import tidings.notify.notifications.routes
 import tidings.notify.recipients.routes
 import tidings.notify.suppressions.routes
 import tidings.notify.templates.routes
-import tidings.notify.tenants.routes  # noqa: F401
+import tidings.notify.tenants.routes
+import tidings.router.callbacks.routes
+import tidings.router.channel_configs.routes
+import tidings.router.executions_api.routes
+import tidings.router.policies.routes
+import tidings.router.profiles.routes
+import tidings.router.traffic.routes  # noqa: F401
 from tidings.kernel.errors import TidingsError
 from tidings.kernel.http.problems import catalogue
 
@@ -28,7 +34,13 @@ def codes_of_the_edge() -> dict[str, int]:
         kind = pending.pop()
         pending += kind.__subclasses__()
         here = kind.__module__.startswith(
-            ("tidings.kernel.errors", "tidings.kernel.refusals", "tidings.kernel.http", "tidings.notify")
+            (
+                "tidings.kernel.errors",
+                "tidings.kernel.refusals",
+                "tidings.kernel.http",
+                "tidings.notify",
+                "tidings.router",
+            )
         )
         if here and kind.code in catalogue():
             found[kind.code] = catalogue()[kind.code][0]

@@ -26,6 +26,7 @@ from tidings.notify.templates.resolve import (
 from tidings.notify.tenants import consumer as tenants_consumer
 from tidings.notify.tenants import provision as tenants_provision
 from tidings.operations.partitions.job import PartitionJob
+from tidings.router.callbacks import sweep as callbacks_sweep
 from tidings.router.executions.sweep import sweep_ledgers
 
 if TYPE_CHECKING:
@@ -91,6 +92,8 @@ def jobs(system: "System") -> Mapping[str, Job]:
         "dispatch": system.dispatch,
         "schedule": system.schedule,
         "due": system.due,
+        "traffic": system.traffic_job,
+        "callbacks": system.callbacks,
         "outcomes": system.outcomes,
         "confirmations": system.confirmations,
         "sweepers": SweepJob(
@@ -106,6 +109,15 @@ def jobs(system: "System") -> Mapping[str, Job]:
                     system.db, system.clock, grace=system.settings.channels.credential_grace, limit=most
                 ),
                 "delivery_ledgers": lambda most: sweep_ledgers(system.db, system.clock, limit=most),
+                "callback_ledger": lambda most: callbacks_sweep.sweep_dedup(
+                    system.db, system.clock, limit=most
+                ),
+                "callback_requests": lambda most: callbacks_sweep.settle_stuck(
+                    system.db, system.clock, limit=most
+                ),
+                "callback_bodies": callbacks_sweep.RawBodySweeper(
+                    system.db, lambda: system.blobs, system.clock
+                ).sweep,
                 "expired_suppressions": lambda most: expire_suppressions(
                     system.db, system.suppressor, system.clock, limit=most
                 ),

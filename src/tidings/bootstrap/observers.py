@@ -1,6 +1,9 @@
 """Parts that count what happens, each in the words of whoever it watches."""
 
+from collections.abc import Sequence
+
 from tidings.kernel.metrics import Metrics
+from tidings.router.traffic.known import AccountCircuit
 
 
 class RouterMetrics:
@@ -18,6 +21,65 @@ class RouterMetrics:
 
     def lost(self, count: int) -> None:
         self._metrics.claims_lost.inc(count)
+
+    def failed(self, part: str) -> None:
+        self._metrics.job_failures.labels(part).inc()
+
+
+class HotStateMetrics:
+    """Tells who counts limits."""
+
+    def __init__(self, metrics: Metrics) -> None:
+        self._metrics = metrics
+
+    def changed(self, hand: str, reason: str) -> None:  # noqa: ARG002  # the log has it
+        self._metrics.hot_state_changes.labels(hand).inc()
+        self._metrics.hot_state_degraded.set(hand == "postgres")
+
+
+class TrafficMetrics:
+    """Counts what becomes of vendors."""
+
+    def __init__(self, metrics: Metrics) -> None:
+        self._metrics = metrics
+
+    def circuits(self, barred: Sequence[AccountCircuit]) -> None:
+        for state in ("OPEN", "HALF_OPEN"):
+            count = sum(one.circuit.state == state for one in barred)
+            self._metrics.circuits_not_closed.labels(state).set(count)
+
+    def changed(self, vendor: str, state: str) -> None:
+        self._metrics.circuit_changes.labels(vendor, state).inc()
+
+    def moved(self, channel: str, frm: str, to: str, points: int) -> None:  # noqa: ARG002
+        self._metrics.weight_points_moved.labels(channel).inc(points)
+
+
+class CallbackMetrics:
+    """Counts what vendors tell later."""
+
+    def __init__(self, metrics: Metrics) -> None:
+        self._metrics = metrics
+
+    def received(self, vendor: str, count: int, repeated: int) -> None:
+        self._metrics.callbacks_received.labels(vendor, "new").inc(count)
+        self._metrics.callbacks_received.labels(vendor, "repeated").inc(repeated)
+
+    def refused(self, vendor: str, code: str) -> None:
+        self._metrics.callbacks_refused.labels(vendor, code).inc()
+
+    def applied(self, count: int, seconds: float) -> None:
+        self._metrics.callbacks_applied.inc(count)
+        self._metrics.callbacks_lag.observe(seconds)
+
+    def late(self, count: int) -> None:
+        self._metrics.callbacks_late.inc(count)
+
+    def died(self, count: int) -> None:
+        self._metrics.callbacks_dead.inc(count)
+
+    def waiting(self, seconds: float) -> None:
+        self._metrics.callbacks_waiting.set(seconds)
 
     def failed(self, part: str) -> None:
         self._metrics.job_failures.labels(part).inc()

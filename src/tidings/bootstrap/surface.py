@@ -23,12 +23,14 @@ from tidings.notify.notifications.body import BodyReader
 from tidings.notify.notifications.cancel import Canceller
 from tidings.notify.notifications.explain import Explainer
 from tidings.notify.notifications.front import NotificationsFront
+from tidings.notify.notifications.rehearse import Rehearser
 from tidings.notify.notifications.simulate import Simulator
 from tidings.notify.preference_center import deps as preference_center_deps
 from tidings.notify.preference_center import routes as preference_center_routes
 from tidings.notify.recipients import deps as recipients_deps
 from tidings.notify.recipients import routes as recipients_routes
 from tidings.notify.recipients.choose import PreferenceChanger
+from tidings.notify.recipients.known import StoredRecipients
 from tidings.notify.recipients.upsert import RecipientUpserter
 from tidings.notify.subject_access import deps as subject_access_deps
 from tidings.notify.subject_access import routes as subject_access_routes
@@ -40,6 +42,25 @@ from tidings.notify.templates import deps as templates_deps
 from tidings.notify.templates import routes as templates_routes
 from tidings.notify.tenants import deps as tenants_deps
 from tidings.notify.tenants import routes as tenants_routes
+from tidings.router.adapters.registry import ADAPTERS, kind_of
+from tidings.router.audit_trail import deps as router_audit_deps
+from tidings.router.audit_trail import routes as router_audit_routes
+from tidings.router.callbacks import deps as callbacks_deps
+from tidings.router.callbacks import routes as callbacks_routes
+from tidings.router.channel_configs import deps as adapters_deps
+from tidings.router.channel_configs import routes as adapters_routes
+from tidings.router.executions_api import deps as executions_deps
+from tidings.router.executions_api import routes as executions_routes
+from tidings.router.policies import deps as policies_deps
+from tidings.router.policies import routes as policies_routes
+from tidings.router.policies.check import Adapters
+from tidings.router.policies.rehearse import PolicyRehearser
+from tidings.router.prices.list import AccountPrices
+from tidings.router.profiles import deps as profiles_deps
+from tidings.router.profiles import routes as profiles_routes
+from tidings.router.profiles.tell import StoredProfiles
+from tidings.router.traffic import deps as traffic_deps
+from tidings.router.traffic import routes as traffic_routes
 
 if TYPE_CHECKING:
     from tidings.bootstrap.system import System
@@ -55,7 +76,27 @@ def routers(system: "System", front: NotificationsFront) -> list[Router | HTTPRo
         links=system.links,
         audit=system.audit,
     )
+    simulator = Simulator(
+        system.db,
+        desk=system.desk,
+        loader=system.facts,
+        keyring=system.keyring,
+        composer=system.composer,
+        attachments=system.attachments,
+        links=system.links,
+        clock=system.clock,
+    )
+    adapters = Adapters(kinds=ADAPTERS, find=kind_of)
     return [
+        *callbacks_routes.routers(
+            callbacks_deps.Deps(
+                db=system.db,
+                desk=system.hook_desk,
+                dead=system.dead_callbacks,
+                blobs=lambda: system.blobs,
+                bell=system.callback_bell,
+            )
+        ),
         *access_routes.routers(
             access_deps.Deps(
                 db=system.db,
@@ -147,7 +188,50 @@ def routers(system: "System", front: NotificationsFront) -> list[Router | HTTPRo
                 engine=system.renderer,
                 templates=system.templates,
                 facts=system.facts,
+                prices=AccountPrices(system.vendors.accounts),
                 own_hosts=system.own_hosts,
+            )
+        ),
+        *policies_routes.routers(
+            policies_deps.Deps(
+                db=system.db,
+                clock=system.clock,
+                audit=system.router_audit,
+                idempotency=system.idempotency,
+                adapters=adapters,
+                accounts=system.accounts,
+                rates=system.rates,
+                rehearser=PolicyRehearser(
+                    system.db,
+                    steps=Rehearser(simulator),
+                    planner=system.planner,
+                    ladder=system.ladder,
+                    accounts=system.accounts,
+                    adapters=adapters,
+                    traffic=system.traffic,
+                    rates=system.rates,
+                    clock=system.clock,
+                ),
+            )
+        ),
+        *executions_routes.routers(executions_deps.Deps(db=system.db, clock=system.clock)),
+        *router_audit_routes.routers(router_audit_deps.Deps(db=system.db, audit=system.router_audit)),
+        *traffic_routes.routers(
+            traffic_deps.Deps(
+                db=system.db,
+                clock=system.clock,
+                audit=system.router_audit,
+                changer=system.traffic_changer,
+                adapters=system.adapter_configs.vendors(),
+                settings=system.traffic.settings,
+            )
+        ),
+        *adapters_routes.routers(
+            adapters_deps.Deps(db=system.db, clock=system.clock, configs=system.adapter_configs)
+        ),
+        *profiles_routes.routers(
+            profiles_deps.Deps(
+                db=system.db, clock=system.clock, recipients=StoredRecipients(), audit=system.router_audit
             )
         ),
         *notifications_routes.routers(
@@ -169,16 +253,7 @@ def routers(system: "System", front: NotificationsFront) -> list[Router | HTTPRo
                     categories=system.categories,
                     clock=system.clock,
                 ),
-                simulator=Simulator(
-                    system.db,
-                    desk=system.desk,
-                    loader=system.facts,
-                    keyring=system.keyring,
-                    composer=system.composer,
-                    attachments=system.attachments,
-                    links=system.links,
-                    clock=system.clock,
-                ),
+                simulator=simulator,
                 bodies=bodies,
             )
         ),
@@ -195,6 +270,11 @@ def _subject_access(system: "System", bodies: BodyReader) -> subject_access_deps
         clock=system.clock,
     )
     exporter = SubjectExporter(
-        system.db, keyring=system.keyring, sent=sent, audit=system.audit, clock=system.clock
+        system.db,
+        keyring=system.keyring,
+        sent=sent,
+        audit=system.audit,
+        clock=system.clock,
+        router=StoredProfiles(keyring=system.keyring, audit=system.router_audit, clock=system.clock),
     )
     return subject_access_deps.Deps(exporter=exporter)

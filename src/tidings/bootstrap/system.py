@@ -17,7 +17,13 @@ from litestar.handlers import HTTPRouteHandler
 
 from tidings import __version__
 from tidings.bootstrap.background import jobs
-from tidings.bootstrap.observers import BusMetrics, RouterMetrics
+from tidings.bootstrap.observers import (
+    BusMetrics,
+    CallbackMetrics,
+    HotStateMetrics,
+    RouterMetrics,
+    TrafficMetrics,
+)
 from tidings.bootstrap.secret_stores import open_secrets, open_vault
 from tidings.bootstrap.stripes import Stripe, stripe
 from tidings.bootstrap.surface import routers
@@ -29,6 +35,7 @@ from tidings.kernel.clock import Clock, SystemClock
 from tidings.kernel.db import Database, PoolSettings, WorkerTx
 from tidings.kernel.dns import DnsResolver
 from tidings.kernel.flags.flags import Flags
+from tidings.kernel.hot_state_url import HOT_STATE_CHANNEL, HOT_STATE_PAYLOAD, open_hot_state
 from tidings.kernel.http.app import HttpApp, build_app
 from tidings.kernel.http.asgi import App
 from tidings.kernel.http.callers import Authenticator, Door
@@ -41,7 +48,6 @@ from tidings.kernel.jobs import Job
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.keys.kms import open_kms
 from tidings.kernel.keys.status import check_master_keys
-from tidings.kernel.local_hot_state import LocalHotState
 from tidings.kernel.metrics import Metrics
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.postgres_bus import PostgresBus
@@ -82,17 +88,34 @@ from tidings.notify.tenants.change import TenantChanger
 from tidings.notify.tenants.states import ProjectedStates
 from tidings.router.adapters.egress import public_and
 from tidings.router.adapters.registry import ADAPTERS
+from tidings.router.callbacks import bell as callback_bell
+from tidings.router.callbacks.apply import Applier
+from tidings.router.callbacks.bell import Bell
+from tidings.router.callbacks.dead_letters import DeadCallbacks
+from tidings.router.callbacks.evidence import Evidence
+from tidings.router.callbacks.hooks import Hooks
+from tidings.router.callbacks.intake import Intake as CallbackIntake
+from tidings.router.callbacks.jobs import CallbackJob
+from tidings.router.callbacks.take import HookDesk
 from tidings.router.channel_configs.configure import AdapterConfigs
+from tidings.router.executions import receipts
 from tidings.router.executions.advance import Advancer
 from tidings.router.executions.alarm import Alarm
+from tidings.router.executions.booking import Booking
 from tidings.router.executions.call import Caller as VendorCaller
 from tidings.router.executions.history import StoredHistory
 from tidings.router.executions.jobs import DueJob
+from tidings.router.executions.plan import Planner
 from tidings.router.executions.record import Recorder
 from tidings.router.executions.rescue import Rescuer
 from tidings.router.executions.router import ExecutionRouter
 from tidings.router.ladder.decide import Ladder
+from tidings.router.policies.policies import Policies
+from tidings.router.prices.rates import Rates
 from tidings.router.profiles.forget import ProfileForgetter
+from tidings.router.traffic.board import Traffic
+from tidings.router.traffic.change import TrafficChanger
+from tidings.router.traffic.job import TrafficJob
 from tidings.router.vendors.accounts import Accounts
 from tidings.router.vendors.desk import Desk
 from tidings.router.vendors.opened import OpenAdapters
@@ -142,7 +165,6 @@ class System:
         self.secrets = open_secrets(settings, self.vault, self.clock)
         channels = settings.channels
         self.resolver = DnsResolver([address_and_port(s, 53) for s in words(channels.dns_servers)])
-        self.hot_state = LocalHotState(self.db, self.clock)
 
         self.outbox = Outbox("notification")
         self.audit = AuditLog("notification", self.clock)
@@ -150,6 +172,14 @@ class System:
         self.idempotency = Idempotency("notification", self.clock)
         self.flags = Flags(self.db, self.audit, self.clock)
         self.bus = PostgresBus(runtime_url, self.db, clock=self.clock, observer=BusMetrics(self.metrics))
+        hot_state_url = settings.stores.hot_state_url
+        self.hot_state = open_hot_state(
+            hot_state_url,
+            self.db,
+            self.clock,
+            observer=HotStateMetrics(self.metrics),
+            wake=self.bus.wakeups.on(HOT_STATE_CHANNEL, HOT_STATE_PAYLOAD) if hot_state_url else None,
+        )
 
         self.gate = TenantGate(ProjectedStates(self.db), clock=self.clock)
         self.tenants = TenantChanger(outbox=self.outbox, audit=self.audit, clock=self.clock)
@@ -239,29 +269,52 @@ class System:
             db=self.db, loader=self.facts, keyring=self.keyring, steps=steps, clock=self.clock
         )
         observer = RouterMetrics(self.metrics)
-        ladder = Ladder()
+        self.ladder = Ladder()
         luck = SystemRandom().random
-        accounts = Accounts(self.db, vendors=frozenset(ADAPTERS), clock=self.clock)
+        self.rates = Rates.read(self.settings.channels.currency_rates)
+        self.accounts = Accounts(self.db, vendors=frozenset(ADAPTERS), clock=self.clock)
         adapters = OpenAdapters(
             self.secrets,
             clock=self.clock,
             tenant_guard=public_and(words(self.settings.channels.tenant_networks)),
             max_age=self.settings.channels.secrets_max_age,
         )
-        self.vendors = Vendors(accounts, adapters)
+        self.vendors = Vendors(self.accounts, adapters)
         self.vendor_desk = Desk(self.vendors, adapters)
-        self.alarm = Alarm()
-        caller = VendorCaller(
-            self.vendors,
-            Recorder(self.db, clock=self.clock, alarm=self.alarm, observer=observer),
-            ladder=ladder,
+        self.policies = Policies(self.db, clock=self.clock)
+        self.traffic = Traffic(self.hot_state.limits, clock=self.clock)
+        self.traffic_changer = TrafficChanger(
+            self.db, audit=self.router_audit, outbox=Outbox("chan"), clock=self.clock
+        )
+        self.traffic_job = TrafficJob(
+            self.db,
+            self.traffic,
+            self.traffic_changer,
+            clock=self.clock,
+            observer=TrafficMetrics(self.metrics),
+        )
+        self.planner = Planner(
+            self.db,
+            policies=self.policies,
+            accounts=self.accounts,
+            rates=self.rates,
+            traffic=self.traffic,
             clock=self.clock,
             luck=luck,
-            observer=observer,
+        )
+        booking = Booking(self.accounts, self.traffic, rates=self.rates, clock=self.clock, luck=luck)
+        self.alarm = Alarm()
+        recorder = Recorder(
+            self.db, ladder=self.ladder, clock=self.clock, luck=luck, alarm=self.alarm, observer=observer
+        )
+        caller = VendorCaller(
+            self.vendors, recorder, traffic=self.traffic, clock=self.clock, observer=observer
         )
         self.router = ExecutionRouter(
-            accounts,
+            self.planner,
+            booking,
             caller,
+            ladder=self.ladder,
             worker_id=self._worker_id,
             clock=self.clock,
             alarm=self.alarm,
@@ -269,7 +322,15 @@ class System:
         )
         self.due = DueJob(
             self.db,
-            Advancer(self.db, caller, self.step_gate, clock=self.clock, luck=luck, observer=observer),
+            Advancer(
+                self.db,
+                caller,
+                self.step_gate,
+                booking,
+                ladder=self.ladder,
+                clock=self.clock,
+                observer=observer,
+            ),
             worker_id=self._worker_id,
             clock=self.clock,
             alarm=self.alarm,
@@ -330,6 +391,37 @@ class System:
             )
         )
 
+        self._build_callbacks()
+
+    def _build_callbacks(self) -> None:
+        """From the vendors back to the ladders."""
+        observer = CallbackMetrics(self.metrics)
+        # A job in this process is told at once; one elsewhere hears it from the database.
+        self.callback_bell = Bell(self.bus.wakeups.on(callback_bell.CHANNEL, callback_bell.PAYLOAD))
+        self.hook_desk = HookDesk(
+            Hooks(self.db, self.secrets, clock=self.clock, max_age=self.settings.channels.secrets_max_age),
+            CallbackIntake(
+                self.db,
+                blobs=lambda: self.blobs,
+                keyring=self.keyring,
+                clock=self.clock,
+                bell=self.callback_bell,
+                observer=observer,
+            ),
+            clock=self.clock,
+            evidence=Evidence(clock=self.clock),
+            observer=observer,
+        )
+        self.dead_callbacks = DeadCallbacks(audit=self.router_audit, keyring=self.keyring, clock=self.clock)
+        self.callbacks = CallbackJob(
+            self.db,
+            Applier(self.db, self.keyring, receipts.apply, on_woken=self.alarm.expect, observer=observer),
+            bell=self.callback_bell,
+            clock=self.clock,
+            observer=observer,
+            poll_seconds=lambda: self.bus.wakeups.poll_seconds,
+        )
+
     def _worker_id(self) -> str:
         return self.presence.id
 
@@ -373,6 +465,7 @@ class System:
     ) -> None:
         await self.vendors.close()
         await self.renderer.close()
+        await self.hot_state.close()
         await self.db.close()
         if self._flush_traces is not None:
             # The last spans may wait for a collector that hangs; nobody else has to.
@@ -414,7 +507,7 @@ class System:
             door=door,
             clock=self.clock,
             version=__version__,
-            checks=checks if checks is not None else {"database": self.db.ping},
+            checks=checks if checks is not None else self._checks(),
             raw_routes={**front.routes(), **(raw_routes(door) if raw_routes else {})},
             body_limits={
                 **TEMPLATE_ZIP_LIMITS,
@@ -429,6 +522,10 @@ class System:
             tracer=tracing.tracer("http") if self.settings.observability.otlp_url else None,
             on_answer=on_answer or self._count,
         )
+
+    def _checks(self) -> Mapping[str, Check]:
+        hot_state = {"hot_state": self.hot_state.check} if self.settings.stores.hot_state_url else {}
+        return {"database": self.db.ping, **hot_state}
 
     def _count(self, answered: Answered) -> None:
         self.metrics.requests.labels(answered.method, answered.route, str(answered.status)).inc()

@@ -6,18 +6,24 @@ import typer
 
 from tidings import __version__
 from tidings.cli import (
+    adapter,
     api_key,
     audit,
     break_glass,
+    callbacks,
     channel,
+    circuit,
     dead_letters,
     erasure,
+    execution,
     explain,
     flags,
     keys,
     migrate,
     partitions,
+    policy,
     preferences,
+    profile,
     recipient,
     recipients,
     sandbox,
@@ -67,6 +73,11 @@ app.add_typer(migrate.app, name="migrate")
 app.command("partitions")(partitions.partitions)
 app.add_typer(template.app, name="template")
 app.add_typer(channel.app, name="channel")
+app.add_typer(policy.app, name="policy")
+app.add_typer(execution.app, name="execution")
+app.add_typer(adapter.app, name="adapter")
+app.add_typer(circuit.app, name="circuit")
+app.add_typer(profile.app, name="profile")
 app.add_typer(tenant.app, name="tenant")
 app.add_typer(recipient.app, name="recipient")
 app.add_typer(recipients.app, name="recipients")
@@ -77,6 +88,7 @@ app.add_typer(api_key.app, name="api-key")
 app.add_typer(keys.app, name="keys")
 app.add_typer(audit.app, name="audit")
 app.add_typer(flags.app, name="flags")
+app.add_typer(callbacks.app, name="callbacks")
 app.add_typer(dead_letters.app, name="dead-letters")
 app.command("break-glass")(break_glass.break_glass)
 app.command("settings")(settings.settings)

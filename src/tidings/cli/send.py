@@ -37,6 +37,12 @@ def send(
         str | None, typer.Option(help="A language such as fa-AF; default: the person's.")
     ] = None,
     category: Annotated[str | None, typer.Option(help="Default: the template's.")] = None,
+    use_case: Annotated[
+        str | None,
+        typer.Option(
+            help="otp, txn, marketing, alert or conversational: which policy; default: the category's."
+        ),
+    ] = None,
     priority: Annotated[str | None, typer.Option(help="critical, high, normal or low.")] = None,
     schedule: Annotated[
         str | None, typer.Option(help="When to send: 2026-12-01T09:00+04:30, or in how long: 10m, 2h, 1d.")
@@ -71,6 +77,7 @@ def send(
         "variables": variables_of(var or [], variables),
         "locale": locale,
         "category": category,
+        "use_case": use_case,
         "priority": priority,
         "scheduled_for": moment_of(schedule, "--schedule"),
         "expires_at": moment_of(expires, "--expires"),

@@ -46,6 +46,7 @@ def tell(story: "Explanation") -> list[Text]:
         lines += [Text(shown(story.summary)), Text()]
     if story.decision:
         lines += [*_decision(story.decision), Text()]
+    lines += _ladder(story.policy or {})
     if story.timeline:
         lines += [Text("Timeline (UTC)", "bold"), *_timeline(story.timeline)]
     return lines
@@ -106,6 +107,47 @@ def _gate(line: "GateLine", width: int, *, deeper: bool) -> Text:
     told = line.explanation or ", ".join(word for word in (line.reason, until) if word)
     margin = "    " if deeper else "  "
     return Text.assemble(margin, (mark, style), f" {shown(line.gate):{width}}  ", (shown(told), "dim"))
+
+
+def _ladder(policy: Mapping[str, Any]) -> list[Text]:
+    """The steps, their clocks, why they stand so, and what it cost; nothing where no policy was asked."""
+    routes = policy.get("routes") or []
+    if policy.get("id") is None or not routes:
+        return []
+    about = [f"{policy['id']} version {policy.get('version')}", str(policy.get("strategy") or "").lower()]
+    if policy.get("order"):
+        about.append(f"{policy['order']} order")
+    lines = [Text.assemble(("Ladder ", "bold"), (shown(f"({', '.join(about)})"), "dim"))]
+    lines += [Text(f"  {route.get('step')} {shown(_step(route))}") for route in routes]
+    costs = policy.get("costs") or {}
+    if costs.get("spent_micros") or costs.get("cap_micros"):
+        lines.append(Text(shown(f"  cost {_costs(costs)}"), "dim"))
+    return [*lines, Text()]
+
+
+def _step(route: Mapping[str, Any]) -> str:
+    words = [
+        f"{route.get('channel')} through {route.get('vendor')}"
+        if route.get("vendor")
+        else str(route.get("channel"))
+    ]
+    if route.get("success"):
+        words.append(f"until {route['success']}")
+    if route.get("deadline_seconds") is not None:
+        words.append(f"{route['deadline_seconds']} s")
+    if route.get("probability") is not None:
+        drawn = ", drawn" if route.get("drawn") else ""
+        words.append(f"arrives {route['probability']:.0%}{drawn}, index {route.get('index') or 0:.1f}")
+    if route.get("barred"):
+        words.append(f"not taken: {route['barred']}")
+    return ", ".join(words)
+
+
+def _costs(costs: Mapping[str, Any]) -> str:
+    currency = costs.get("currency") or ""
+    told = f"{(costs.get('spent_micros') or 0) / 1_000_000:.4f} {currency}".rstrip()
+    cap = costs.get("cap_micros")
+    return told if cap is None else f"{told} of {cap / 1_000_000:.4f} {currency}".rstrip()
 
 
 def _timeline(happenings: "Iterable[Happening]") -> list[Text]:

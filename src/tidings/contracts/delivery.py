@@ -53,6 +53,8 @@ class HandOff:
     expires_at: datetime
     #: As the tenant wants it, in this order; empty: there is no channel for it.
     routes: tuple[Route, ...]
+    #: What was asked for: one channel, or `auto`, which leaves the choice to the tenant's policy.
+    channel: Channel | Literal["auto"] = "auto"
     #: Never reaches a vendor.
     is_test: bool = False
 
@@ -107,20 +109,36 @@ class StepPreparer(Protocol):
         ...
 
 
+class Plan(Protocol):
+    """A ladder before its first step, frozen."""
+
+    @property
+    def first(self) -> Channel | None:
+        """The channel of the first step, where it is to be prepared with the hand-off; None: the router asks for it."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Begin:
-    """A hand-off, with its first step where that was prepared already."""
+    """A hand-off with its ladder, and with its first step where that was prepared already."""
 
     hand_off: HandOff
+    plan: Plan
     #: None: the router asks for it when it takes the step.
     first: ReadyStep | None = None
+    #: What the router has booked for the first step; its own business.
+    booked: object | None = field(default=None, repr=False)
 
 
 class Router(Protocol):
-    """What the router offers notify."""
+    """What the router offers notify, in the order in which it is used."""
 
-    def first_step(self, hand_off: HandOff) -> Channel | None:
-        """The channel of the first step; None where there is no way at all."""
+    async def plan(self, tenant_id: TenantId, hand_offs: Sequence[HandOff]) -> Sequence[Plan]:
+        """The ladder of each, in the same order. No transaction may be open."""
+        ...
+
+    async def book(self, tenant_id: TenantId, begins: Sequence[Begin]) -> Sequence[Begin]:
+        """The same with vendors for the first steps that are ready. No transaction may be open."""
         ...
 
     async def begin(self, tx: TenantTx, begins: Sequence[Begin]) -> "Begun":
@@ -142,6 +160,22 @@ class Begun(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReceiptRecord:
+    """What was heard of an attempt after it was answered, from a vendor or from our own clock."""
+
+    id: str
+    #: `sent delivered delivered_read failed_perm rejected_by_recipient bounced timed_out cancelled …`
+    status: str
+    recorded_at: datetime
+    #: As the vendor says; None where it does not.
+    occurred_at: datetime | None
+    code: str | None
+    reason: str | None
+    #: The step had been given up, or all was over.
+    late: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptRecord:
     """A vendor call or a step that was skipped, as the router has it."""
 
@@ -156,6 +190,32 @@ class AttemptRecord:
     provider_message_id: str | None
     started_at: datetime
     ended_at: datetime | None
+    #: In micros; 0 where no price is known.
+    cost_micros: int = 0
+    cost_currency: str | None = None
+    #: Why this vendor, where there was a choice.
+    why: str | None = None
+    receipts: tuple[ReceiptRecord, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepRecord:
+    """A step of a frozen ladder."""
+
+    channel: Channel
+    vendors: tuple[str, ...]
+    #: What it has to reach: `accepted sent delivered read`.
+    success: str
+    deadline_seconds: int | None
+    retry_budget: int | None
+    #: Known from the start: it is not taken, for this reason.
+    barred: str | None = None
+    #: How likely it was to arrive, what it was to cost, and the index that its place comes from; where the order was learned.
+    probability: float | None = None
+    usual_cost_micros: int | None = None
+    index: float | None = None
+    #: The probability was drawn to find out more.
+    drawn: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,6 +239,13 @@ class ExecutionRecord:
     #: When it goes on, while it is under way.
     due_at: datetime | None
     attempts: tuple[AttemptRecord, ...]
+    steps: tuple[StepRecord, ...] = ()
+    #: `fixed`, `learned` or `cheapest`, where a policy says so.
+    order: str | None = None
+    cost_cap_micros: int | None = None
+    cost_reserved_micros: int = 0
+    cost_spent_micros: int = 0
+    cost_currency: str | None = None
 
 
 class ExecutionHistory(Protocol):

@@ -36,7 +36,8 @@ class Attachment:
 class OutboundMessage:
     """One message to one person over one channel, rendered and ready."""
 
-    #: The notification's id: the same when a message is repeated, so that a repeat can be recognised.
+    #: The notification's id, with the step where it is not the first: the same when a message is repeated, so that a repeat
+    #: can be recognised.
     message_id: str
     tenant_id: str
     #: `email`, `sms`, …

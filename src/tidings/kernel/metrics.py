@@ -71,6 +71,17 @@ class Metrics:
             ("group",),
             registry=self.registry,
         )
+        self.hot_state_degraded = Gauge(
+            "tidings_hot_state_degraded",
+            "1 while Postgres counts limits because Redis failed; 0 otherwise.",
+            registry=self.registry,
+        )
+        self.hot_state_changes = Counter(
+            "tidings_hot_state_changes_total",
+            "Changes of who counts limits, by who does from then on: redis or postgres.",
+            ("hand",),
+            registry=self.registry,
+        )
         self.swept = Counter(
             "tidings_swept_rows_total",
             "Expired rows removed, by sweeper.",
@@ -124,6 +135,64 @@ class Metrics:
         self.claims_lost = Counter(
             "tidings_claims_lost_total",
             "Answers of vendors that came when the work was another worker's already.",
+            registry=self.registry,
+        )
+
+        self.circuits_not_closed = Gauge(
+            "tidings_circuits_not_closed",
+            "Vendor accounts whose circuit is open or being tried again.",
+            ("state",),
+            registry=self.registry,
+        )
+        self.circuit_changes = Counter(
+            "tidings_circuit_changes_total",
+            "Changes of circuits, by the state from then on.",
+            ("vendor", "state"),
+            registry=self.registry,
+        )
+        self.weight_points_moved = Counter(
+            "tidings_weight_points_moved_total",
+            "Points of a channel's traffic moved from one vendor to another.",
+            ("channel",),
+            registry=self.registry,
+        )
+
+        self.callbacks_received = Counter(
+            "tidings_callbacks_received_total",
+            "Events that vendors told us, new or repeated.",
+            ("vendor", "kind"),
+            registry=self.registry,
+        )
+        self.callbacks_refused = Counter(
+            "tidings_callbacks_refused_total",
+            "Callback requests that were not taken, by why.",
+            ("vendor", "reason"),
+            registry=self.registry,
+        )
+        self.callbacks_applied = Counter(
+            "tidings_callbacks_applied_total",
+            "Events that found their attempts.",
+            registry=self.registry,
+        )
+        self.callbacks_lag = Histogram(
+            "tidings_callbacks_lag_seconds",
+            "Oldest event of a set that was applied: from its arrival to its attempt.",
+            buckets=(*_FAST, 60, 600, 3600),
+            registry=self.registry,
+        )
+        self.callbacks_late = Counter(
+            "tidings_callbacks_late_total",
+            "Looks for an event's attempt that found none yet.",
+            registry=self.registry,
+        )
+        self.callbacks_dead = Counter(
+            "tidings_callbacks_dead_total",
+            "Events that were given up because no attempt is theirs.",
+            registry=self.registry,
+        )
+        self.callbacks_waiting = Gauge(
+            "tidings_callbacks_waiting_seconds",
+            "How long the oldest event that was never looked at has waited; 0 where there is none.",
             registry=self.registry,
         )
 

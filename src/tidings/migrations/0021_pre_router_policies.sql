@@ -6,10 +6,11 @@ CREATE TABLE IF NOT EXISTS chan.fallback_policies (
     use_case               TEXT NOT NULL,
     strategy               TEXT NOT NULL DEFAULT 'SEQUENTIAL',
     ladder_order           TEXT NOT NULL DEFAULT 'fixed',
-    cost_cap_micros        BIGINT NOT NULL,
+    cost_cap_micros        BIGINT,
     cost_cap_currency      TEXT COLLATE "C" NOT NULL,
     session_ttl_seconds    INTEGER NOT NULL DEFAULT 86400,
     ladder                 JSONB NOT NULL,
+    description            TEXT,
     stop_keywords_override TEXT[] NOT NULL DEFAULT ARRAY[]::TEXT[],
     version                INTEGER NOT NULL DEFAULT 1,
     created_by             TEXT NOT NULL,
@@ -31,9 +32,14 @@ CREATE TABLE IF NOT EXISTS chan.fallback_policies (
 CREATE UNIQUE INDEX IF NOT EXISTS ux_fallback_policies_use_case
     ON chan.fallback_policies (tenant_id, use_case) WHERE deleted_at IS NULL;
 COMMENT ON TABLE chan.fallback_policies IS 'A tenant''s ladder for a use case: steps, deadlines, cost cap, STOP words.';
-COMMENT ON COLUMN chan.fallback_policies.cost_cap_micros IS 'Per message: reserved plus spent never passes it.';
+COMMENT ON COLUMN chan.fallback_policies.cost_cap_micros IS
+    'Per message: reserved plus spent never passes it. Null: no cap.';
+COMMENT ON COLUMN chan.fallback_policies.cost_cap_currency IS 'Of the cap; costs are summed in it.';
+COMMENT ON COLUMN chan.fallback_policies.description IS 'For people.';
 COMMENT ON COLUMN chan.fallback_policies.ladder IS 'Steps: channel, deadline seconds, retry budget, conditions, what counts as success.';
-COMMENT ON COLUMN chan.fallback_policies.deleted_at IS 'Soft delete: executions that started under it may finish until grace_period_ends_at.';
+COMMENT ON COLUMN chan.fallback_policies.deleted_at IS
+    'Soft delete: new messages do not go by it, those under way finish by their frozen ladder.';
+COMMENT ON COLUMN chan.fallback_policies.grace_period_ends_at IS 'Until then a deleted one can be restored.';
 CALL kernel.protect_tenant_table('chan.fallback_policies', 'SELECT, INSERT, UPDATE');
 
 CREATE TABLE IF NOT EXISTS chan.fallback_policy_versions (

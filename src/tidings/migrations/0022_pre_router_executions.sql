@@ -6,16 +6,13 @@ CREATE TABLE IF NOT EXISTS chan.executions_live (
     started_at           TIMESTAMPTZ NOT NULL,
     updated_at           TIMESTAMPTZ NOT NULL DEFAULT now(),
     expires_at           TIMESTAMPTZ,
-    step_deadline_at     TIMESTAMPTZ,
     due_at               TIMESTAMPTZ NOT NULL,
-    attempt_started_at   TIMESTAMPTZ,
     cost_cap_micros      BIGINT,
     cost_reserved_micros BIGINT NOT NULL DEFAULT 0,
     cost_spent_micros    BIGINT NOT NULL DEFAULT 0,
     policy_version       INTEGER,
-    step_index           INTEGER NOT NULL DEFAULT 1,
-    tries                INTEGER NOT NULL DEFAULT 0,
     version              INTEGER NOT NULL DEFAULT 1,
+    receipts             INTEGER NOT NULL DEFAULT 0,
     is_test              BOOLEAN NOT NULL DEFAULT false,
     notification_id      TEXT COLLATE "C" NOT NULL,
     recipient_id         TEXT COLLATE "C" NOT NULL,
@@ -24,8 +21,7 @@ CREATE TABLE IF NOT EXISTS chan.executions_live (
     strategy             TEXT COLLATE "C" NOT NULL,
     policy_id            TEXT COLLATE "C",
     ladder_snapshot      TEXT NOT NULL,
-    fallback_path        TEXT NOT NULL DEFAULT '[]',
-    attempt_id           TEXT COLLATE "C",
+    state                TEXT NOT NULL,
     cost_currency        TEXT COLLATE "C",
     claimed_by           TEXT COLLATE "C",
     trace_id             TEXT COLLATE "C",
@@ -35,28 +31,27 @@ CREATE TABLE IF NOT EXISTS chan.executions_live (
     CONSTRAINT ck_executions_live_use_case CHECK (use_case IN ('otp', 'txn', 'marketing', 'alert', 'conversational')),
     CONSTRAINT ck_executions_live_priority CHECK (priority IN ('critical', 'high', 'normal', 'low')),
     CONSTRAINT ck_executions_live_strategy CHECK (strategy IN ('SEQUENTIAL', 'PARALLEL', 'FAILOVER')),
-    CONSTRAINT ck_executions_live_attempt CHECK ((attempt_id IS NULL) = (attempt_started_at IS NULL)),
     CONSTRAINT ck_executions_live_cost CHECK
         (cost_reserved_micros >= 0 AND cost_spent_micros >= 0
          AND (cost_cap_micros IS NULL OR cost_reserved_micros + cost_spent_micros <= cost_cap_micros)),
     CONSTRAINT ck_executions_live_currency CHECK (cost_currency ~ '^[A-Z]{3}$')
 );
 COMMENT ON TABLE chan.executions_live IS 'Ladders in progress: one per notification and recipient. Ended ones move to fallback_executions.';
-COMMENT ON COLUMN chan.executions_live.ladder_snapshot IS 'JSON: the ladder as frozen at the start.';
-COMMENT ON COLUMN chan.executions_live.fallback_path IS 'JSON: the steps so far, also the skipped ones, with reasons.';
+COMMENT ON COLUMN chan.executions_live.ladder_snapshot IS 'JSON: the ladder as frozen at the start, its order and why.';
+COMMENT ON COLUMN chan.executions_live.state IS
+    'JSON: the steps under way, with vendor calls noted before they are made, and all calls and skipped steps so far.';
+COMMENT ON COLUMN chan.executions_live.version IS
+    'Grows with every write and with every receipt, so that whoever has it in hand learns of news before it writes.';
+COMMENT ON COLUMN chan.executions_live.receipts IS 'How many were heard of; where there are none, none are read.';
 COMMENT ON COLUMN chan.executions_live.cost_reserved_micros IS 'Worst case of the steps under way, settled when they end.';
 COMMENT ON COLUMN chan.executions_live.due_at IS 'When somebody has to look at it again: a retry, a deadline, or at once.';
-COMMENT ON COLUMN chan.executions_live.step_index IS 'The step it is at; counts from 1.';
-COMMENT ON COLUMN chan.executions_live.tries IS 'Vendor calls made in this step.';
-COMMENT ON COLUMN chan.executions_live.attempt_id IS
-    'The vendor call under way, written before it is made: if its worker dies, the answer was never learned.';
 COMMENT ON COLUMN chan.executions_live.claimed_by IS 'The worker that has it in hand; freed when that one dies.';
 -- What has to be looked at next, the most urgent first; a ladder in a worker's hands is not in it.
 CREATE INDEX IF NOT EXISTS ix_executions_live_due ON chan.executions_live (priority, due_at) WHERE claimed_by IS NULL;
 CALL kernel.protect_tenant_table('chan.executions_live', 'SELECT, INSERT, UPDATE, DELETE');
 -- Ids, times and who has it; not the ladder.
 CALL kernel.open_to_worker('chan.executions_live',
-    'SELECT (tenant_id, id, updated_at, due_at, priority, claimed_by, attempt_id), UPDATE (claimed_by, due_at)');
+    'SELECT (tenant_id, id, updated_at, due_at, priority, claimed_by), UPDATE (claimed_by, due_at)');
 
 CREATE TABLE IF NOT EXISTS chan.fallback_executions (
     tenant_id         TEXT COLLATE "C" NOT NULL,

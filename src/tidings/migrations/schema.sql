@@ -82,9 +82,9 @@ BEGIN
         SELECT t.name || ': a partition has a policy' FROM tables t
         WHERE t.relispartition AND EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = t.oid)
         UNION ALL
-        -- The justified exceptions: the platform's own, and a ledger asked before a tenant is known.
+        -- The justified exceptions: the platform's own, a ledger asked before a tenant is known, and numbers about accounts that all may share.
         SELECT t.name || ': no tenant_id' FROM tables t
-        WHERE t.schema NOT IN ('notification_platform', 'kernel') AND t.name <> 'chan.webhook_inbound_dedup'
+        WHERE t.schema NOT IN ('notification_platform', 'kernel') AND t.name NOT IN ('chan.webhook_inbound_dedup', 'chan.circuit_counts')
           AND NOT EXISTS (SELECT FROM pg_attribute a
                           WHERE a.attrelid = t.oid AND a.attname = 'tenant_id' AND NOT a.attisdropped)
         UNION ALL
@@ -722,6 +722,15 @@ CREATE TABLE chan.channel_adapter_configs (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
     version integer DEFAULT 1 NOT NULL,
+    circuit_version integer DEFAULT 0 NOT NULL,
+    circuit_changed_at timestamp with time zone,
+    circuit_until timestamp with time zone,
+    circuit_openings integer DEFAULT 0 NOT NULL,
+    circuit_prober text COLLATE pg_catalog."C",
+    circuit_reason text,
+    circuit_held boolean DEFAULT false NOT NULL,
+    circuit_held_until timestamp with time zone,
+    circuit_held_reason text,
     CONSTRAINT ck_channel_adapter_configs_circuit CHECK ((circuit_state = ANY (ARRAY['CLOSED'::text, 'OPEN'::text, 'HALF_OPEN'::text]))),
     CONSTRAINT ck_channel_adapter_configs_id CHECK ((id ~ '^adcfg_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
     CONSTRAINT ck_channel_adapter_configs_limits CHECK (((rate_limit_per_second > 0) AND (rate_limit_per_day > 0))),
@@ -737,7 +746,43 @@ COMMENT ON COLUMN chan.channel_adapter_configs.provider IS 'Name in the adapter 
 
 COMMENT ON COLUMN chan.channel_adapter_configs.secret_ref IS 'A reference (file://, env://, vault://…), never the secret.';
 
+COMMENT ON COLUMN chan.channel_adapter_configs.circuit_opened_at IS 'Since when not all of its traffic goes through; null while closed.';
+
 COMMENT ON COLUMN chan.channel_adapter_configs.pricing_model IS 'Base, per segment, per minute…, in micros and a currency.';
+
+COMMENT ON COLUMN chan.channel_adapter_configs.circuit_version IS 'Grows with every change; 0: the circuit never changed.';
+
+COMMENT ON COLUMN chan.channel_adapter_configs.circuit_until IS 'OPEN: from when on it may be tried again; null: not before somebody says so.';
+
+COMMENT ON COLUMN chan.channel_adapter_configs.circuit_openings IS 'How often it opened since it was closed last; the pause doubles each time.';
+
+COMMENT ON COLUMN chan.channel_adapter_configs.circuit_prober IS 'HALF_OPEN: the process whose probes go through.';
+
+COMMENT ON COLUMN chan.channel_adapter_configs.circuit_held IS 'A person holds it in its state, whatever is counted.';
+
+CREATE UNLOGGED TABLE chan.circuit_counts (
+    account_id text NOT NULL COLLATE pg_catalog."C",
+    bucket timestamp with time zone NOT NULL,
+    prefix text NOT NULL COLLATE pg_catalog."C",
+    era integer NOT NULL,
+    worker text NOT NULL COLLATE pg_catalog."C",
+    ok bigint NOT NULL,
+    failed bigint NOT NULL,
+    slow bigint NOT NULL,
+    seconds double precision NOT NULL,
+    CONSTRAINT ck_circuit_counts_counts CHECK (((ok >= 0) AND (failed >= 0) AND ((slow >= 0) AND (slow <= (ok + failed)))))
+)
+WITH (fillfactor='50');
+
+ALTER TABLE ONLY chan.circuit_counts FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE chan.circuit_counts IS 'Answers of vendors in the last minutes, by account, country and process; numbers alone.';
+
+COMMENT ON COLUMN chan.circuit_counts.bucket IS 'The beginning of ten seconds.';
+
+COMMENT ON COLUMN chan.circuit_counts.prefix IS 'The calling code of the numbers written to; empty for addresses without one.';
+
+COMMENT ON COLUMN chan.circuit_counts.era IS 'The version of the circuit under which they were answered; -1: begun before it opened.';
 
 CREATE TABLE chan.consumed_events (
     consumer_name text NOT NULL COLLATE pg_catalog."C",
@@ -884,16 +929,13 @@ CREATE TABLE chan.executions_live (
     started_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
     expires_at timestamp with time zone,
-    step_deadline_at timestamp with time zone,
     due_at timestamp with time zone NOT NULL,
-    attempt_started_at timestamp with time zone,
     cost_cap_micros bigint,
     cost_reserved_micros bigint DEFAULT 0 NOT NULL,
     cost_spent_micros bigint DEFAULT 0 NOT NULL,
     policy_version integer,
-    step_index integer DEFAULT 1 NOT NULL,
-    tries integer DEFAULT 0 NOT NULL,
     version integer DEFAULT 1 NOT NULL,
+    receipts integer DEFAULT 0 NOT NULL,
     is_test boolean DEFAULT false NOT NULL,
     notification_id text NOT NULL COLLATE pg_catalog."C",
     recipient_id text NOT NULL COLLATE pg_catalog."C",
@@ -902,12 +944,10 @@ CREATE TABLE chan.executions_live (
     strategy text NOT NULL COLLATE pg_catalog."C",
     policy_id text COLLATE pg_catalog."C",
     ladder_snapshot text NOT NULL,
-    fallback_path text DEFAULT '[]'::text NOT NULL,
-    attempt_id text COLLATE pg_catalog."C",
+    state text NOT NULL,
     cost_currency text COLLATE pg_catalog."C",
     claimed_by text COLLATE pg_catalog."C",
     trace_id text COLLATE pg_catalog."C",
-    CONSTRAINT ck_executions_live_attempt CHECK (((attempt_id IS NULL) = (attempt_started_at IS NULL))),
     CONSTRAINT ck_executions_live_cost CHECK (((cost_reserved_micros >= 0) AND (cost_spent_micros >= 0) AND ((cost_cap_micros IS NULL) OR ((cost_reserved_micros + cost_spent_micros) <= cost_cap_micros)))),
     CONSTRAINT ck_executions_live_currency CHECK ((cost_currency ~ '^[A-Z]{3}$'::text)),
     CONSTRAINT ck_executions_live_id CHECK (((id ~~ 'exec\_%'::text) AND (length(id) = 31))),
@@ -924,15 +964,13 @@ COMMENT ON COLUMN chan.executions_live.due_at IS 'When somebody has to look at i
 
 COMMENT ON COLUMN chan.executions_live.cost_reserved_micros IS 'Worst case of the steps under way, settled when they end.';
 
-COMMENT ON COLUMN chan.executions_live.step_index IS 'The step it is at; counts from 1.';
+COMMENT ON COLUMN chan.executions_live.version IS 'Grows with every write and with every receipt, so that whoever has it in hand learns of news before it writes.';
 
-COMMENT ON COLUMN chan.executions_live.tries IS 'Vendor calls made in this step.';
+COMMENT ON COLUMN chan.executions_live.receipts IS 'How many were heard of; where there are none, none are read.';
 
-COMMENT ON COLUMN chan.executions_live.ladder_snapshot IS 'JSON: the ladder as frozen at the start.';
+COMMENT ON COLUMN chan.executions_live.ladder_snapshot IS 'JSON: the ladder as frozen at the start, its order and why.';
 
-COMMENT ON COLUMN chan.executions_live.fallback_path IS 'JSON: the steps so far, also the skipped ones, with reasons.';
-
-COMMENT ON COLUMN chan.executions_live.attempt_id IS 'The vendor call under way, written before it is made: if its worker dies, the answer was never learned.';
+COMMENT ON COLUMN chan.executions_live.state IS 'JSON: the steps under way, with vendor calls noted before they are made, and all calls and skipped steps so far.';
 
 COMMENT ON COLUMN chan.executions_live.claimed_by IS 'The worker that has it in hand; freed when that one dies.';
 
@@ -978,10 +1016,11 @@ CREATE TABLE chan.fallback_policies (
     use_case text NOT NULL,
     strategy text DEFAULT 'SEQUENTIAL'::text NOT NULL,
     ladder_order text DEFAULT 'fixed'::text NOT NULL,
-    cost_cap_micros bigint NOT NULL,
+    cost_cap_micros bigint,
     cost_cap_currency text NOT NULL COLLATE pg_catalog."C",
     session_ttl_seconds integer DEFAULT 86400 NOT NULL,
     ladder jsonb NOT NULL,
+    description text,
     stop_keywords_override text[] DEFAULT ARRAY[]::text[] NOT NULL,
     version integer DEFAULT 1 NOT NULL,
     created_by text NOT NULL,
@@ -1004,11 +1043,17 @@ ALTER TABLE ONLY chan.fallback_policies FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE chan.fallback_policies IS 'A tenant''s ladder for a use case: steps, deadlines, cost cap, STOP words.';
 
-COMMENT ON COLUMN chan.fallback_policies.cost_cap_micros IS 'Per message: reserved plus spent never passes it.';
+COMMENT ON COLUMN chan.fallback_policies.cost_cap_micros IS 'Per message: reserved plus spent never passes it. Null: no cap.';
+
+COMMENT ON COLUMN chan.fallback_policies.cost_cap_currency IS 'Of the cap; costs are summed in it.';
 
 COMMENT ON COLUMN chan.fallback_policies.ladder IS 'Steps: channel, deadline seconds, retry budget, conditions, what counts as success.';
 
-COMMENT ON COLUMN chan.fallback_policies.deleted_at IS 'Soft delete: executions that started under it may finish until grace_period_ends_at.';
+COMMENT ON COLUMN chan.fallback_policies.description IS 'For people.';
+
+COMMENT ON COLUMN chan.fallback_policies.deleted_at IS 'Soft delete: new messages do not go by it, those under way finish by their frozen ladder.';
+
+COMMENT ON COLUMN chan.fallback_policies.grace_period_ends_at IS 'Until then a deleted one can be restored.';
 
 CREATE TABLE chan.fallback_policy_versions (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
@@ -1073,13 +1118,16 @@ CREATE TABLE chan.recipient_profiles (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
     version integer DEFAULT 1 NOT NULL,
+    erased boolean DEFAULT false NOT NULL,
     CONSTRAINT ck_recipient_profiles_channel CHECK ((last_successful_channel = ANY (ARRAY['email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
     CONSTRAINT ck_recipient_profiles_discovery CHECK ((discovery_state = ANY (ARRAY['UNSEEN'::text, 'LEARNING'::text, 'STABLE'::text]))),
+    CONSTRAINT ck_recipient_profiles_erased CHECK (((NOT erased) OR ((channel_preferences = '[]'::jsonb) AND (field_times = '{}'::jsonb) AND (discovery_state = 'UNSEEN'::text) AND (has_whatsapp_business = 'UNKNOWN'::text) AND (voice_otp_supported = 'UNKNOWN'::text) AND (NOT email_verified) AND (msisdn_hash IS NULL) AND (telegram_chat_id_hash IS NULL) AND (telegram_chat_id_ciphertext IS NULL) AND (viber_id_hash IS NULL) AND (viber_id_ciphertext IS NULL) AND (last_successful_channel IS NULL) AND (last_observed_at IS NULL)))),
     CONSTRAINT ck_recipient_profiles_id CHECK ((id ~ '^profile_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
     CONSTRAINT ck_recipient_profiles_msisdn_hash CHECK ((msisdn_hash ~ '^sha256:[0-9a-f]{64}$'::text)),
     CONSTRAINT ck_recipient_profiles_voice CHECK ((voice_otp_supported = ANY (ARRAY['KNOWN_YES'::text, 'KNOWN_NO'::text, 'UNKNOWN'::text]))),
     CONSTRAINT ck_recipient_profiles_whatsapp CHECK ((has_whatsapp_business = ANY (ARRAY['KNOWN_YES'::text, 'KNOWN_NO'::text, 'UNKNOWN'::text])))
-);
+)
+WITH (fillfactor='50');
 
 ALTER TABLE ONLY chan.recipient_profiles FORCE ROW LEVEL SECURITY;
 
@@ -1089,11 +1137,15 @@ COMMENT ON COLUMN chan.recipient_profiles.recipient_id IS 'Notify''s recipient; 
 
 COMMENT ON COLUMN chan.recipient_profiles.msisdn_hash IS 'HMAC under the tenant''s pepper, as in notify.';
 
-COMMENT ON COLUMN chan.recipient_profiles.channel_preferences IS 'List of channel, score, confidence, last observed.';
+COMMENT ON COLUMN chan.recipient_profiles.channel_preferences IS 'List of channel, a and b of its Beta distribution, their score and confidence then, how often and when last observed.';
 
 COMMENT ON COLUMN chan.recipient_profiles.telegram_chat_id_ciphertext IS 'Under the recipient''s data key.';
 
+COMMENT ON COLUMN chan.recipient_profiles.discovery_state IS 'By how often anything was observed: not at all, less than five times, more.';
+
 COMMENT ON COLUMN chan.recipient_profiles.field_times IS 'When each field was observed: merging keeps the latest, field by field.';
+
+COMMENT ON COLUMN chan.recipient_profiles.erased IS 'A tombstone: the recipient was erased, and what is observed later is not kept. Nothing else stands in the row.';
 
 CREATE TABLE chan.tenant_inbound_routes (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
@@ -1113,6 +1165,29 @@ CREATE TABLE chan.tenant_inbound_routes (
 ALTER TABLE ONLY chan.tenant_inbound_routes FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE chan.tenant_inbound_routes IS 'Short code or E.164 number to the tenant whose inbound messages it takes.';
+
+CREATE TABLE chan.vendor_weights (
+    id text NOT NULL COLLATE pg_catalog."C",
+    tenant_id text COLLATE pg_catalog."C",
+    channel text NOT NULL COLLATE pg_catalog."C",
+    home jsonb NOT NULL,
+    by_prefix jsonb DEFAULT '{}'::jsonb NOT NULL,
+    shifts jsonb DEFAULT '{}'::jsonb NOT NULL,
+    version integer DEFAULT 1 NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT ck_vendor_weights_id CHECK ((id ~ '^wgt_[0-9A-HJKMNP-TV-Z]{26}$'::text))
+);
+
+ALTER TABLE ONLY chan.vendor_weights FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE chan.vendor_weights IS 'How vendors of one channel share its traffic. tenant_id null: the platform''s, for tenants without their own.';
+
+COMMENT ON COLUMN chan.vendor_weights.home IS 'Points by vendor, 100 in all; empty: no weights, vendors in their order.';
+
+COMMENT ON COLUMN chan.vendor_weights.by_prefix IS 'Other homes, by calling code.';
+
+COMMENT ON COLUMN chan.vendor_weights.shifts IS 'Where points are or were away from home, by calling code: points, moved_at, sick_at.';
 
 CREATE TABLE chan.webhook_inbound (
     id text NOT NULL COLLATE pg_catalog."C",
@@ -1136,11 +1211,11 @@ COMMENT ON TABLE chan.webhook_inbound IS 'One row per callback request as it cam
 
 COMMENT ON COLUMN chan.webhook_inbound.received_at IS 'The time inside the id.';
 
-COMMENT ON COLUMN chan.webhook_inbound.tenant_id IS 'Null until known: a shared vendor account serves many tenants.';
+COMMENT ON COLUMN chan.webhook_inbound.tenant_id IS 'Null: one request may speak about several tenants. Its events are theirs.';
 
 COMMENT ON COLUMN chan.webhook_inbound.adapter IS 'The account that was called: last part of /hooks/{vendor}/{adapter}.';
 
-COMMENT ON COLUMN chan.webhook_inbound.raw_body_ref IS 'Encrypted object, under a platform key until correlated.';
+COMMENT ON COLUMN chan.webhook_inbound.raw_body_ref IS 'Object and place in it: <key>#<place>. Bodies of one set share an object under a platform key, kept for some weeks.';
 
 CREATE TABLE chan.webhook_inbound_dedup (
     vendor text NOT NULL COLLATE pg_catalog."C",
@@ -1192,9 +1267,13 @@ COMMENT ON COLUMN chan.webhook_inbound_events.received_at IS 'The time inside th
 
 COMMENT ON COLUMN chan.webhook_inbound_events.tenant_id IS 'Null until correlated; from then on the tenant may read the row.';
 
+COMMENT ON COLUMN chan.webhook_inbound_events.type IS 'What it means, in the words of delivery_attempt_events.';
+
 COMMENT ON COLUMN chan.webhook_inbound_events.occurred_at IS 'As the vendor says; null where it does not.';
 
-COMMENT ON COLUMN chan.webhook_inbound_events.payload_ciphertext IS 'Under a platform key until correlated, then under the recipient''s.';
+COMMENT ON COLUMN chan.webhook_inbound_events.payload_ciphertext IS 'Code, reason and cost, under a platform key; removed when they stand with the attempt. Null where it said nothing more.';
+
+COMMENT ON COLUMN chan.webhook_inbound_events.next_correlate_at IS 'When its attempt is looked for again.';
 
 CREATE TABLE kernel.audit_anchor_lines (
     log text NOT NULL COLLATE pg_catalog."C",
@@ -3027,6 +3106,9 @@ ALTER TABLE ONLY bff_backoffice.operator_preferences
 ALTER TABLE ONLY chan.channel_adapter_configs
     ADD CONSTRAINT pk_channel_adapter_configs PRIMARY KEY (id);
 
+ALTER TABLE ONLY chan.circuit_counts
+    ADD CONSTRAINT pk_circuit_counts PRIMARY KEY (account_id, bucket, prefix, era, worker);
+
 ALTER TABLE ONLY chan.consumed_events
     ADD CONSTRAINT pk_consumed_events PRIMARY KEY (consumer_name, event_id);
 
@@ -3066,6 +3148,9 @@ ALTER TABLE ONLY chan.recipient_profiles
 ALTER TABLE ONLY chan.tenant_inbound_routes
     ADD CONSTRAINT pk_tenant_inbound_routes PRIMARY KEY (tenant_id, id);
 
+ALTER TABLE ONLY chan.vendor_weights
+    ADD CONSTRAINT pk_vendor_weights PRIMARY KEY (id);
+
 ALTER TABLE ONLY chan.webhook_inbound
     ADD CONSTRAINT pk_webhook_inbound PRIMARY KEY (received_at, id);
 
@@ -3092,6 +3177,9 @@ ALTER TABLE ONLY chan.executions_live
 
 ALTER TABLE ONLY chan.recipient_profiles
     ADD CONSTRAINT uq_recipient_profiles_id UNIQUE (tenant_id, id);
+
+ALTER TABLE ONLY chan.vendor_weights
+    ADD CONSTRAINT uq_vendor_weights_channel UNIQUE NULLS NOT DISTINCT (tenant_id, channel);
 
 ALTER TABLE ONLY kernel.audit_anchors
     ADD CONSTRAINT pk_audit_anchors PRIMARY KEY (log, number);
@@ -3351,7 +3439,11 @@ CREATE INDEX ix_operator_activity_operator ON ONLY bff_backoffice.operator_activ
 
 CREATE INDEX ix_audit_entity ON ONLY chan.audit USING btree (tenant_id, entity_type, entity_id, occurred_at DESC);
 
+CREATE INDEX ix_channel_adapter_configs_circuit ON chan.channel_adapter_configs USING btree (circuit_changed_at) WHERE (circuit_version > 0);
+
 CREATE INDEX ix_channel_adapter_configs_provider ON chan.channel_adapter_configs USING btree (tenant_id, provider);
+
+CREATE INDEX ix_circuit_counts_bad ON chan.circuit_counts USING btree (bucket) WHERE ((failed > 0) OR (slow > 0));
 
 CREATE INDEX ix_consumed_events_expiry ON chan.consumed_events USING btree (expires_at);
 
@@ -3373,23 +3465,31 @@ CREATE INDEX ix_executions_live_due ON chan.executions_live USING btree (priorit
 
 CREATE INDEX ix_fallback_executions_notification ON ONLY chan.fallback_executions USING btree (tenant_id, notification_id, recipient_id);
 
+CREATE INDEX ix_recipient_profiles_discovery ON chan.recipient_profiles USING btree (tenant_id, discovery_state, id) WHERE (NOT erased);
+
 CREATE INDEX ix_recipient_profiles_msisdn ON chan.recipient_profiles USING btree (tenant_id, msisdn_hash) WHERE (msisdn_hash IS NOT NULL);
 
 CREATE INDEX ix_recipient_profiles_telegram ON chan.recipient_profiles USING btree (tenant_id, telegram_chat_id_hash) WHERE (telegram_chat_id_hash IS NOT NULL);
 
-CREATE INDEX ix_recipient_profiles_updated ON chan.recipient_profiles USING btree (tenant_id, updated_at DESC);
-
 CREATE INDEX ix_recipient_profiles_viber ON chan.recipient_profiles USING btree (tenant_id, viber_id_hash) WHERE (viber_id_hash IS NOT NULL);
+
+CREATE INDEX ix_vendor_weights_updated ON chan.vendor_weights USING btree (updated_at);
 
 CREATE INDEX ix_webhook_inbound_dedup_expiry ON chan.webhook_inbound_dedup USING btree (expires_at);
 
+CREATE INDEX ix_webhook_inbound_events_dead ON ONLY chan.webhook_inbound_events USING btree (received_at, id) WHERE (status = 'dlq'::text);
+
 CREATE INDEX ix_webhook_inbound_events_inbound ON ONLY chan.webhook_inbound_events USING btree (webhook_inbound_id);
+
+CREATE INDEX ix_webhook_inbound_events_late ON ONLY chan.webhook_inbound_events USING btree (next_correlate_at) WHERE (status = 'late_correlate'::text);
 
 CREATE INDEX ix_webhook_inbound_events_pending ON ONLY chan.webhook_inbound_events USING btree (status, received_at) WHERE (status = ANY (ARRAY['queued'::text, 'late_correlate'::text]));
 
 CREATE INDEX ix_webhook_inbound_pending ON ONLY chan.webhook_inbound USING btree (received_at) WHERE (status = 'received'::text);
 
 CREATE INDEX ix_webhook_inbound_recent ON ONLY chan.webhook_inbound USING btree (vendor, received_at DESC);
+
+CREATE INDEX ix_webhook_inbound_refused ON ONLY chan.webhook_inbound USING btree (received_at, id) WHERE (status = ANY (ARRAY['rejected'::text, 'dlq'::text]));
 
 CREATE UNIQUE INDEX ux_conversations_open ON chan.conversations USING btree (tenant_id, channel, sender_id, address_hash) WHERE (status = 'OPEN'::text);
 
@@ -3853,6 +3953,8 @@ CREATE POLICY break_glass ON chan.audit_heads FOR SELECT TO tidings_breakglass U
 
 CREATE POLICY break_glass ON chan.channel_adapter_configs FOR SELECT TO tidings_breakglass USING (true);
 
+CREATE POLICY break_glass ON chan.circuit_counts FOR SELECT TO tidings_breakglass USING (true);
+
 CREATE POLICY break_glass ON chan.consumed_events FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON chan.conversations FOR SELECT TO tidings_breakglass USING (true);
@@ -3878,6 +3980,8 @@ CREATE POLICY break_glass ON chan.outbox FOR SELECT TO tidings_breakglass USING 
 CREATE POLICY break_glass ON chan.recipient_profiles FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON chan.tenant_inbound_routes FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON chan.vendor_weights FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON chan.webhook_inbound FOR SELECT TO tidings_breakglass USING (true);
 
@@ -3915,6 +4019,8 @@ CREATE POLICY caller_role_deletes ON chan.recipient_profiles AS RESTRICTIVE FOR 
 
 CREATE POLICY caller_role_deletes ON chan.tenant_inbound_routes AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
+CREATE POLICY caller_role_deletes ON chan.vendor_weights AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
 CREATE POLICY caller_role_deletes ON chan.webhook_inbound AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON chan.webhook_inbound_events AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
@@ -3949,11 +4055,15 @@ CREATE POLICY caller_role_writes ON chan.recipient_profiles AS RESTRICTIVE TO ti
 
 CREATE POLICY caller_role_writes ON chan.tenant_inbound_routes AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
+CREATE POLICY caller_role_writes ON chan.vendor_weights AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
 CREATE POLICY caller_role_writes ON chan.webhook_inbound AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON chan.webhook_inbound_events AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 ALTER TABLE chan.channel_adapter_configs ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE chan.circuit_counts ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE chan.consumed_events ENABLE ROW LEVEL SECURITY;
 
@@ -3981,6 +4091,8 @@ CREATE POLICY owner_seeds ON chan.adapter_status_map TO tidings_owner USING ((te
 
 CREATE POLICY owner_seeds ON chan.channel_adapter_configs TO tidings_owner USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
 
+CREATE POLICY owner_seeds ON chan.vendor_weights TO tidings_owner USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
+
 CREATE POLICY platform_access ON chan.adapter_status_map TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
 
 CREATE POLICY platform_access ON chan.audit TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
@@ -3993,6 +4105,8 @@ CREATE POLICY platform_access ON chan.consumed_events TO tidings_platform USING 
 
 CREATE POLICY platform_access ON chan.outbox TO tidings_platform USING (true) WITH CHECK (true);
 
+CREATE POLICY platform_access ON chan.vendor_weights TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
+
 CREATE POLICY platform_access ON chan.webhook_inbound TO tidings_platform USING (((tenant_id IS NULL) OR (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)))) WITH CHECK (((tenant_id IS NULL) OR (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))));
 
 CREATE POLICY platform_access ON chan.webhook_inbound_dedup TO tidings_platform USING (true) WITH CHECK (true);
@@ -4002,6 +4116,8 @@ CREATE POLICY platform_access ON chan.webhook_inbound_events TO tidings_platform
 CREATE POLICY platform_rows_readable ON chan.adapter_status_map FOR SELECT TO tidings_runtime USING ((tenant_id IS NULL));
 
 CREATE POLICY platform_rows_readable ON chan.channel_adapter_configs FOR SELECT TO tidings_runtime USING ((tenant_id IS NULL));
+
+CREATE POLICY platform_rows_readable ON chan.vendor_weights FOR SELECT TO tidings_runtime USING ((tenant_id IS NULL));
 
 ALTER TABLE chan.recipient_profiles ENABLE ROW LEVEL SECURITY;
 
@@ -4041,9 +4157,13 @@ CREATE POLICY tenant_isolation ON chan.recipient_profiles TO tidings_runtime USI
 
 CREATE POLICY tenant_isolation ON chan.tenant_inbound_routes TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
+CREATE POLICY tenant_isolation ON chan.vendor_weights TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
 CREATE POLICY tenant_isolation ON chan.webhook_inbound TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON chan.webhook_inbound_events TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+ALTER TABLE chan.vendor_weights ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE chan.webhook_inbound ENABLE ROW LEVEL SECURITY;
 
@@ -4054,6 +4174,10 @@ ALTER TABLE chan.webhook_inbound_events ENABLE ROW LEVEL SECURITY;
 CREATE POLICY worker_claims ON chan.audit TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON chan.audit_heads TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON chan.channel_adapter_configs TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON chan.circuit_counts TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON chan.consumed_events TO tidings_worker USING (true) WITH CHECK (true);
 
@@ -4070,6 +4194,8 @@ CREATE POLICY worker_claims ON chan.executions_live TO tidings_worker USING (tru
 CREATE POLICY worker_claims ON chan.outbox TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON chan.tenant_inbound_routes TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON chan.vendor_weights TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON chan.webhook_inbound TO tidings_worker USING (true) WITH CHECK (true);
 
@@ -4917,6 +5043,38 @@ GRANT SELECT,INSERT,UPDATE ON TABLE chan.channel_adapter_configs TO tidings_runt
 
 GRANT SELECT,INSERT,UPDATE ON TABLE chan.channel_adapter_configs TO tidings_platform;
 
+GRANT SELECT(id) ON TABLE chan.channel_adapter_configs TO tidings_worker;
+
+GRANT SELECT(tenant_id) ON TABLE chan.channel_adapter_configs TO tidings_worker;
+
+GRANT SELECT(provider) ON TABLE chan.channel_adapter_configs TO tidings_worker;
+
+GRANT SELECT(circuit_state) ON TABLE chan.channel_adapter_configs TO tidings_worker;
+
+GRANT SELECT(circuit_opened_at) ON TABLE chan.channel_adapter_configs TO tidings_worker;
+
+GRANT SELECT(active) ON TABLE chan.channel_adapter_configs TO tidings_worker;
+
+GRANT SELECT(circuit_version) ON TABLE chan.channel_adapter_configs TO tidings_worker;
+
+GRANT SELECT(circuit_changed_at) ON TABLE chan.channel_adapter_configs TO tidings_worker;
+
+GRANT SELECT(circuit_until) ON TABLE chan.channel_adapter_configs TO tidings_worker;
+
+GRANT SELECT(circuit_openings) ON TABLE chan.channel_adapter_configs TO tidings_worker;
+
+GRANT SELECT(circuit_prober) ON TABLE chan.channel_adapter_configs TO tidings_worker;
+
+GRANT SELECT(circuit_reason) ON TABLE chan.channel_adapter_configs TO tidings_worker;
+
+GRANT SELECT(circuit_held) ON TABLE chan.channel_adapter_configs TO tidings_worker;
+
+GRANT SELECT(circuit_held_until) ON TABLE chan.channel_adapter_configs TO tidings_worker;
+
+GRANT SELECT ON TABLE chan.circuit_counts TO tidings_breakglass;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE chan.circuit_counts TO tidings_worker;
+
 GRANT SELECT ON TABLE chan.consumed_events TO tidings_breakglass;
 
 GRANT SELECT,INSERT ON TABLE chan.consumed_events TO tidings_runtime;
@@ -5001,8 +5159,6 @@ GRANT SELECT(due_at),UPDATE(due_at) ON TABLE chan.executions_live TO tidings_wor
 
 GRANT SELECT(priority) ON TABLE chan.executions_live TO tidings_worker;
 
-GRANT SELECT(attempt_id) ON TABLE chan.executions_live TO tidings_worker;
-
 GRANT SELECT(claimed_by),UPDATE(claimed_by) ON TABLE chan.executions_live TO tidings_worker;
 
 GRANT SELECT ON TABLE chan.fallback_executions TO tidings_breakglass;
@@ -5042,6 +5198,14 @@ GRANT SELECT(inbound) ON TABLE chan.tenant_inbound_routes TO tidings_worker;
 GRANT SELECT(active) ON TABLE chan.tenant_inbound_routes TO tidings_worker;
 
 GRANT SELECT(grace_period_ends_at) ON TABLE chan.tenant_inbound_routes TO tidings_worker;
+
+GRANT SELECT ON TABLE chan.vendor_weights TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE chan.vendor_weights TO tidings_runtime;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE chan.vendor_weights TO tidings_platform;
+
+GRANT SELECT ON TABLE chan.vendor_weights TO tidings_worker;
 
 GRANT SELECT ON TABLE chan.webhook_inbound TO tidings_breakglass;
 
@@ -5087,7 +5251,7 @@ GRANT SELECT(id) ON TABLE chan.webhook_inbound_events TO tidings_worker;
 
 GRANT SELECT(received_at) ON TABLE chan.webhook_inbound_events TO tidings_worker;
 
-GRANT SELECT(tenant_id) ON TABLE chan.webhook_inbound_events TO tidings_worker;
+GRANT SELECT(tenant_id),UPDATE(tenant_id) ON TABLE chan.webhook_inbound_events TO tidings_worker;
 
 GRANT UPDATE(tenant_id) ON TABLE chan.webhook_inbound_events TO tidings_platform;
 
@@ -5101,19 +5265,27 @@ GRANT SELECT(vendor_message_id) ON TABLE chan.webhook_inbound_events TO tidings_
 
 GRANT SELECT(type) ON TABLE chan.webhook_inbound_events TO tidings_worker;
 
+GRANT UPDATE(payload_ciphertext) ON TABLE chan.webhook_inbound_events TO tidings_worker;
+
 GRANT UPDATE(payload_ciphertext) ON TABLE chan.webhook_inbound_events TO tidings_platform;
 
 GRANT SELECT(status),UPDATE(status) ON TABLE chan.webhook_inbound_events TO tidings_worker;
 
 GRANT UPDATE(status) ON TABLE chan.webhook_inbound_events TO tidings_platform;
 
-GRANT SELECT(attempt_id) ON TABLE chan.webhook_inbound_events TO tidings_worker;
+GRANT SELECT(attempt_id),UPDATE(attempt_id) ON TABLE chan.webhook_inbound_events TO tidings_worker;
 
 GRANT UPDATE(attempt_id) ON TABLE chan.webhook_inbound_events TO tidings_platform;
 
 GRANT SELECT(correlate_attempts),UPDATE(correlate_attempts) ON TABLE chan.webhook_inbound_events TO tidings_worker;
 
+GRANT UPDATE(correlate_attempts) ON TABLE chan.webhook_inbound_events TO tidings_platform;
+
 GRANT SELECT(next_correlate_at),UPDATE(next_correlate_at) ON TABLE chan.webhook_inbound_events TO tidings_worker;
+
+GRANT UPDATE(next_correlate_at) ON TABLE chan.webhook_inbound_events TO tidings_platform;
+
+GRANT UPDATE(applied_at) ON TABLE chan.webhook_inbound_events TO tidings_worker;
 
 GRANT UPDATE(applied_at) ON TABLE chan.webhook_inbound_events TO tidings_platform;
 

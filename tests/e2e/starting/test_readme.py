@@ -62,6 +62,39 @@ def test_the_first_five_minutes(data_dir: Path, tmp_path: Path) -> None:
     assert [line["kind"] for line in told["timeline"]][-1] == "delivered"
 
 
+@pytest.mark.skipif(not shutil.which("curl"), reason="needs curl, as the README does")
+def test_from_channel_to_channel(data_dir: Path, tmp_path: Path) -> None:
+    """WhatsApp finds nobody, SMS never arrives, the mail is delivered; explain shows the way and the costs."""
+    lines = code_lines()
+    demo = next(line for line in lines if line.startswith("demo()"))
+    first = next(i for i, line in enumerate(lines) if line.startswith("call()"))
+    last = next(i for i, line in enumerate(lines) if i > first and line.endswith("]}}'"))
+    (tmp_path / "tidings-data").symlink_to(data_dir)
+
+    with RunningTidings(data_dir) as tidings:
+        script = "\n".join([demo, *lines[first : last + 1]]).replace("python3", sys.executable)
+        done = subprocess.run(
+            ["/bin/sh", "-c", script],
+            cwd=tmp_path,
+            env=clean_environment(),
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        accepted, _ = json.JSONDecoder().raw_decode(done.stdout[done.stdout.index('{"id":"ntf_') :])
+        headers = {"Authorization": f"Bearer {tidings.demo['api_key']}"}
+        where = tidings.demo["base_url"] + accepted["links"]["explain"]
+        told = wait_until(lambda: _delivered(where, headers), "the outcome")
+
+    ways = [(a["channel"], a["status"]) for a in told["attempts"]]
+    assert ways == [("whatsapp", "accepted"), ("sms", "accepted"), ("email", "accepted")]
+    assert (told["notification"]["status"], told["notification"]["final_channel"]) == ("delivered", "email")
+    assert [one["result"] for one in told["timeline"] if one["kind"] == "outcome"] == ["DELIVERED"]
+    heard = [one["kind"] for one in told["timeline"] if one["kind"] in {"receipt", "given_up"}]
+    assert heard == ["receipt", "given_up"]
+    assert told["policy"]["costs"]["spent_micros"] == 65_100
+
+
 def _received(sandbox_url: str) -> Any:
     found = httpx.get(f"{sandbox_url}/messages", params={"channel": "email"}).json()["messages"]
     return found[0] if found else None

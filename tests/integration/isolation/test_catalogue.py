@@ -10,6 +10,7 @@ SERVICES = ("notification", "chan", "bff_backoffice")
 
 #: Tables of a service that have no tenant, each with the reason.
 WITHOUT_TENANT = {
+    "chan.circuit_counts": "how often vendor accounts answered in the last minutes; for the worker role alone",
     "chan.webhook_inbound_dedup": "asked before the tenant of a callback is known; holds vendor ids only",
 }
 

@@ -74,7 +74,9 @@ async def test_a_delivery_is_explained_from_every_side(world: SentWorld) -> None
     assert (found["preferences"]["version_decided_by"], found["preferences"]["version_now"]) == (0, 0)
     assert found["preferences"]["now"]["timezone"] == "Asia/Kabul"
     assert found["policy"]["name"] == "default ladder"
-    assert found["policy"]["routes"] == [{"step": 1, "channel": "email", "vendor": "smtp"}]
+    (route,) = found["policy"]["routes"]
+    assert (route["step"], route["channel"], route["vendor"]) == (1, "email", "smtp")
+    assert (route["success"], route["deadline_seconds"], route["probability"]) == ("accepted", None, None)
     assert found["policy"]["frozen"] is True
     assert [(a["id"], a["status"], a["vendor"]) for a in found["attempts"]] == [(attempt, "accepted", "smtp")]
     assert attempts.json() == {"items": found["attempts"], "next_cursor": None}

@@ -106,7 +106,7 @@ class SentWorld(PeopleWorld):
                 at,
                 id_,
                 recipient_id,
-                json.dumps([{"channel": "email", "vendor": "smtp", "account": None}]),
+                json.dumps({"steps": [{"channel": "email", "vendors": ["smtp"]}]}),
             )
             await tx.connection.execute(
                 """INSERT INTO chan.delivery_attempts (tenant_id, id, started_at, terminated_at, step_index,

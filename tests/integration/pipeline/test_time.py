@@ -201,7 +201,10 @@ async def test_an_address_that_is_wrong_is_not_tried_elsewhere(world: PipelineWo
         await world.settle()
         told = await sender.explain(sent["id"])
     assert (told["notification"]["status"], told["notification"]["reason"]) == ("failed", "5.1.1")
-    assert [(a["step"], a["vendor"]) for a in told["attempts"]] == [(1, "smtp")]
+    assert [(a["step"], a["vendor"], a["reason"]) for a in told["attempts"]] == [
+        (1, "smtp", "5.1.1"),
+        (2, None, "address_refused"),
+    ]
     assert not world.received(to)
 
 

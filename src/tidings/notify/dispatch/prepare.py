@@ -1,6 +1,7 @@
 """The port that notify offers the router: a later step, at the moment of sending, gated and put into words anew."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from tidings.contracts.delivery import PreparedStep, SkipStep, StepAsk
 from tidings.kernel.clock import Clock
@@ -10,8 +11,8 @@ from tidings.kernel.keys.keyring import Keyring
 from tidings.notify.decide import trace
 from tidings.notify.dispatch import store
 from tidings.notify.dispatch.compose import encode_snapshot
-from tidings.notify.dispatch.model import Move
-from tidings.notify.dispatch.steps import StepMaker, StepWork
+from tidings.notify.dispatch.model import Move, Pending
+from tidings.notify.dispatch.steps import StepMade, StepMaker, StepWork
 from tidings.notify.facts.load import FactsLoader
 
 
@@ -52,27 +53,35 @@ class StepGate:
                 for ask in known
             ],
         )
-        moves = [
-            Move(
-                pending=(pending := found[ask.notification_id]),
-                status=pending.status,
-                trace=trace.append(pending.trace, step.lines),
-                locale=step.composed.locale if step.composed is not None else None,
-                snapshot=encode_snapshot(step.composed.snapshot) if step.composed is not None else None,
-            )
-            for ask, step in zip(known, made, strict=True)
-        ]
+        moves = _moves(found, [(ask, step) for ask, step in zip(known, made, strict=True)])
         if moves:
             async with self._db.tenant(tenant_id, by_index=True) as tx:
                 await self._steps.keep_links(tx, made)
                 await store.note_steps(tx, moves, now=self._clock.now())
-        prepared = {
-            (ask.notification_id, ask.recipient_id): step.prepared
-            for ask, step in zip(known, made, strict=True)
-        }
+        prepared = {_key(ask): step.prepared for ask, step in zip(known, made, strict=True)}
         gone = SkipStep(reason="notification_unknown", result="FAILED", ends=True)
         return [prepared.get(_key(ask), gone) for ask in asks]
 
 
-def _key(ask: StepAsk) -> tuple[NotificationId, RecipientId]:
-    return ask.notification_id, ask.recipient_id
+def _moves(found: Mapping[NotificationId, Pending], made: Sequence[tuple[StepAsk, StepMade]]) -> list[Move]:
+    """What is kept of the steps, one for each notification: several of its steps may be taken at once."""
+    moves: dict[NotificationId, Move] = {}
+    for ask, step in made:
+        pending = found[ask.notification_id]
+        before = moves.get(ask.notification_id)
+        composed = step.composed
+        move = Move(
+            pending=pending,
+            status=pending.status,
+            trace=trace.append(pending.trace if before is None else before.trace, step.lines),
+            locale=before.locale if before is not None else None,
+            snapshot=before.snapshot if before is not None else None,
+        )
+        if composed is not None:
+            move = replace(move, locale=composed.locale, snapshot=encode_snapshot(composed.snapshot))
+        moves[ask.notification_id] = move
+    return list(moves.values())
+
+
+def _key(ask: StepAsk) -> tuple[NotificationId, RecipientId, int]:
+    return ask.notification_id, ask.recipient_id, ask.step

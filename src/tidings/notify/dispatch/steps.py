@@ -231,7 +231,8 @@ def _message(
     rendered = composed.rendered
     address = decision.addresses[0].value if decision.addresses else None
     return OutboundMessage(
-        message_id=work.pending.id,
+        # A repeat of a step is known by it; another step is another message, also to the same vendor.
+        message_id=work.pending.id if work.step == 1 else f"{work.pending.id}.{work.step}",
         tenant_id=tenant_id,
         channel=work.channel,
         sender=sender,

@@ -49,7 +49,7 @@ class _Case:
 
     pending: Pending
     decision: Decision
-    hand_off: HandOff | None = None
+    begin: Begin | None = None
     made: StepMade | None = None
     #: What is held against its limits.
     request: Request
@@ -150,23 +150,30 @@ class TurnTaker:
     async def _make_first_steps(
         self, tenant_id: TenantId, facts: Facts, pepper: Pepper, cases: Sequence[_Case]
     ) -> None:
+        passed = [case for case in cases if isinstance(case.decision.verdict, Pass)]
+        if not passed:
+            return
+        hand_offs = [hand_off_of(case.pending, case.decision, facts) for case in passed]
+        plans = await self._router.plan(tenant_id, hand_offs)
         ready: list[tuple[_Case, StepWork]] = []
-        for case in cases:
-            if not isinstance(case.decision.verdict, Pass):
-                continue
-            case.hand_off = hand_off_of(case.pending, case.decision, facts)
-            channel = self._router.first_step(case.hand_off)
-            if channel is not None:
+        for case, hand_off, plan in zip(passed, hand_offs, plans, strict=True):
+            case.begin = Begin(hand_off=hand_off, plan=plan)
+            if plan.first is not None:
                 work = StepWork(
                     pending=case.pending,
                     recipient_id=case.decision.recipient_id,
-                    channel=channel,
+                    channel=plan.first,
                     step=1,
                 )
                 ready.append((case, work))
         made = await self._steps.make(tenant_id, facts, pepper, [work for _, work in ready])
         for (case, _), step in zip(ready, made, strict=True):
             case.made = step
+            if case.begin is not None and isinstance(step.prepared, ReadyStep):
+                case.begin = replace(case.begin, first=step.prepared)
+        begins = [case.begin for case in passed if case.begin is not None]
+        for case, begin in zip(passed, await self._router.book(tenant_id, begins), strict=True):
+            case.begin = begin
 
     async def _write(
         self, tenant_id: TenantId, facts: Facts, cases: Sequence[_Case], worker: WorkerId
@@ -186,7 +193,7 @@ class TurnTaker:
                 told_of = [accepted_event(tenant_id, copy, clock=self._clock) for copy in copies]
                 await accept_store.insert_notifications(tx, copies, told_of, now=now, stripe=self._stripe)
                 await store.mark_copies(tx, copies, trace=trace.encode([_COPIED]))
-            begins = [Begin(hand_off=case.hand_off, first=_ready(case)) for case, _ in gone if case.hand_off]
+            begins = [case.begin for case, _ in gone if case.begin is not None]
             return await self._router.begin(tx, begins) if begins else None
 
     def _event(self, tenant_id: TenantId, move: Move) -> Event:
@@ -216,6 +223,7 @@ def hand_off_of(pending: Pending, decision: Decision, facts: Facts) -> HandOff:
         priority=pending.priority,
         expires_at=pending.expires_at,
         routes=routes_of(pending, facts),
+        channel=pending.channel,
         is_test=pending.is_test,
     )
 
@@ -251,17 +259,16 @@ def _channels_of(pending: Sequence[Pending]) -> set[Channel]:
     return wanted
 
 
-def _ready(case: _Case) -> ReadyStep | None:
-    """The first step, where it may be sent now; otherwise the router asks for it, and hears why not."""
-    prepared = case.made.prepared if case.made is not None else None
-    return prepared if isinstance(prepared, ReadyStep) else None
+def _goes_out(case: _Case) -> bool:
+    """Whether its first step is sent with the hand-off; otherwise the router asks for it, and hears why not."""
+    return case.begin is not None and case.begin.booked is not None
 
 
 def _move(case: _Case) -> Move:
     decision, verdict, made = case.decision, case.decision.verdict, case.made
     if isinstance(verdict, Pass):
         # What a step that can't be sent now was told, it is told again when the router asks for it.
-        lines = (*decision.trace, *made.lines) if made is not None and _ready(case) else decision.trace
+        lines = (*decision.trace, *made.lines) if made is not None and _goes_out(case) else decision.trace
         composed = made.composed if made is not None else None
         return Move(
             pending=case.pending,

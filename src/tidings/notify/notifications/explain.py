@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from tidings.contracts.delivery import ExecutionHistory, Route
+from tidings.contracts.delivery import ExecutionHistory, ExecutionRecord, Route
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import CallerRole, Database
 from tidings.kernel.ids import NotificationId, RecipientId, TenantId
@@ -19,6 +19,7 @@ from tidings.notify.facts.store import PersonRow
 from tidings.notify.notifications.explain_view import (
     ExplainedChoices,
     ExplainedConsent,
+    ExplainedCosts,
     ExplainedPolicy,
     ExplainedPreferences,
     ExplainedRoute,
@@ -191,7 +192,6 @@ def _choices(person: PersonRow, background: Background, now: datetime) -> Explai
 
 def _policy(story: Story, background: Background) -> ExplainedPolicy:
     ladder = story.executions[-1] if story.executions else None
-    routes = ladder.routes if ladder is not None else background.routes
     policy_id = ladder.policy_id if ladder is not None else None
     return ExplainedPolicy(
         tenant_version=background.tenant.version,
@@ -199,9 +199,41 @@ def _policy(story: Story, background: Background) -> ExplainedPolicy:
         version=ladder.policy_version if ladder is not None else None,
         name=policy_id or _DEFAULT_LADDER,
         strategy=ladder.strategy if ladder is not None else None,
-        routes=[
+        routes=_ladder(ladder)
+        if ladder is not None
+        else [
             ExplainedRoute(step=step, channel=route.channel, vendor=route.vendor)
-            for step, route in enumerate(routes, 1)
+            for step, route in enumerate(background.routes, 1)
         ],
         frozen=ladder is not None,
+        order=ladder.order if ladder is not None else None,
+        costs=_costs(ladder) if ladder is not None else None,
+    )
+
+
+def _ladder(ladder: ExecutionRecord) -> list[ExplainedRoute]:
+    return [
+        ExplainedRoute(
+            step=place,
+            channel=step.channel,
+            vendor=" or ".join(step.vendors),
+            success=step.success,
+            deadline_seconds=step.deadline_seconds,
+            retry_budget=step.retry_budget,
+            barred=step.barred,
+            probability=step.probability,
+            drawn=step.drawn if step.probability is not None else None,
+            usual_cost_micros=step.usual_cost_micros,
+            index=step.index,
+        )
+        for place, step in enumerate(ladder.steps, 1)
+    ]
+
+
+def _costs(ladder: ExecutionRecord) -> ExplainedCosts:
+    return ExplainedCosts(
+        spent_micros=ladder.cost_spent_micros,
+        reserved_micros=ladder.cost_reserved_micros,
+        cap_micros=ladder.cost_cap_micros,
+        currency=ladder.cost_currency,
     )

@@ -111,6 +111,33 @@ class ExplainedRoute(Struct, frozen=True, kw_only=True):
     step: int
     channel: str
     vendor: str
+    #: What it has to reach: `accepted sent delivered read`; null where it is not frozen yet.
+    success: str | None = None
+    #: Its clock, from its first call; null: by what the message is for.
+    deadline_seconds: int | None = None
+    #: Calls after the first; null: by what the message is for.
+    retry_budget: int | None = None
+    #: Known from the start: it is not taken, for this reason.
+    barred: str | None = None
+    #: How likely it was to arrive, where the order was learned.
+    probability: float | None = None
+    #: True: drawn, to find out more; false: the best guess.
+    drawn: bool | None = None
+    #: What it was to cost, by which the order was made.
+    usual_cost_micros: int | None = None
+    #: The higher, the earlier: deliveries for a million micros of money and patience.
+    index: float | None = None
+
+
+class ExplainedCosts(Struct, frozen=True, kw_only=True):
+    """What it may cost and has cost, in millionths of a currency."""
+
+    spent_micros: int
+    #: Held for calls whose answer is not known yet.
+    reserved_micros: int
+    #: Null: there is no cap, or it is over.
+    cap_micros: int | None
+    currency: str | None
 
 
 class ExplainedPolicy(Struct, frozen=True, kw_only=True):
@@ -127,6 +154,9 @@ class ExplainedPolicy(Struct, frozen=True, kw_only=True):
     routes: list[ExplainedRoute]
     #: True: as it was frozen when it was handed over. False: as it would be now.
     frozen: bool
+    #: `fixed`, `learned` or `cheapest`; null without a policy.
+    order: str | None = None
+    costs: ExplainedCosts | None = None
 
 
 class ExplainView(Struct, frozen=True, kw_only=True):

@@ -52,7 +52,10 @@ class Story:
     @property
     def said_later(self) -> list[LoggedAttempt]:
         """Lines of the log that no attempt of the router tells: receipts, bounces, opens, clicks."""
-        known = {attempt.id: attempt.status for attempt in self.attempts}
+        known = {
+            attempt.id: {attempt.status, *(receipt.status for receipt in attempt.receipts)}
+            for attempt in self.attempts
+        }
         return [line for line in self.log if not _told_by(known.get(line.router_attempt_id or ""), line)]
 
     def wait_for(self, line: Line) -> Wait | None:
@@ -72,9 +75,11 @@ class Story:
         )
 
 
-def _told_by(status: str | None, line: LoggedAttempt) -> bool:
-    """Whether the router's attempt says the same as this line of the log."""
-    return status is not None and (line.outcome in _AT_ONCE or status.startswith(line.outcome))
+def _told_by(statuses: set[str] | None, line: LoggedAttempt) -> bool:
+    """Whether the router's attempt, or one of its receipts, says the same as this line of the log."""
+    return statuses is not None and (
+        line.outcome in _AT_ONCE or any(status.startswith(line.outcome) for status in statuses)
+    )
 
 
 async def load_story(

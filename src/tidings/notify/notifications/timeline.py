@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec import UNSET, Struct, UnsetType
 
-from tidings.contracts.delivery import AttemptRecord, ExecutionRecord
+from tidings.contracts.delivery import AttemptRecord, ExecutionRecord, ReceiptRecord, StepRecord
 from tidings.contracts.moments import Moment
 from tidings.notify.decide.model import Line
 from tidings.notify.notifications.story import Story
@@ -16,6 +16,7 @@ from tidings.notify.notifications.words import (
     attempt_sentence,
     line_sentence,
     reason_sentence,
+    receipt_sentence,
     result_sentence,
     said,
 )
@@ -27,6 +28,7 @@ _ORDER: Final = (
     "deferred",
     "decided",
     "dispatched",
+    "given_up",
     "step_deferred",
     "step_skipped",
     "attempt",
@@ -54,7 +56,8 @@ class Happening(Struct, frozen=True, kw_only=True):
     """One thing that happened."""
 
     at: Moment
-    #: `accepted scheduled deferred decided dispatched step_deferred step_skipped attempt receipt outcome`, or a status.
+    #: `accepted scheduled deferred decided dispatched given_up step_deferred step_skipped attempt receipt outcome`, or a
+    #: status.
     kind: str
     #: The same as a sentence, to be read aloud; no address, nothing of the message.
     text: str
@@ -189,6 +192,7 @@ def _ladders(story: Story) -> Iterator[Happening]:
     for execution in story.executions:
         for attempt in execution.attempts:
             yield _attempt(attempt)
+            yield from (_receipt(attempt, receipt) for receipt in attempt.receipts)
         if execution.result is not None and execution.ended_at is not None:
             yield Happening(
                 at=execution.ended_at,
@@ -201,10 +205,30 @@ def _ladders(story: Story) -> Iterator[Happening]:
 
 
 def _by(ladder: ExecutionRecord | None) -> str:
-    if ladder is None or not ladder.routes:
+    if ladder is None or not ladder.steps:
         return ""
-    return ", to go " + ", then ".join(
-        f"by {route.channel} through {route.vendor}" for route in ladder.routes
+    between = " and at once " if ladder.strategy == "PARALLEL" else ", then "
+    learned = ", in the order that has reached them best for the money" if ladder.order == "learned" else ""
+    ways = between.join(_way(step) for step in ladder.steps)
+    return f", to go {ways}{learned}"
+
+
+def _way(step: StepRecord) -> str:
+    way = f"by {step.channel}"
+    return f"{way} through {' or '.join(step.vendors)}" if step.vendors else way
+
+
+def _receipt(attempt: AttemptRecord, receipt: ReceiptRecord) -> Happening:
+    return Happening(
+        at=receipt.recorded_at,
+        kind="given_up" if receipt.status == "timed_out" else "receipt",
+        text=receipt_sentence(attempt, receipt),
+        step=attempt.step,
+        channel=attempt.channel,
+        vendor=attempt.vendor or UNSET,
+        status=receipt.status,
+        reason=receipt.code or receipt.reason or UNSET,
+        attempt_id=attempt.id,
     )
 
 

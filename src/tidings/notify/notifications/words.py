@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 from typing import Final
 
-from tidings.contracts.delivery import AttemptRecord, ExecutionRecord
+from tidings.contracts.delivery import AttemptRecord, ExecutionRecord, ReceiptRecord
 from tidings.notify.decide.model import Gate, Line
 from tidings.notify.decide.reasons import SENTENCES
 
@@ -33,6 +33,16 @@ _OTHERS: Final[dict[str, str]] = {
     "render_failed": "The message could not be put into words.",
     "no_channel": "There is no channel to reach the recipient on.",
     "no_route": "There is no channel that is set up and that the template has words for.",
+    "not_in_time": "What was waited for did not come in time.",
+    "cost_cap": "It would have cost more than is left of what the message may cost.",
+    "circuit_open": "The vendor fails too often just now, and is left alone for a while.",
+    "vendor_limit": "The vendor's account takes no more messages for now.",
+    "address_refused": "The recipient's side had refused this address already.",
+    "condition_priority": "The policy takes this step for other priorities only.",
+    "condition_prefix": "The policy takes this step for other countries only.",
+    "condition_hours": "The policy takes this step at other hours only.",
+    "condition_reachable": "The recipient is not known to be reachable there.",
+    "condition_score": "This channel has reached the recipient too seldom.",
 }
 _RENDERING = "render_"
 
@@ -123,7 +133,28 @@ def attempt_sentence(attempt: AttemptRecord) -> str:
         return f"{how}: handed to {vendor}, whose answer is awaited."
     answer = answer_words(attempt.status, vendor)
     why = "" if attempt.reason is None or attempt.status == "accepted" else f" ({attempt.reason})"
-    return f"{how}: {answer}{why}."
+    cost = f", for {money(attempt.cost_micros, attempt.cost_currency)}" if attempt.cost_micros else ""
+    chosen = f" It was chosen: {attempt.why}." if attempt.why else ""
+    return f"{how}: {answer}{why}{cost}.{chosen}"
+
+
+def receipt_sentence(attempt: AttemptRecord, receipt: ReceiptRecord) -> str:
+    """What was heard of an attempt afterwards."""
+    how = f"Step {attempt.step}, {attempt.channel}"
+    if receipt.status == "timed_out":
+        return f"{how}: no receipt came in time, and the step was given up."
+    if receipt.status == "cancelled":
+        return f"{how}: called off, because it was delivered elsewhere."
+    code = f" ({receipt.code})" if receipt.code else ""
+    late = " The step had been given up, or all was over." if receipt.late else ""
+    return f"{how}: {answer_words(receipt.status, attempt.vendor or 'the vendor')}{code}.{late}"
+
+
+def money(micros: int, currency: str | None) -> str:
+    """An amount as it is read aloud."""
+    amount = f"{micros / 1_000_000:.6f}".rstrip("0")
+    whole, _, part = amount.partition(".")
+    return f"{whole}.{part:0<2} {currency or ''}".rstrip()
 
 
 def answer_words(status: str, vendor: str) -> str:

@@ -19,7 +19,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=37, newest=37)
+SERVES: Final = SchemaRange(oldest=39, newest=39)
 
 
 async def check_servable(connection: asyncpg.Connection, serves: SchemaRange = SERVES) -> None:

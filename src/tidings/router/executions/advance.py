@@ -1,22 +1,25 @@
-"""The use case "these ladders are due": look where each stands, have its step prepared, note the call, make it."""
+"""The use case "these ladders are due": look where each stands, have its steps prepared, note the calls, make them."""
 
-from collections.abc import Callable, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Sequence
+from datetime import timedelta
 
 from msgspec.structs import replace
 
-from tidings.contracts.delivery import PreparedStep, ReadyStep, StepAsk, StepPreparer
+from tidings.contracts.delivery import ReadyStep, StepAsk, StepPreparer
 from tidings.contracts.messages import OutboundMessage
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.ids import TenantId
 from tidings.kernel.logs import get_logger
-from tidings.router.executions import store
+from tidings.router.executions import news
+from tidings.router.executions.booking import Booking, Want
 from tidings.router.executions.call import Caller
-from tidings.router.executions.model import ATTEMPT, ExecutionId, Live, Note, Observer, moment
+from tidings.router.executions.model import Booked, Called, ExecutionId, Live, Note, Observer, moment
 from tidings.router.executions.record import give_back
 from tidings.router.executions.store import Claimed
-from tidings.router.ladder.model import Call, WorkerDied
+from tidings.router.ladder.climb import open_calls
+from tidings.router.ladder.decide import Ladder
+from tidings.router.ladder.model import Barred, Happened, Turn
 
 _log = get_logger("executions")
 #: What could not be prepared, or not be looked at, is tried again after this.
@@ -31,22 +34,24 @@ class Advancer:
         db: Database,
         caller: Caller,
         preparer: StepPreparer,
+        booking: Booking,
         *,
+        ladder: Ladder,
         clock: Clock,
-        luck: Callable[[], float],
         observer: Observer,
     ) -> None:
         self._db = db
         self._caller = caller
         self._preparer = preparer
+        self._booking = booking
+        self._ladder = ladder
         self._clock = clock
-        self._luck = luck
         self._observer = observer
 
     async def advance(self, tenant_id: TenantId, worker: str, ids: Sequence[ExecutionId]) -> None:
         """Whatever goes wrong before a vendor is called, the ladders are given back."""
         try:
-            calls = await self._ready(tenant_id, worker, ids)
+            calls, over = await self._ready(tenant_id, worker, ids)
         except Exception as error:  # noqa: BLE001  # whatever it is, the claims must not be kept for nothing
             self._observer.failed("advance")
             _log.error("steps_not_prepared", tenant_id=tenant_id, count=len(ids), error=type(error).__name__)
@@ -56,63 +61,102 @@ class Advancer:
             return
         if calls:
             await self._caller.call(tenant_id, worker, calls)
+        await self._caller.call_off(tenant_id, over)
 
     async def _ready(
         self, tenant_id: TenantId, worker: str, ids: Sequence[ExecutionId]
-    ) -> list[tuple[Live, OutboundMessage]]:
-        async with self._db.tenant(tenant_id, by_index=True) as tx:
-            lives = await store.load_claimed(tx, ids, worker=worker)
-        asking, notes = self._look(lives)
-        prepared: Sequence[PreparedStep] = ()
+    ) -> tuple[list[Called], list[Note]]:
+        """Those whose calls are noted, and those of the others that are over; what happened to all of them is written."""
+        asking, notes = self._looked(await news.load(self._db, tenant_id, ids, worker=worker))
+        calls: dict[ExecutionId, tuple[Booked, ...]] = {}
         if asking:
-            prepared = await self._preparer.prepare(tenant_id, [_ask(live) for live in asking])
-        calls: list[tuple[Live, OutboundMessage]] = []
-        now = moment(self._clock)
-        for live, step in zip(asking, prepared, strict=True):
-            if isinstance(step, ReadyStep):
-                calls.append((self._called(live, now), step.message))
-            else:
-                decision = self._caller.ladder.after(live.here, step, now=now, luck=self._luck())
-                vendor = live.here.steps[live.here.step - 1].vendor
-                notes.append(Note(live=live, decision=decision, happened=step, vendor=vendor))
-        if calls:
-            async with self._db.tenant(tenant_id, by_index=True) as tx:
-                ours = await store.mark_attempts(tx, [live for live, _ in calls], worker=worker, now=now)
-            calls = [one for one in calls if one[0].id in ours]
-        await self._caller.recorder.record(tenant_id, worker, notes)
-        return calls
+            more, calls = await self._prepared(tenant_id, asking)
+            notes += more
+        written = await self._caller.recorder.record(tenant_id, worker, notes)
+        going = [
+            Called(live=_as_written(note), calls=calls[id_])
+            for id_, note in written.items()
+            if note.keep and id_ in calls
+        ]
+        return going, [note for note in written.values() if note.turn.needless]
 
-    def _called(self, live: Live, now: datetime) -> Live:
-        """The same ladder, with the call that is about to be made."""
-        deadline = self._caller.ladder.step_deadline(live.here, now=now)
-        here = replace(live.here, tries=live.here.tries + 1, step_deadline_at=deadline)
-        return replace(live, here=here, attempt_id=ATTEMPT.new(now), attempt_started_at=now)
-
-    def _look(self, lives: Sequence[Live]) -> tuple[list[Live], list[Note]]:
-        """Those whose step is to be prepared, and what is known about the others already."""
-        now = self._clock.now()
-        asking: list[Live] = []
+    def _looked(self, loaded: Sequence[tuple[Live, Sequence[Happened]]]) -> tuple[list[Note], list[Note]]:
+        """Those whose steps are to be prepared, and what is known about the others already."""
+        asking: list[Note] = []
         notes: list[Note] = []
-        for live in lives:
-            if live.attempt_id is not None:
-                died = WorkerDied()
-                decision = self._caller.ladder.after(live.here, died, now=now, luck=self._luck())
-                step = live.here.steps[live.here.step - 1]
-                notes.append(Note(live=live, decision=decision, happened=died, vendor=step.vendor))
-                continue
-            look = self._caller.ladder.look(live.here, now=now)
-            if isinstance(look, Call):
-                asking.append(live)
-            else:
-                notes.append(Note(live=live, decision=look))
+        for live, heard in loaded:
+            died = open_calls(live.here.legs)
+            note = self._caller.recorder.after(live, (*died, *heard))
+            # A call whose answer was never learned is written before another one is made.
+            (asking if note.turn.ask and not died else notes).append(note)
         return asking, notes
 
+    async def _prepared(
+        self, tenant_id: TenantId, asking: Sequence[Note]
+    ) -> tuple[list[Note], dict[ExecutionId, tuple[Booked, ...]]]:
+        """The notes of all of them, and the calls of those that are ready."""
+        asks = [(note, step) for note in asking for step in note.turn.ask]
+        prepared = await self._preparer.prepare(
+            tenant_id, [_ask(note.live, note.turn, s) for note, s in asks]
+        )
+        ready: list[list[tuple[int, OutboundMessage]]] = [[] for _ in asking]
+        barred: list[list[Happened]] = [[] for _ in asking]
+        places = {note.live.id: place for place, note in enumerate(asking)}
+        for (note, step), answer in zip(asks, prepared, strict=True):
+            place = places[note.live.id]
+            if isinstance(answer, ReadyStep):
+                ready[place].append((step, answer.message))
+            else:
+                barred[place].append(Barred(step=step, by=answer))
+        wants = [
+            Want(here=note.turn.there, ready=some, is_test=note.live.is_test, currency=note.live.currency)
+            for note, some in zip(asking, ready, strict=True)
+        ]
+        booked = await self._booking.book(tenant_id, wants)
+        notes: list[Note] = []
+        calls: dict[ExecutionId, tuple[Booked, ...]] = {}
+        for note, found, refused in zip(asking, booked, barred, strict=True):
+            going = tuple(one for one in found if isinstance(one, Booked))
+            held_back = (*refused, *(one for one in found if not isinstance(one, Booked)))
+            noted, calls[note.live.id] = self._noted(note, held_back, going)
+            notes.append(noted)
+        return notes, calls
 
-def _ask(live: Live) -> StepAsk:
-    here = live.here
+    def _noted(
+        self, note: Note, held_back: tuple[Happened, ...], going: tuple[Booked, ...]
+    ) -> tuple[Note, tuple[Booked, ...]]:
+        """What is written before the calls, and the calls: those that are about to be made are part of it."""
+        after = self._caller.recorder.further(note, held_back)
+        # Time has passed since they were asked for: some may be over by now.
+        going = tuple(one for one in going if one.step in after.turn.ask)
+        if not going:
+            return after, ()
+        now = moment(self._clock)
+        marked = {one.step: one.calling() for one in going}
+        turn = after.turn
+        there = self._ladder.called(turn.there, marked, now=now)
+        held = Turn(
+            there=there,
+            due_at=now,
+            fresh=turn.fresh,
+            late=turn.late,
+            learned=turn.learned,
+        )
+        currency = next((one.currency for one in going if one.currency is not None), None)
+        return replace(after, turn=held, keep=True, currency=currency), going
+
+
+def _as_written(note: Note) -> Live:
+    live = note.live
+    return replace(
+        live, here=note.turn.there, version=live.version + 1, currency=live.currency or note.currency
+    )
+
+
+def _ask(live: Live, turn: Turn, step: int) -> StepAsk:
     return StepAsk(
         notification_id=live.notification_id,
         recipient_id=live.recipient_id,
-        step=here.step,
-        channel=here.steps[here.step - 1].channel,
+        step=step,
+        channel=turn.there.steps[step - 1].channel,
     )

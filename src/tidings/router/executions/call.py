@@ -2,15 +2,18 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 
-from tidings.contracts.messages import OutboundMessage
+from msgspec.structs import replace
+
 from tidings.kernel.clock import Clock
 from tidings.kernel.ids import TenantId
-from tidings.router.executions.model import Live, Note, Observer
+from tidings.router.executions.call_off import call_off
+from tidings.router.executions.model import Booked, Called, Note, Observer
 from tidings.router.executions.record import Recorder
-from tidings.router.ladder.decide import Ladder, told_as
-from tidings.router.ladder.model import EXPIRED, End
+from tidings.router.ladder.climb import told_as
+from tidings.router.ladder.model import Answered, NotCalled
+from tidings.router.traffic.board import Traffic
 from tidings.router.vendors.vendors import Vendors
 
 
@@ -22,58 +25,99 @@ class Caller:
         vendors: Vendors,
         recorder: Recorder,
         *,
-        ladder: Ladder,
+        traffic: Traffic,
         clock: Clock,
-        luck: Callable[[], float],
         observer: Observer,
     ) -> None:
         self.recorder = recorder
-        self.ladder = ladder
         self._vendors = vendors
+        self._traffic = traffic
         self._clock = clock
-        self._luck = luck
         self._observer = observer
 
-    async def call(
-        self, tenant_id: TenantId, worker: str, calls: Sequence[tuple[Live, OutboundMessage]]
-    ) -> None:
-        """Each vendor gets its set at once; a slow one keeps no other waiting."""
-        now = self._clock.now()
-        too_late: list[Note] = []
-        by_vendor: dict[str, list[tuple[Live, OutboundMessage]]] = {}
-        for live, message in calls:
-            here = live.here
-            if now >= here.expires_at:
-                too_late.append(Note(live=live, decision=End(result="FAILED", reason=EXPIRED)))
-                continue
-            vendor = self._vendors.of(here.steps[here.step - 1].vendor, message, is_test=live.is_test)
-            by_vendor.setdefault(vendor, []).append((live, message))
-        sets = [self._call(tenant_id, worker, vendor, some) for vendor, some in by_vendor.items()]
-        if too_late:
-            sets.append(self.recorder.record(tenant_id, worker, too_late))
+    async def call(self, tenant_id: TenantId, worker: str, ladders: Sequence[Called]) -> None:
+        """Each vendor gets its set at once; a slow one keeps no other waiting, but for steps of one ladder."""
+        single = [ladder for ladder in ladders if len(ladder.calls) == 1]
+        several = [ladder for ladder in ladders if len(ladder.calls) > 1]
+        sets = [self._call_singles(tenant_id, worker, some) for some in _by_vendor(single)]
+        if several:
+            sets.append(self._call_several(tenant_id, worker, several))
         if len(sets) == 1:
             await sets[0]
         else:
             await asyncio.gather(*sets)
 
-    async def _call(
-        self, tenant_id: TenantId, worker: str, vendor: str, calls: Sequence[tuple[Live, OutboundMessage]]
-    ) -> None:
-        started = self._clock.monotonic()
-        sent = await self._vendors.send(tenant_id, vendor, [message for _, message in calls])
+    async def _call_singles(self, tenant_id: TenantId, worker: str, ladders: Sequence[Called]) -> None:
+        answers = await self._send(tenant_id, [(ladder, ladder.calls[0]) for ladder in ladders])
+        await self._record(tenant_id, worker, ladders, [[answer] for answer in answers])
+
+    async def _call_several(self, tenant_id: TenantId, worker: str, ladders: Sequence[Called]) -> None:
+        """Steps of one ladder, side by side: what became of them is written together."""
+        answers: list[list[Answered | NotCalled]] = [[] for _ in ladders]
+        places = {ladder.live.id: place for place, ladder in enumerate(ladders)}
+
+        async def send(some: Sequence[tuple[Called, Booked]]) -> None:
+            for (ladder, _), answer in zip(some, await self._send(tenant_id, some), strict=True):
+                answers[places[ladder.live.id]].append(answer)
+
+        by_vendor: dict[tuple[str, float | None], list[tuple[Called, Booked]]] = {}
+        for ladder in ladders:
+            for call in ladder.calls:
+                by_vendor.setdefault((call.vendor, call.within), []).append((ladder, call))
+        await asyncio.gather(*map(send, by_vendor.values()))
+        await self._record(tenant_id, worker, ladders, answers)
+
+    async def _send(
+        self, tenant_id: TenantId, calls: Sequence[tuple[Called, Booked]]
+    ) -> list[Answered | NotCalled]:
+        """One answer each; all of them go to one vendor."""
         now = self._clock.now()
-        notes = [
-            Note(
-                live=live,
-                decision=self.ladder.after(live.here, outcome, now=now, luck=self._luck()),
-                happened=outcome,
-                vendor=sent.vendor,
-                account_id=sent.account_id,
-            )
-            for (live, _), outcome in zip(calls, sent.outcomes, strict=True)
-        ]
+        answers: list[Answered | NotCalled] = [NotCalled(step=call.step) for _, call in calls]
+        going = [place for place, (ladder, _) in enumerate(calls) if now < ladder.live.here.expires_at]
+        if not going:
+            return answers
+        first = calls[going[0]][1]
+        messages = [calls[place][1].message for place in going]
+        started = self._clock.monotonic()
+        sent = await self._vendors.send(tenant_id, first.vendor, messages, within=first.within)
         took = self._clock.monotonic() - started
-        statuses = Counter(told[0] for outcome in sent.outcomes if (told := told_as(outcome)))
-        for status, count in statuses.items():
+        for place, outcome in zip(going, sent.outcomes, strict=True):
+            answers[place] = Answered(step=calls[place][1].step, outcome=outcome, receipts=sent.receipts)
+        if sent.account_id is not None:
+            told = zip((message.to for message in messages), sent.outcomes, strict=True)
+            self._traffic.observe_set(sent.account_id, told, seconds=took)
+        for status, count in Counter(told_as(outcome)[0] for outcome in sent.outcomes).items():
             self._observer.called(sent.vendor, status, count, took)
-        await self.recorder.record(tenant_id, worker, notes)
+        return answers
+
+    async def _record(
+        self,
+        tenant_id: TenantId,
+        worker: str,
+        ladders: Sequence[Called],
+        answers: Sequence[Sequence[Answered | NotCalled]],
+    ) -> None:
+        notes = [
+            replace(self.recorder.after(ladder.live, answered), currency=_currency(ladder))
+            for ladder, answered in zip(ladders, answers, strict=True)
+        ]
+        written = await self.recorder.record(tenant_id, worker, notes)
+        await self.call_off(tenant_id, written.values())
+
+    async def call_off(self, tenant_id: TenantId, notes: Iterable[Note]) -> None:
+        """Have vendors forget what nobody needs any more, where they can."""
+        needless = [(note.live.id, past) for note in notes for past in note.turn.needless]
+        if needless:
+            await call_off(self.recorder.db, self._vendors, tenant_id, needless, clock=self._clock)
+
+
+def _by_vendor(ladders: Sequence[Called]) -> list[list[Called]]:
+    sets: dict[tuple[str, float | None], list[Called]] = {}
+    for ladder in ladders:
+        call = ladder.calls[0]
+        sets.setdefault((call.vendor, call.within), []).append(ladder)
+    return list(sets.values())
+
+
+def _currency(ladder: Called) -> str | None:
+    return next((call.currency for call in ladder.calls if call.currency is not None), None)

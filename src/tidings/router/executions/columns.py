@@ -6,28 +6,25 @@ from typing import Any, Final
 
 import msgspec
 
-from tidings.contracts.delivery import OUTCOME_SUBJECT, AttemptTold, DeliveryOutcome, SkipStep
-from tidings.contracts.messages import Accepted
+from tidings.contracts.delivery import OUTCOME_SUBJECT, AttemptTold, DeliveryOutcome
 from tidings.kernel.events import Event, envelope_of
 from tidings.kernel.ids import EVENT, TenantId
-from tidings.router.executions.model import ATTEMPT, Note
-from tidings.router.executions.snapshot import past_text
-from tidings.router.ladder.decide import moved, told_as
-from tidings.router.ladder.model import End, Move, Past
+from tidings.router.executions.model import Note
+from tidings.router.executions.snapshot import path_text, state_text
+from tidings.router.ladder.model import End, Past
 
 #: Where the router's own events come from.
 SOURCE: Final = "/tidings/router"
 
 _NAMES: Final = (
-    "ids", "fences",
-    "steps", "triess", "step_deadline_ats", "due_ats", "paths",
-    "results", "evidences", "final_channels", "event_ids", "payloads", "envelopes",
-    "attempt_ids", "attempt_started_ats", "attempt_steps", "channels", "account_ids", "vendors",
-    "provider_message_ids", "statuses", "reasons",
+    "ids", "versions", "keeps", "reserveds", "spents", "currencies", "states", "due_ats",
+    "results", "evidences", "final_channels", "paths", "event_ids", "payloads", "envelopes",
 )  # fmt: skip
-_NO_ATTEMPT: Final = (None,) * 9
-_NO_END: Final = (None,) * 6
-_NO_MOVE: Final = (None,) * 5
+_ATTEMPT_NAMES: Final = (
+    "attempt_executions", "attempt_ids", "attempt_started_ats", "attempt_steps", "channels", "account_ids", "vendors",
+    "provider_message_ids", "statuses", "reasons", "costs", "cost_currencies",
+)  # fmt: skip
+_NO_END: Final = (None,) * 7
 
 _encode = msgspec.json.Encoder().encode
 
@@ -35,61 +32,43 @@ _encode = msgspec.json.Encoder().encode
 def columns_of(tenant_id: TenantId, notes: Sequence[Note], *, now: datetime) -> dict[str, list[Any]]:
     """By the names that the statement gives them."""
     rows = [_row(tenant_id, note, now) for note in notes]
-    return dict(zip(_NAMES, map(list, zip(*rows, strict=True)), strict=True))
+    made = [_attempt(note, past) for note in notes for past in note.turn.fresh]
+    attempts = list(map(list, zip(*made, strict=True))) if made else [[] for _ in _ATTEMPT_NAMES]
+    return {
+        **dict(zip(_NAMES, map(list, zip(*rows, strict=True)), strict=True)),
+        **dict(zip(_ATTEMPT_NAMES, attempts, strict=True)),
+    }
 
 
 def _row(tenant_id: TenantId, note: Note, now: datetime) -> tuple[Any, ...]:
-    live, decision = note.live, note.decision
-    past = _past(note, now)
-    attempt = _NO_ATTEMPT if past is None else _attempt(note, past)
-    if isinstance(decision, End):
-        return (live.id, live.attempt_id, *_NO_MOVE, *_end(tenant_id, note, decision, past, now), *attempt)
-    return (live.id, live.attempt_id, *_move(note, decision, past, now), *_NO_END, *attempt)
-
-
-def _past(note: Note, now: datetime) -> Past | None:
-    """The call or the skipped step that this is about."""
-    happened, live = note.happened, note.live
-    told = None if happened is None else told_as(happened)
-    if told is None:
-        return None
-    return Past(
-        id=live.attempt_id or ATTEMPT.new(now),
-        step=live.here.step,
-        channel=live.here.steps[live.here.step - 1].channel,
-        status=told[0],
-        started_at=live.attempt_started_at or now,
-        ended_at=now,
-        vendor=note.vendor,
-        reason=told[1],
-        provider_message_id=happened.provider_message_id if isinstance(happened, Accepted) else None,
-        result=happened.result if isinstance(happened, SkipStep) else None,
-    )
+    live, turn = note.live, note.turn
+    purse = turn.there.purse
+    known = (live.id, live.version, note.keep, purse.reserved, purse.spent, note.currency)
+    if turn.end is not None:
+        return (*known, None, None, *_end(tenant_id, note, turn.end, now))
+    # What is asked for and not taken up in the same go is due at once.
+    return (*known, state_text(turn.there), now if turn.ask else turn.due_at, *_NO_END)
 
 
 def _attempt(note: Note, past: Past) -> tuple[Any, ...]:
     return (
+        note.live.id,
         past.id,
         past.started_at,
         past.step,
         past.channel,
-        note.account_id,
+        past.account,
         past.vendor,
         past.provider_message_id,
         past.status,
         past.reason,
+        past.cost,
+        (note.currency or note.live.currency) if past.cost else None,
     )
 
 
-def _move(note: Note, decision: Move, past: Past | None, now: datetime) -> tuple[Any, ...]:
-    there, due_at = moved(note.live.here, decision, past, now=now)
-    return there.step, there.tries, there.step_deadline_at, due_at, past_text(there.past)
-
-
-def _end(tenant_id: TenantId, note: Note, decision: End, past: Past | None, now: datetime) -> tuple[Any, ...]:
-    live = note.live
-    before = live.here.past
-    all_of_them = before if past is None else (*before, past)
+def _end(tenant_id: TenantId, note: Note, end: End, now: datetime) -> tuple[Any, ...]:
+    live, past = note.live, note.turn.there.past
     event = Event(
         id=EVENT.new(now),
         tenant_id=tenant_id,
@@ -100,21 +79,22 @@ def _end(tenant_id: TenantId, note: Note, decision: End, past: Past | None, now:
                 notification_id=live.notification_id,
                 recipient_id=live.recipient_id,
                 execution_id=live.id,
-                result=decision.result,
+                result=end.result,
                 ended_at=now,
-                evidence=decision.evidence,
-                final_channel=decision.final_channel,
-                reason=decision.reason,
-                attempts=tuple(_told(one) for one in all_of_them),
+                evidence=end.evidence,
+                final_channel=end.final_channel,
+                reason=end.reason,
+                attempts=tuple(_told(one) for one in past),
             )
         ).decode(),
         source=SOURCE,
         time=now,
     )
     return (
-        decision.result,
-        decision.evidence,
-        decision.final_channel,
+        end.result,
+        end.evidence,
+        end.final_channel,
+        path_text(past),
         event.id,
         event.data,
         envelope_of(event),
@@ -126,10 +106,16 @@ def _told(past: Past) -> AttemptTold:
         id=past.id,
         step=past.step,
         channel=past.channel,
-        status=past.status,
+        status=past.receipt if past.receipt in _BETTER else past.status,
         started_at=past.started_at,
         ended_at=past.ended_at,
         vendor=past.vendor,
         reason=past.reason,
         provider_message_id=past.provider_message_id,
     )
+
+
+#: Receipts that say more than the call's own answer did.
+_BETTER: Final = frozenset(
+    {"sent", "delivered", "delivered_read", "failed_perm", "rejected_by_provider", "rejected_by_recipient"}
+)

@@ -1,15 +1,16 @@
 """What the router can tell of the ladders of some notifications, for those who explain."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
+from itertools import zip_longest
 from typing import Final
 
-from tidings.contracts.delivery import AttemptRecord, ExecutionRecord, Route
+from tidings.contracts.delivery import AttemptRecord, ExecutionRecord, ReceiptRecord, Route, StepRecord
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Row, TenantTx
 from tidings.kernel.ids import NotificationId
 from tidings.router.executions import store
-from tidings.router.executions.snapshot import steps_of
+from tidings.router.executions.snapshot import Frozen, frozen_of, path_of, state_of
 
 #: The status of a call that has not been answered yet.
 UNDER_WAY: Final = "under_way"
@@ -18,7 +19,7 @@ _LEEWAY = timedelta(minutes=5)
 
 
 class StoredHistory:
-    """The contract's `ExecutionHistory`: three statements for any number of notifications."""
+    """The contract's `ExecutionHistory`: four statements for any number of notifications."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -32,12 +33,19 @@ class StoredHistory:
         now = self._clock.now() + _LEEWAY
         ladders = [(row["id"], row["started_at"], now) for row in live]
         ladders += [(row["id"], row["started_at"], row["terminated_at"] + _LEEWAY) for row in ended]
+        rows = await store.find_attempts(tx, ladders) if ladders else []
+        calls = [(row["id"], row["started_at"]) for row in rows if row["provider_message_id"] is not None]
+        receipts: dict[str, list[ReceiptRecord]] = {}
+        for row in await store.find_receipts(tx, calls) if calls else ():
+            receipts.setdefault(row["attempt_id"], []).append(_receipt(row))
+        why = {past.id: past.why for row in ended for past in path_of(row["fallback_path"])}
+        why |= {past.id: past.why for row in live for past in state_of(row["state"]).past}
         attempts: dict[str, list[AttemptRecord]] = {}
-        for row in await store.find_attempts(tx, ladders) if ladders else ():
-            attempts.setdefault(row["execution_id"], []).append(_attempt(row))
+        for row in rows:
+            heard = tuple(receipts.get(row["id"], ()))
+            attempts.setdefault(row["execution_id"], []).append(_attempt(row, heard, why.get(row["id"])))
         for row in live:
-            if row["attempt_id"] is not None:
-                attempts.setdefault(row["id"], []).append(_under_way(row))
+            attempts.setdefault(row["id"], []).extend(_under_way(row))
         found: dict[NotificationId, list[ExecutionRecord]] = {}
         for row in (*ended, *live):
             record = _execution(row, tuple(attempts.get(row["id"], ())))
@@ -48,12 +56,13 @@ class StoredHistory:
 def _execution(row: Row, attempts: tuple[AttemptRecord, ...]) -> ExecutionRecord:
     over = "outcome" in row.keys()  # noqa: SIM118  # a driver's row says `in` of its values
     ended_at: datetime | None = row["terminated_at"] if over else None
+    frozen = frozen_of(row["ladder_snapshot"])
     return ExecutionRecord(
         id=row["id"],
         notification_id=row["notification_id"],
         recipient_id=row["recipient_id"],
         strategy=row["strategy"],
-        routes=tuple(Route(channel=s.channel, vendor=s.vendor) for s in steps_of(row["ladder_snapshot"])),
+        routes=tuple(Route(channel=s.channel, vendor=next(iter(s.vendors), "")) for s in frozen.steps),
         policy_id=row["policy_id"],
         policy_version=row["policy_version"],
         started_at=row["started_at"],
@@ -63,10 +72,32 @@ def _execution(row: Row, attempts: tuple[AttemptRecord, ...]) -> ExecutionRecord
         final_channel=row["final_channel"] if over else None,
         due_at=None if over else row["due_at"],
         attempts=attempts,
+        steps=tuple(_steps(frozen)),
+        order=frozen.order,
+        cost_cap_micros=None if over else row["cost_cap_micros"],
+        cost_reserved_micros=0 if over else row["cost_reserved_micros"],
+        cost_spent_micros=row["total_cost_micros"] if over else row["cost_spent_micros"],
+        cost_currency=row["cost_currency"],
     )
 
 
-def _attempt(row: Row) -> AttemptRecord:
+def _steps(frozen: Frozen) -> Iterator[StepRecord]:
+    for step, why in zip_longest(frozen.steps, frozen.why):
+        yield StepRecord(
+            channel=step.channel,
+            vendors=step.vendors,
+            success=step.success,
+            deadline_seconds=step.deadline,
+            retry_budget=step.retries,
+            barred=step.barred,
+            probability=why.p if why is not None else None,
+            usual_cost_micros=why.cost_micros if why is not None else None,
+            index=why.index if why is not None else None,
+            drawn=why is not None and why.drawn,
+        )
+
+
+def _attempt(row: Row, receipts: tuple[ReceiptRecord, ...], why: str | None) -> AttemptRecord:
     return AttemptRecord(
         id=row["id"],
         step=row["step_index"],
@@ -77,19 +108,41 @@ def _attempt(row: Row) -> AttemptRecord:
         provider_message_id=row["provider_message_id"],
         started_at=row["started_at"],
         ended_at=row["terminated_at"],
+        cost_micros=row["cost_micros"],
+        cost_currency=row["cost_currency"],
+        why=why,
+        receipts=receipts,
     )
 
 
-def _under_way(row: Row) -> AttemptRecord:
-    step = steps_of(row["ladder_snapshot"])[row["step_index"] - 1]
-    return AttemptRecord(
-        id=row["attempt_id"],
-        step=row["step_index"],
-        channel=step.channel,
-        vendor=step.vendor,
-        status=UNDER_WAY,
-        reason=None,
-        provider_message_id=None,
-        started_at=row["attempt_started_at"],
-        ended_at=None,
+def _receipt(row: Row) -> ReceiptRecord:
+    return ReceiptRecord(
+        id=row["id"],
+        status=row["status"],
+        recorded_at=row["recorded_at"],
+        occurred_at=row["occurred_at"],
+        code=row["provider_code"],
+        reason=row["reason"],
+        late=row["late"],
     )
+
+
+def _under_way(row: Row) -> list[AttemptRecord]:
+    """Calls that are not answered yet."""
+    steps = frozen_of(row["ladder_snapshot"]).steps
+    return [
+        AttemptRecord(
+            id=leg.calling.id,
+            step=leg.step,
+            channel=steps[leg.step - 1].channel,
+            vendor=leg.calling.vendor,
+            status=UNDER_WAY,
+            reason=None,
+            provider_message_id=None,
+            started_at=leg.calling.started_at,
+            ended_at=None,
+            why=leg.calling.why,
+        )
+        for leg in state_of(row["state"]).legs
+        if leg.calling is not None
+    ]

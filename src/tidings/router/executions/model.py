@@ -8,14 +8,13 @@ from typing import NewType, Protocol, TypeAlias
 import msgspec
 
 from tidings.contracts.messages import OutboundMessage
+from tidings.contracts.words import Priority
 from tidings.kernel.clock import Clock
-from tidings.kernel.ids import IdKind, NotificationId, RecipientId, TenantId
-from tidings.router.ladder.model import Decision, Happened, Position
+from tidings.kernel.ids import IdKind, NotificationId, RecipientId, TenantId, time_of
+from tidings.router.ladder.model import Calling, Happened, Position, Turn
 
 ExecutionId = NewType("ExecutionId", str)
-AttemptId = NewType("AttemptId", str)
 EXECUTION = IdKind("exec", ExecutionId)
-ATTEMPT = IdKind("attempt", AttemptId)
 
 #: Who has the work in hand; another one after this process was taken for dead.
 WorkerId: TypeAlias = Callable[[], str]
@@ -27,23 +26,62 @@ class Live(msgspec.Struct, frozen=True, kw_only=True):
     id: ExecutionId
     notification_id: NotificationId
     recipient_id: RecipientId
+    priority: Priority
     is_test: bool
     here: Position
-    #: The call under way.
-    attempt_id: AttemptId | None = None
-    attempt_started_at: datetime | None = None
+    #: As it was read: whoever writes another one first is right.
+    version: int = 1
+    #: What its costs are in; None while there were none.
+    currency: str | None = None
+    #: How many receipts there are to be read.
+    receipts: int = 0
 
 
 class Note(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that happened to a ladder, and what follows."""
+    """What happened to a ladder, and what follows."""
 
     live: Live
-    decision: Decision
-    #: None where nothing but time has passed.
-    happened: Happened | None = None
-    #: Who was called, through which account.
-    vendor: str | None = None
+    turn: Turn
+    happened: tuple[Happened, ...] = ()
+    #: It stays in our hands: its calls are about to be made.
+    keep: bool = False
+    currency: str | None = None
+
+
+class Booked(msgspec.Struct, frozen=True, kw_only=True):
+    """A step that is ready, with the vendor that takes it and what is held for it."""
+
+    step: int
+    message: OutboundMessage
+    #: The id of the call, noted before it is made.
+    call_id: str
+    vendor: str
     account_id: str | None = None
+    #: In micros of the ladder's currency.
+    cost: int = 0
+    currency: str | None = None
+    #: Seconds that the call may take; None: as long as the adapter says.
+    within: float | None = None
+    #: Why this vendor, where there was a choice.
+    why: str | None = None
+
+    def calling(self) -> Calling:
+        """The call, as it is noted before it is made."""
+        return Calling(
+            id=self.call_id,
+            vendor=self.vendor,
+            account=self.account_id,
+            started_at=time_of(self.call_id),
+            reserved=self.cost,
+            why=self.why,
+        )
+
+
+class Called(msgspec.Struct, frozen=True, kw_only=True):
+    """A ladder whose calls are noted, and the calls."""
+
+    live: Live
+    calls: tuple[Booked, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +92,7 @@ class Begun:
     #: Who has them in hand.
     worker: str
     #: Those whose first step is ready.
-    calls: list[tuple[Live, OutboundMessage]]
+    calls: list[Called]
     #: Those that have no step at all.
     without_steps: list[Live]
     #: Whether some wait for their first step to be prepared.

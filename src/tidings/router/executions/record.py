@@ -1,8 +1,10 @@
 """Writes what became of a set; an answer that was learned is not forgotten because the database is away."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
+
+from msgspec.structs import replace
 
 from tidings.contracts.delivery import DeliveryResult
 from tidings.kernel.clock import Clock
@@ -11,70 +13,138 @@ from tidings.kernel.errors import DatabaseBusyError, DatabaseError, DatabaseUnav
 from tidings.kernel.ids import TenantId
 from tidings.kernel.jobs import Pauses
 from tidings.kernel.logs import get_logger
-from tidings.router.executions import store
+from tidings.router.executions import news, store
 from tidings.router.executions.alarm import Alarm
 from tidings.router.executions.columns import columns_of
-from tidings.router.executions.model import ExecutionId, Note, Observer, moment
+from tidings.router.executions.learning import observations_of
+from tidings.router.executions.model import ExecutionId, Live, Note, Observer, moment
 from tidings.router.executions.store import Claimed
-from tidings.router.ladder.model import Again, End, Next, Wait
+from tidings.router.ladder.decide import Ladder
+from tidings.router.ladder.model import NOT_IN_TIME, Happened, Turn
+from tidings.router.profiles.store import learn
 
 _log = get_logger("executions")
-#: What could not be written is looked at again after this; no vendor is called for it before it is.
-_LOOK_AGAIN = timedelta(minutes=5)
+#: What could not be written is looked at again after this.
+_LOOK_AGAIN = timedelta(seconds=5)
+#: Receipts that come while we write make us read and decide anew; so often at most before others get a go at it.
+_MOST_NEWS = 20
 
 
 class Recorder:
-    """One statement a set, fenced by the claim."""
+    """Writes notes. Nobody who lost a claim writes anything; whoever has not heard the news hears it and decides anew."""
 
     def __init__(
         self,
         db: Database,
         *,
+        ladder: Ladder,
         clock: Clock,
+        luck: Callable[[], float],
         alarm: Alarm,
         observer: Observer,
         patience: timedelta = timedelta(minutes=10),
     ) -> None:
-        """`patience`: how long to try while the database is away."""
-        self._db = db
+        """`patience`: how long an answer that was learned is kept while the database is away."""
+        self.db = db
+        self._ladder = ladder
         self._clock = clock
+        self._luck = luck
         self._alarm = alarm
         self._observer = observer
         self._patience = patience.total_seconds()
 
-    async def record(self, tenant_id: TenantId, worker: str, notes: Sequence[Note]) -> None:
-        """Write it, or give the ladders back where that can't be done."""
-        if not notes:
-            return
-        now = moment(self._clock)
-        columns = columns_of(tenant_id, notes, now=now)
-        try:
-            kept = await self._write(tenant_id, worker, columns, now)
-        except (DatabaseUnavailableError, DatabaseBusyError):
-            await self._give_back(tenant_id, worker, notes)
-            return
-        except DatabaseError as error:
-            self._observer.failed("record")
-            _log.error("outcomes_not_recorded", tenant_id=tenant_id, count=len(notes), error=str(error))
-            if len(notes) == 1:
-                await self._give_back(tenant_id, worker, notes)
-                return
-            # One of them is to blame; the others must not share its fate.
-            middle = len(notes) // 2
-            await self.record(tenant_id, worker, notes[:middle])
-            await self.record(tenant_id, worker, notes[middle:])
-            return
-        self._tell(notes, kept, now)
+    def after(self, live: Live, happened: Sequence[Happened] = ()) -> Note:
+        """What follows from what happened to a ladder."""
+        turn = self._ladder.turn(live.here, happened, now=self._clock.now(), luck=self._luck())
+        return Note(live=live, turn=turn, happened=tuple(happened))
+
+    def further(self, note: Note, happened: Sequence[Happened]) -> Note:
+        """What follows when more happens before the note is written."""
+        if not happened:
+            return note
+        first = note.turn
+        then = self._ladder.turn(first.there, happened, now=self._clock.now(), luck=self._luck())
+        turn = Turn(
+            there=then.there,
+            end=then.end,
+            ask=then.ask,
+            due_at=then.due_at,
+            fresh=(*first.fresh, *then.fresh),
+            late=(*first.late, *then.late),
+            needless=then.needless,
+            learned=(*first.learned, *then.learned),
+        )
+        return Note(live=note.live, turn=turn, happened=(*note.happened, *happened))
+
+    async def record(
+        self, tenant_id: TenantId, worker: str, notes: Sequence[Note]
+    ) -> dict[ExecutionId, Note]:
+        """Write a set; what was written of each, which may be another turn than was given. Those lost are left out.
+
+        Where one of them can't be written, the others are, and it is given back.
+        """
+        written: dict[ExecutionId, Note] = {}
+        for _ in range(_MOST_NEWS):
+            if not notes:
+                return written
+            # In one order with whoever brings receipts: nobody waits in a circle.
+            notes = sorted(notes, key=lambda note: note.live.id)
+            try:
+                kept = await self._write(tenant_id, worker, notes, moment(self._clock))
+            except (DatabaseUnavailableError, DatabaseBusyError):
+                break
+            except DatabaseError as error:
+                self._observer.failed("record")
+                _log.error("outcomes_not_recorded", tenant_id=tenant_id, count=len(notes), error=str(error))
+                if len(notes) == 1:
+                    break
+                # One of them is to blame; the others must not share its fate.
+                middle = len(notes) // 2
+                for half in (notes[:middle], notes[middle:]):
+                    written.update(await self.record(tenant_id, worker, half))
+                return written
+            done = [note for note in notes if note.live.id in kept]
+            self._tell(done)
+            written.update({note.live.id: note for note in done})
+            missed = [note for note in notes if note.live.id not in kept]
+            notes = await self._again(tenant_id, worker, missed) if missed else ()
+        await self._give_back(tenant_id, worker, notes)
+        return written
+
+    async def _again(self, tenant_id: TenantId, worker: str, missed: Sequence[Note]) -> list[Note]:
+        """The same happenings with the news that came between; what is not ours any more is left out."""
+        by_id = {note.live.id: note for note in missed}
+        fresh = await news.load(self.db, tenant_id, list(by_id), worker=worker)
+        if len(fresh) < len(missed):
+            self._observer.lost(len(missed) - len(fresh))
+            _log.warning("claims_lost", count=len(missed) - len(fresh))
+        found: list[Note] = []
+        for live, heard in fresh:
+            before = by_id[live.id]
+            # The news first: they were there before we wrote.
+            again = self.after(live, (*heard, *before.happened))
+            found.append(replace(again, currency=before.currency))
+        return found
 
     async def _write(
-        self, tenant_id: TenantId, worker: str, columns: dict[str, list[object]], now: datetime
+        self, tenant_id: TenantId, worker: str, notes: Sequence[Note], now: datetime
     ) -> set[ExecutionId]:
+        columns = columns_of(tenant_id, notes, now=now)
+        late = [(note.live.id, past.id) for note in notes for past in note.turn.late]
         give_up_at = self._clock.monotonic() + self._patience
         pauses = Pauses(first=0.05, longest=2.0)
         while True:
             try:
-                async with self._db.tenant(tenant_id, by_index=True) as tx:
-                    return await store.record_outcomes(tx, columns, worker=worker, now=now)
+                async with self.db.tenant(tenant_id, by_index=True) as tx:
+                    kept = await store.record_turns(tx, columns, worker=worker, now=now)
+                    if late and (given_up := [one for one in late if one[0] in kept]):
+                        await store.note_clock_events(
+                            tx, given_up, status="timed_out", reason=NOT_IN_TIME, now=now
+                        )
+                    learned = observations_of([note for note in notes if note.live.id in kept], now=now)
+                    if learned:
+                        await learn(tx, learned, now=now)
+                    return kept
             except (DatabaseUnavailableError, DatabaseBusyError):
                 # A commit whose answer was lost may have been one: then the fence lets nothing pass twice.
                 self._observer.failed("record")
@@ -84,21 +154,17 @@ class Recorder:
 
     async def _give_back(self, tenant_id: TenantId, worker: str, notes: Sequence[Note]) -> None:
         claims = [Claimed(tenant_id, note.live.id) for note in notes]
-        await give_back(self._db, claims, worker=worker, due_at=self._clock.now() + _LOOK_AGAIN)
+        await give_back(self.db, claims, worker=worker, due_at=self._clock.now() + _LOOK_AGAIN)
 
-    def _tell(self, notes: Sequence[Note], kept: set[ExecutionId], now: datetime) -> None:
-        if len(kept) < len(notes):
-            self._observer.lost(len(notes) - len(kept))
-            _log.warning("claims_lost", count=len(notes) - len(kept))
+    def _tell(self, notes: Sequence[Note]) -> None:
         ends: Counter[DeliveryResult] = Counter()
         for note in notes:
-            match note.decision:
-                case End(result=result):
-                    ends[result] += note.live.id in kept
-                case Again(at=at) | Wait(until=at):
-                    self._alarm.expect(at)
-                case Next():
-                    self._alarm.expect(now)
+            if note.turn.end is not None:
+                ends[note.turn.end.result] += 1
+            elif not note.keep:
+                self._alarm.expect(
+                    self._clock.now() if note.turn.ask else note.turn.due_at or self._clock.now()
+                )
         for result, count in ends.items():
             self._observer.ended(result, count)
 

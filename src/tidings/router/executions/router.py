@@ -1,19 +1,21 @@
 """What the router offers notify: hand-offs begin here."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from tidings.contracts import delivery
 from tidings.contracts.delivery import Begin, HandOff
-from tidings.contracts.tenants import Channel
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
+from tidings.kernel.ids import TenantId
 from tidings.kernel.in_hand import InHand
 from tidings.router.executions.alarm import Alarm
 from tidings.router.executions.begin import begin
+from tidings.router.executions.booking import Booking, Want
 from tidings.router.executions.call import Caller
-from tidings.router.executions.model import Begun, Note, WorkerId, moment
-from tidings.router.ladder.model import Call
-from tidings.router.vendors.accounts import Accounts
+from tidings.router.executions.model import Begun, Booked, WorkerId, moment
+from tidings.router.executions.plan import Plan, Planner
+from tidings.router.ladder.decide import Ladder
 
 
 class ExecutionRouter:
@@ -21,42 +23,73 @@ class ExecutionRouter:
 
     def __init__(
         self,
-        accounts: Accounts,
+        planner: Planner,
+        booking: Booking,
         caller: Caller,
         *,
+        ladder: Ladder,
         worker_id: WorkerId,
         clock: Clock,
         alarm: Alarm,
         in_hand: InHand | None = None,
     ) -> None:
         """`worker_id` names the living worker that has the work in hand."""
-        self._in_hand = in_hand or InHand()
-        self._accounts = accounts
+        self._planner = planner
+        self._booking = booking
         self._caller = caller
+        self._ladder = ladder
         self._worker_id = worker_id
         self._clock = clock
         self._alarm = alarm
+        self._in_hand = in_hand or InHand()
 
-    def first_step(self, hand_off: HandOff) -> Channel | None:
-        """The channel of the first step; None where there is no way at all."""
-        return hand_off.routes[0].channel if hand_off.routes else None
+    async def plan(self, tenant_id: TenantId, hand_offs: Sequence[HandOff]) -> list[Plan]:
+        """The ladders of a set, before anything is prepared; one each, in the same order."""
+        return await self._planner.plan(tenant_id, hand_offs)
+
+    async def book(self, tenant_id: TenantId, begins: Sequence[Begin]) -> list[Begin]:
+        """The same, with vendors for the first steps that are ready; what can't be sent now waits for its turn."""
+        places = [place for place, one in enumerate(begins) if one.first is not None]
+        booked = list(begins)
+        if not places:
+            return booked
+        now = moment(self._clock)
+        wants: list[Want] = []
+        for place in places:
+            one = begins[place]
+            plan = one.plan
+            if not isinstance(plan, Plan) or one.first is None:
+                raise TypeError("book takes what plan gave")
+            here = self._ladder.start(
+                plan.frozen.steps,
+                use_case=one.hand_off.use_case,
+                expires_at=one.hand_off.expires_at,
+                strategy=plan.strategy,
+                now=now,
+                cap=plan.cap,
+            )
+            wants.append(
+                Want(
+                    here=here,
+                    ready=((1, one.first.message),),
+                    is_test=one.hand_off.is_test,
+                    currency=plan.currency,
+                )
+            )
+        for place, [answer] in zip(places, await self._booking.book(tenant_id, wants), strict=True):
+            if isinstance(answer, Booked):
+                booked[place] = replace(begins[place], booked=answer)
+        return booked
 
     async def begin(self, tx: TenantTx, begins: Sequence[Begin]) -> Begun:
         """Write the ladders in the transaction that hands them over."""
-        return await begin(
-            tx,
-            begins,
-            accounts=self._accounts,
-            ladder=self._caller.ladder,
-            worker=self._worker_id(),
-            now=moment(self._clock),
-        )
+        return await begin(tx, begins, ladder=self._ladder, worker=self._worker_id(), now=moment(self._clock))
 
     async def carry_out(self, begun: delivery.Begun) -> None:
         """After that transaction's commit: send what was prepared, record what came of it."""
         if not isinstance(begun, Begun):
             raise TypeError("carry_out takes what begin gave")
-        lives = [*begun.without_steps, *(live for live, _ in begun.calls)]
+        lives = [*begun.without_steps, *(one.live for one in begun.calls)]
         with self._in_hand.holding([live.id for live in lives]):
             await self._carry_out(begun)
 
@@ -64,13 +97,7 @@ class ExecutionRouter:
         if begun.some_wait:
             self._alarm.expect(self._clock.now())
         if begun.without_steps:
-            look = self._caller.ladder.look
-            now = self._clock.now()
-            notes = [
-                Note(live=live, decision=decision)
-                for live in begun.without_steps
-                if not isinstance(decision := look(live.here, now=now), Call)
-            ]
+            notes = [self._caller.recorder.after(live) for live in begun.without_steps]
             await self._caller.recorder.record(begun.tenant_id, begun.worker, notes)
         if begun.calls:
             await self._caller.call(begun.tenant_id, begun.worker, begun.calls)

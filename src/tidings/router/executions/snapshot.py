@@ -1,62 +1,70 @@
-"""The ladder as it is frozen at the start, and read again later."""
+"""The ladder as it is frozen at the start, and where it stands, as they are kept in a row."""
 
-from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 import msgspec
 
-from tidings.contracts.delivery import Route
-from tidings.router.channel_configs.store import StoredAccount
-from tidings.router.ladder.model import Past, Step
+from tidings.router.ladder.model import Leg, Past, Position, Step, Strategy
+from tidings.router.profiles.order import Why
 
 _encode = msgspec.json.Encoder().encode
-_decode_steps = msgspec.json.Decoder(tuple[Step, ...]).decode
-_decode_past = msgspec.json.Decoder(tuple[Past, ...]).decode
-
-#: No step has happened yet.
-NO_PAST = "[]"
 
 
-class Frozen(msgspec.Struct, frozen=True):
-    """A ladder, its strategy and its JSON."""
+class Frozen(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The steps in their order, and where the order comes from."""
 
-    steps: tuple[Step, ...]
-    strategy: str
-    text: str
-
-
-def freeze(routes: tuple[Route, ...], accounts: Mapping[str, StoredAccount]) -> Frozen:
-    """The ladder of these routes; equal ones are made once."""
-    return _frozen(
-        tuple(
-            (route.channel, route.vendor, account.id if (account := accounts.get(route.vendor)) else None)
-            for route in routes
-        )
-    )
+    steps: tuple[Step, ...] = ()
+    #: `fixed`, `learned` or `cheapest`, where a policy says so.
+    order: str | None = None
+    #: Why this order, step by step.
+    why: tuple[Why, ...] = ()
 
 
-@lru_cache(maxsize=10_000)
-def _frozen(ways: tuple[tuple[str, str, str | None], ...]) -> Frozen:
-    steps = tuple(Step(channel=c, vendor=v, account=a) for c, v, a in ways)  # type: ignore[arg-type]
-    return Frozen(steps, strategy_of(steps), _encode(steps).decode())
+class State(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Where a ladder stands."""
+
+    legs: tuple[Leg, ...] = ()
+    next: int = 1
+    past: tuple[Past, ...] = ()
 
 
-def strategy_of(steps: Sequence[Step]) -> str:
-    """The next vendor of the same channel, or the next channel."""
-    return "FAILOVER" if len({step.channel for step in steps}) <= 1 else "SEQUENTIAL"
+_decode_frozen = msgspec.json.Decoder(Frozen).decode
+_decode_path = msgspec.json.Decoder(tuple[Past, ...]).decode
+_decode_state = msgspec.json.Decoder(State).decode
 
 
 @lru_cache(maxsize=10_000)
-def steps_of(text: str) -> tuple[Step, ...]:
+def frozen_text(frozen: Frozen) -> str:
+    """As it is kept; equal ones are written once."""
+    return _encode(frozen).decode()
+
+
+@lru_cache(maxsize=10_000)
+def frozen_of(text: str) -> Frozen:
     """The ladder again."""
-    return _decode_steps(text)
+    return _decode_frozen(text)
 
 
-def past_text(past: Sequence[Past]) -> str:
-    """What has happened, as it is kept in the row."""
+def state_text(here: Position) -> str:
+    """Where it stands, as it is kept."""
+    return _encode(State(legs=here.legs, next=here.next, past=here.past)).decode()
+
+
+def state_of(text: str) -> State:
+    """Where it stands."""
+    return _decode_state(text)
+
+
+def path_text(past: tuple[Past, ...]) -> str:
+    """What has happened, as history keeps it."""
     return _encode(past).decode()
 
 
-def past_of(text: str) -> tuple[Past, ...]:
-    """What has happened."""
-    return () if text == NO_PAST else _decode_past(text)
+def path_of(text: str) -> tuple[Past, ...]:
+    """What has happened, as history has it."""
+    return _decode_path(text)
+
+
+def strategy_of(steps: tuple[Step, ...]) -> Strategy:
+    """Without a policy: the next vendor of the same channel, or the next channel."""
+    return "FAILOVER" if len({step.channel for step in steps}) <= 1 else "SEQUENTIAL"

@@ -7,11 +7,11 @@ from typing import Any
 
 from tidings.contracts.delivery import OUTCOME_SUBJECT
 from tidings.kernel.db import Row, TenantTx, WorkerTx
-from tidings.kernel.ids import NotificationId, RecipientId, TenantId, time_of
+from tidings.kernel.ids import EVENT, NotificationId, RecipientId, TenantId, time_of
 from tidings.kernel.sql import Queries
-from tidings.router.executions.model import AttemptId, ExecutionId, Live
-from tidings.router.executions.snapshot import past_of, steps_of
-from tidings.router.ladder.model import Position
+from tidings.router.executions.model import ExecutionId, Live
+from tidings.router.executions.snapshot import frozen_of, state_of
+from tidings.router.ladder.model import Position, Purse
 
 QUERIES = Queries.beside(__file__)
 
@@ -50,28 +50,22 @@ async def load_claimed(tx: TenantTx, ids: Sequence[ExecutionId], *, worker: str)
     return [_live(row) for row in rows]
 
 
-async def mark_attempts(
-    tx: TenantTx, lives: Sequence[Live], *, worker: str, now: datetime
-) -> set[ExecutionId]:
-    """Note the calls that are about to be made; those that are still ours to make."""
-    rows = await tx.fetch(
-        QUERIES.mark_attempts,
+async def find_receipts(tx: TenantTx, attempts: Sequence[tuple[str, datetime]]) -> list[Row]:
+    """What vendors have said about attempts since, given as id and start; in the order in which it came."""
+    return await tx.fetch(
+        QUERIES.find_receipts,
         tenant_id=tx.tenant_id,
-        worker=worker,
-        now=now,
-        ids=[live.id for live in lives],
-        attempt_ids=[live.attempt_id for live in lives],
-        step_deadline_ats=[live.here.step_deadline_at for live in lives],
+        attempt_ids=[one[0] for one in attempts],
+        started_ats=[one[1] for one in attempts],
     )
-    return {row["id"] for row in rows}
 
 
-async def record_outcomes(
+async def record_turns(
     tx: TenantTx, columns: Mapping[str, Any], *, worker: str, now: datetime
 ) -> set[ExecutionId]:
-    """Write what happened to a set of ladders; those that were still ours."""
+    """Write what happened to a set of ladders; those that were still ours, and as we had read them."""
     rows = await tx.fetch(
-        QUERIES.record_outcomes,
+        QUERIES.record_turns,
         tenant_id=tx.tenant_id,
         worker=worker,
         now=now,
@@ -79,6 +73,23 @@ async def record_outcomes(
         **columns,
     )
     return {row["id"] for row in rows}
+
+
+async def note_clock_events(
+    tx: TenantTx, events: Sequence[tuple[ExecutionId, str]], *, status: str, reason: str, now: datetime
+) -> None:
+    """What our own clock says about attempts, given as ladder and attempt."""
+    ids = [EVENT.new(now) for _ in events]
+    await tx.execute(
+        QUERIES.note_clock_events,
+        tenant_id=tx.tenant_id,
+        ids=ids,
+        recorded_ats=[time_of(one) for one in ids],
+        attempt_ids=[attempt_id for _, attempt_id in events],
+        execution_ids=[execution_id for execution_id, _ in events],
+        statuses=[status] * len(events),
+        reasons=[reason] * len(events),
+    )
 
 
 async def release_claims(tx: WorkerTx, claims: Sequence[Claimed], *, worker: str, due_at: datetime) -> int:
@@ -136,20 +147,28 @@ async def sweep_delivery_inbox(tx: WorkerTx, *, now: datetime, limit: int) -> in
 
 
 def _live(row: Row) -> Live:
+    state = state_of(row["state"])
     return Live(
         id=ExecutionId(row["id"]),
         notification_id=NotificationId(row["notification_id"]),
         recipient_id=RecipientId(row["recipient_id"]),
+        priority=row["priority"],
         is_test=row["is_test"],
+        version=row["version"],
+        currency=row["cost_currency"],
+        receipts=row["receipts"],
         here=Position(
-            steps=steps_of(row["ladder_snapshot"]),
+            steps=frozen_of(row["ladder_snapshot"]).steps,
             use_case=row["use_case"],
             expires_at=row["expires_at"],
-            step=row["step_index"],
-            tries=row["tries"],
-            step_deadline_at=row["step_deadline_at"],
-            past=past_of(row["fallback_path"]),
+            strategy=row["strategy"],
+            legs=state.legs,
+            next=state.next,
+            past=state.past,
+            purse=Purse(
+                cap=row["cost_cap_micros"],
+                reserved=row["cost_reserved_micros"],
+                spent=row["cost_spent_micros"],
+            ),
         ),
-        attempt_id=AttemptId(row["attempt_id"]) if row["attempt_id"] else None,
-        attempt_started_at=row["attempt_started_at"],
     )

@@ -2,21 +2,22 @@
 -- One row a ladder, in the transaction that hands it over. Those whose first step is ready are in our hands from the start and
 -- carry the call that is about to be made. A second ladder for the same notification and recipient falls out.
 INSERT INTO chan.executions_live (
-    tenant_id, id, started_at, updated_at, expires_at, step_deadline_at, due_at, attempt_started_at, tries, is_test,
-    notification_id, recipient_id, use_case, priority, strategy, ladder_snapshot, attempt_id, claimed_by
+    tenant_id, id, started_at, updated_at, expires_at, due_at, cost_cap_micros, cost_reserved_micros, policy_version,
+    is_test, notification_id, recipient_id, use_case, priority, strategy, policy_id, ladder_snapshot, state,
+    cost_currency, claimed_by
 )
-SELECT :tenant_id, fresh.id, :now, :now, fresh.expires_at, fresh.step_deadline_at, :now,
-       CASE WHEN fresh.attempt_id IS NOT NULL THEN :now::timestamptz END,
-       CASE WHEN fresh.attempt_id IS NOT NULL THEN 1 ELSE 0 END,
+SELECT :tenant_id, fresh.id, :now, :now, fresh.expires_at, :now, fresh.cap, fresh.reserved, fresh.policy_version,
        fresh.is_test, fresh.notification_id, fresh.recipient_id, fresh.use_case, fresh.priority, fresh.strategy,
-       fresh.ladder_snapshot, fresh.attempt_id, CASE WHEN fresh.claimed THEN :worker::text END
+       fresh.policy_id, fresh.ladder_snapshot, fresh.state, fresh.currency,
+       CASE WHEN fresh.claimed THEN :worker::text END
 FROM unnest(
-    :ids::text[], :expires_ats::timestamptz[], :step_deadline_ats::timestamptz[], :is_tests::boolean[],
-    :notification_ids::text[], :recipient_ids::text[], :use_cases::text[], :priorities::text[], :strategies::text[],
-    :ladder_snapshots::text[], :attempt_ids::text[], :claimeds::boolean[]
+    :ids::text[], :expires_ats::timestamptz[], :caps::bigint[], :reserveds::bigint[], :policy_versions::integer[],
+    :is_tests::boolean[], :notification_ids::text[], :recipient_ids::text[], :use_cases::text[], :priorities::text[],
+    :strategies::text[], :policy_ids::text[], :ladder_snapshots::text[], :states::text[], :currencies::text[],
+    :claimeds::boolean[]
 ) AS fresh (
-    id, expires_at, step_deadline_at, is_test, notification_id, recipient_id, use_case, priority, strategy,
-    ladder_snapshot, attempt_id, claimed
+    id, expires_at, cap, reserved, policy_version, is_test, notification_id, recipient_id, use_case, priority,
+    strategy, policy_id, ladder_snapshot, state, currency, claimed
 )
 ON CONFLICT (tenant_id, notification_id, recipient_id) DO NOTHING
 RETURNING id;
@@ -63,9 +64,9 @@ CROSS JOIN LATERAL (
 
 -- name: load_claimed
 -- What a claim is about; only what is still in our hands.
-SELECT live.id, live.notification_id, live.recipient_id, live.use_case, live.priority, live.expires_at, live.step_index,
-       live.tries, live.step_deadline_at, live.is_test, live.ladder_snapshot, live.fallback_path, live.attempt_id,
-       live.attempt_started_at
+SELECT live.id, live.notification_id, live.recipient_id, live.use_case, live.priority, live.expires_at, live.strategy,
+       live.is_test, live.ladder_snapshot, live.state, live.version, live.receipts, live.cost_cap_micros,
+       live.cost_reserved_micros, live.cost_spent_micros, live.cost_currency
 FROM unnest(:ids::text[]) AS wanted (id)
 CROSS JOIN LATERAL (
     SELECT * FROM chan.executions_live
@@ -74,59 +75,42 @@ CROSS JOIN LATERAL (
 ) AS live
 ORDER BY live.due_at;
 
--- name: mark_attempts
--- Committed before the vendor is called: if the worker dies now, whoever comes next knows that a call was under way.
-WITH found AS MATERIALIZED (
-    SELECT live.place, live.under_way, called.attempt_id, called.step_deadline_at
-    FROM unnest(:ids::text[], :attempt_ids::text[], :step_deadline_ats::timestamptz[])
-        AS called (id, attempt_id, step_deadline_at)
-    CROSS JOIN LATERAL (
-        SELECT ctid AS place, attempt_id AS under_way FROM chan.executions_live
-        WHERE tenant_id = :tenant_id AND id = called.id AND claimed_by = :worker AND attempt_id IS NULL
-        FOR UPDATE
-    ) AS live
-)
-UPDATE chan.executions_live AS live
-SET attempt_id = found.attempt_id,
-    attempt_started_at = :now,
-    tries = live.tries + 1,
-    step_deadline_at = found.step_deadline_at,
-    updated_at = :now,
-    version = live.version + 1
-FROM found
--- As in claim_due: null in all of them, taken for rare.
-WHERE live.ctid = found.place AND found.under_way IS NULL
-RETURNING live.id;
+-- name: find_receipts
+-- What vendors have said about some attempts since, in the order in which it came.
+SELECT heard.id, heard.attempt_id, heard.status, heard.reason, heard.provider_code, heard.occurred_at,
+       heard.recorded_at, heard.late, heard.cost_micros, heard.cost_currency
+FROM unnest(:attempt_ids::text[], :started_ats::timestamptz[]) AS wanted (attempt_id, started_at)
+CROSS JOIN LATERAL (
+    SELECT * FROM chan.delivery_attempt_events
+    WHERE tenant_id = :tenant_id AND attempt_id = wanted.attempt_id AND recorded_at >= wanted.started_at
+    OFFSET 0
+) AS heard
+ORDER BY heard.recorded_at, heard.id;
 
--- name: record_outcomes
--- One statement a set, all or nothing. Whoever lost the claim, or whose call is not the one under way any more, writes
--- nothing: no attempt, no end, no event. The event goes out only if this is the first outcome.
+-- name: record_turns
+-- One statement a set, all or nothing. Whoever lost the claim, or has not read the latest version, writes nothing: no
+-- attempt, no end, no event. The event goes out only if this is the first outcome.
 WITH told AS (
     SELECT * FROM unnest(
-        :ids::text[], :fences::text[],
-        :steps::integer[], :triess::integer[], :step_deadline_ats::timestamptz[], :due_ats::timestamptz[], :paths::text[],
-        :results::text[], :evidences::text[], :final_channels::text[],
-        :event_ids::text[], :payloads::text[], :envelopes::text[],
-        :attempt_ids::text[], :attempt_started_ats::timestamptz[], :attempt_steps::integer[], :channels::text[],
-        :account_ids::text[], :vendors::text[], :provider_message_ids::text[], :statuses::text[], :reasons::text[]
+        :ids::text[], :versions::integer[], :keeps::boolean[], :reserveds::bigint[], :spents::bigint[],
+        :currencies::text[], :states::text[], :due_ats::timestamptz[],
+        :results::text[], :evidences::text[], :final_channels::text[], :paths::text[],
+        :event_ids::text[], :payloads::text[], :envelopes::text[]
     ) AS told (
-        id, fence,
-        step, tries, step_deadline_at, due_at, path,
-        result, evidence, final_channel,
-        event_id, payload, envelope,
-        attempt_id, attempt_started_at, attempt_step, channel,
-        account_id, vendor, provider_message_id, status, reason
+        id, read_version, keep, reserved, spent,
+        currency, state, due_at,
+        result, evidence, final_channel, path,
+        event_id, payload, envelope
     )
 ), found AS MATERIALIZED (
     -- Each by its key and locked, whatever the planner thinks of the table's size; nobody changes them from here on.
     SELECT told.*, live.*
     FROM told
     CROSS JOIN LATERAL (
-        SELECT ctid AS place, started_at, cost_spent_micros, policy_version, notification_id, recipient_id, use_case,
-               strategy, policy_id, ladder_snapshot, cost_currency, fallback_path, trace_id
+        SELECT ctid AS place, started_at, policy_version, notification_id, recipient_id, use_case, strategy, policy_id,
+               ladder_snapshot, cost_currency, trace_id
         FROM chan.executions_live
-        WHERE tenant_id = :tenant_id AND id = told.id AND claimed_by = :worker
-          AND attempt_id IS NOT DISTINCT FROM told.fence
+        WHERE tenant_id = :tenant_id AND id = told.id AND claimed_by = :worker AND version = told.read_version
         FOR UPDATE
     ) AS live
 ), over AS (
@@ -134,14 +118,12 @@ WITH told AS (
     WHERE ctid = ANY (ARRAY(SELECT place FROM found WHERE result IS NOT NULL))
 ), goes_on AS (
     UPDATE chan.executions_live AS live
-    SET step_index = found.step,
-        tries = found.tries,
-        step_deadline_at = found.step_deadline_at,
+    SET state = found.state,
         due_at = found.due_at,
-        fallback_path = found.path,
-        attempt_id = NULL,
-        attempt_started_at = NULL,
-        claimed_by = NULL,
+        cost_reserved_micros = found.reserved,
+        cost_spent_micros = found.spent,
+        cost_currency = coalesce(live.cost_currency, found.currency),
+        claimed_by = CASE WHEN found.keep THEN live.claimed_by END,
         updated_at = :now,
         version = live.version + 1
     FROM found
@@ -152,19 +134,28 @@ WITH told AS (
         use_case, strategy, policy_id, ladder_snapshot, final_channel, outcome, evidence, cost_currency,
         fallback_path, trace_id
     )
-    SELECT :tenant_id, id, started_at, :now, cost_spent_micros, policy_version, notification_id, recipient_id,
-           use_case, strategy, policy_id, ladder_snapshot, final_channel, result, evidence, cost_currency,
-           fallback_path, trace_id
+    SELECT :tenant_id, id, started_at, :now, spent, policy_version, notification_id, recipient_id,
+           use_case, strategy, policy_id, ladder_snapshot, final_channel, result, evidence,
+           coalesce(cost_currency, currency), path, trace_id
     FROM found WHERE result IS NOT NULL
 ), attempts AS (
     INSERT INTO chan.delivery_attempts (
-        tenant_id, id, started_at, terminated_at, step_index, duration_ms, execution_id, channel, adapter_config_id,
-        provider, provider_message_id, status, reason
+        tenant_id, id, started_at, terminated_at, cost_micros, step_index, duration_ms, execution_id, channel,
+        adapter_config_id, provider, provider_message_id, status, reason, cost_currency
     )
-    SELECT :tenant_id, attempt_id, attempt_started_at, :now, attempt_step,
-           extract(epoch FROM :now - attempt_started_at) * 1000, id, channel, account_id,
-           vendor, provider_message_id, status, reason
-    FROM found WHERE attempt_id IS NOT NULL
+    SELECT :tenant_id, made.id, made.started_at, :now, made.cost, made.step,
+           extract(epoch FROM :now - made.started_at) * 1000, made.execution_id, made.channel,
+           made.account_id, made.vendor, made.provider_message_id, made.status, made.reason, made.cost_currency
+    FROM unnest(
+        :attempt_executions::text[], :attempt_ids::text[], :attempt_started_ats::timestamptz[], :attempt_steps::integer[],
+        :channels::text[], :account_ids::text[], :vendors::text[], :provider_message_ids::text[], :statuses::text[],
+        :reasons::text[], :costs::bigint[], :cost_currencies::text[]
+    ) AS made (
+        execution_id, id, started_at, step, channel, account_id, vendor, provider_message_id, status, reason, cost,
+        cost_currency
+    )
+    -- A join would be planned for one row and take the square of the set; this looks each up in a hash.
+    WHERE (made.execution_id IN (SELECT id FROM found)) IS TRUE
 ), proven AS (
     INSERT INTO chan.delivery_outbox (tenant_id, notification_id, recipient_id, event_id, execution_id)
     SELECT :tenant_id, notification_id, recipient_id, event_id, id FROM found WHERE result IS NOT NULL
@@ -174,10 +165,19 @@ WITH told AS (
     INSERT INTO chan.outbox (id, tenant_id, subject, ordering_key, payload, envelope)
     SELECT event_id, :tenant_id, :subject, notification_id, payload, envelope
     FROM found
-    -- A join would be planned for one row and take the square of the set; this looks each up in a hash.
     WHERE (event_id IN (SELECT event_id FROM proven)) IS TRUE
 )
 SELECT id FROM found;
+
+-- name: note_clock_events
+-- What our own clock says about attempts: that their receipt did not come in time, or that they were called off.
+INSERT INTO chan.delivery_attempt_events (tenant_id, id, recorded_at, attempt_id, execution_id, status, reason)
+SELECT :tenant_id, told.id, told.recorded_at, told.attempt_id, told.execution_id, told.status, told.reason
+FROM unnest(
+    :ids::text[], :recorded_ats::timestamptz[], :attempt_ids::text[], :execution_ids::text[], :statuses::text[],
+    :reasons::text[]
+) AS told (id, recorded_at, attempt_id, execution_id, status, reason)
+ON CONFLICT DO NOTHING;
 
 -- name: release_claims
 -- Give back what could not be dealt with, for another look later. A call that was under way stays noted.
@@ -199,7 +199,8 @@ WHERE live.claimed_by IS NOT NULL AND (
 -- name: find_live
 -- Ladders under way of some notifications.
 SELECT live.id, live.notification_id, live.recipient_id, live.strategy, live.ladder_snapshot, live.policy_id,
-       live.policy_version, live.started_at, live.due_at, live.step_index, live.attempt_id, live.attempt_started_at
+       live.policy_version, live.started_at, live.due_at, live.state, live.use_case, live.cost_cap_micros,
+       live.cost_reserved_micros, live.cost_spent_micros, live.cost_currency
 FROM unnest(:notification_ids::text[]) AS wanted (notification_id)
 CROSS JOIN LATERAL (
     SELECT * FROM chan.executions_live
@@ -210,7 +211,8 @@ CROSS JOIN LATERAL (
 -- name: find_ended
 -- A ladder is never older than its notification, so that earlier months are passed over.
 SELECT ended.id, ended.notification_id, ended.recipient_id, ended.strategy, ended.ladder_snapshot, ended.policy_id,
-       ended.policy_version, ended.started_at, ended.terminated_at, ended.outcome, ended.evidence, ended.final_channel
+       ended.policy_version, ended.started_at, ended.terminated_at, ended.outcome, ended.evidence, ended.final_channel,
+       ended.use_case, ended.total_cost_micros, ended.cost_currency, ended.fallback_path
 FROM unnest(:notification_ids::text[], :created_ats::timestamptz[]) AS wanted (notification_id, created_at)
 CROSS JOIN LATERAL (
     SELECT * FROM chan.fallback_executions
@@ -221,7 +223,7 @@ CROSS JOIN LATERAL (
 -- name: find_attempts
 -- All calls and skipped steps of some ladders, within the time that each had.
 SELECT made.id, made.execution_id, made.step_index, made.channel, made.provider, made.status, made.reason,
-       made.provider_message_id, made.started_at, made.terminated_at
+       made.provider_message_id, made.started_at, made.terminated_at, made.cost_micros, made.cost_currency
 FROM unnest(:execution_ids::text[], :started_ats::timestamptz[], :ended_ats::timestamptz[])
     AS wanted (execution_id, started_at, ended_at)
 CROSS JOIN LATERAL (

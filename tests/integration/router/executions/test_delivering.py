@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
-from tests.support.ladders import EMAIL, EMAIL_ELSEWHERE, SMS, LadderWorld, Worker
-from tidings.contracts.delivery import Begin, DeliveryOutcome, Route, SkipStep, WaitStep
+from tests.support.ladders import EMAIL, EMAIL_ELSEWHERE, SMS, LadderWorld, Wish, Worker
+from tidings.contracts.delivery import DeliveryOutcome, Route, SkipStep, WaitStep
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.ids import TENANT, time_of
+from tidings.router.executions.snapshot import state_of
 from tidings.sandbox.faults import FaultWish
 
 
@@ -99,9 +100,13 @@ async def test_a_wrong_address_is_wrong_at_every_vendor(world: LadderWorld, work
     await worker.send(world.tenant_id, [world.begin(EMAIL, EMAIL_ELSEWHERE, SMS)])
     await worker.due.drain()
 
-    assert (ended.result, ended.reason, len(ended.attempts)) == ("FAILED", "5.1.1", 1)
+    assert (ended.result, ended.reason) == ("FAILED", "5.1.1")
+    assert [(a.step, a.status, a.reason) for a in ended.attempts] == [
+        (1, "failed_perm", "5.1.1"),
+        (2, "step_skipped", "address_refused"),
+    ]
     _, other = await world.outcomes()
-    assert [(a.step, a.channel) for a in other.attempts] == [(1, "email"), (3, "sms")]
+    assert [(a.step, a.channel) for a in other.attempts if a.vendor] == [(1, "email"), (3, "sms")]
     assert (other.result, other.final_channel) == ("DELIVERED", "sms")
 
 
@@ -125,7 +130,8 @@ async def test_a_vendor_that_asks_for_time_gets_it(world: LadderWorld, worker: W
 
     (waiting,) = await world.live()
     assert timedelta(seconds=118) < waiting["due_at"] - started < timedelta(seconds=135)
-    assert (waiting["claimed_by"], waiting["attempt_id"], waiting["tries"]) == (None, None, 1)
+    (leg,) = state_of(waiting["state"]).legs
+    assert (waiting["claimed_by"], leg.calling, leg.tries) == (None, None, 1)
 
 
 async def test_nothing_is_sent_when_its_time_is_over(world: LadderWorld, worker: Worker) -> None:
@@ -148,8 +154,9 @@ async def test_nothing_is_sent_when_its_time_is_over(world: LadderWorld, worker:
 
 async def test_no_way_at_all(world: LadderWorld, worker: Worker) -> None:
     hand_off = world.hand_off()
-    assert worker.router.first_step(hand_off) is None
-    await worker.send(world.tenant_id, [Begin(hand_off=hand_off)])
+    (plan,) = await worker.router.plan(world.tenant_id, [hand_off])
+    assert plan.first is None
+    await worker.send(world.tenant_id, [Wish(hand_off=hand_off)])
 
     outcome = await one(world)
     assert (outcome.result, outcome.reason, outcome.attempts) == ("REFUSED_NO_CHANNEL", "no_route", ())
@@ -163,7 +170,7 @@ async def test_steps_that_cannot_be_taken_are_told(world: LadderWorld, worker: W
         (hand_off.notification_id, 1): consent,
         (hand_off.notification_id, 2): SkipStep(reason="no_address", result="REFUSED_NO_CHANNEL"),
     }
-    await worker.send(world.tenant_id, [Begin(hand_off=hand_off)])
+    await worker.send(world.tenant_id, [Wish(hand_off=hand_off)])
     await worker.due.drain()
 
     outcome = await one(world)
@@ -179,7 +186,7 @@ async def test_a_skip_can_end_it_all(world: LadderWorld, worker: Worker) -> None
     worker.preparer.answers[hand_off.notification_id, 1] = SkipStep(
         reason="cancelled", result="FAILED", ends=True
     )
-    await worker.send(world.tenant_id, [Begin(hand_off=hand_off)])
+    await worker.send(world.tenant_id, [Wish(hand_off=hand_off)])
     await worker.due.drain()
 
     outcome = await one(world)
@@ -191,14 +198,15 @@ async def test_a_step_can_wait(world: LadderWorld, worker: Worker) -> None:
     hand_off = world.hand_off(EMAIL)
     until = world.clock.now() + timedelta(hours=8)
     worker.preparer.answers[hand_off.notification_id, 1] = WaitStep(until=until, reason="quiet_hours")
-    await worker.send(world.tenant_id, [Begin(hand_off=hand_off)])
+    await worker.send(world.tenant_id, [Wish(hand_off=hand_off)])
     await worker.due.drain()
     (waiting,) = await world.live()
     worker.preparer.answers.clear()
     await world.manual.advance(timedelta(hours=8))
     await worker.due.drain()
 
-    assert (waiting["due_at"], waiting["tries"], waiting["step_deadline_at"]) == (until, 0, None)
+    (leg,) = state_of(waiting["state"]).legs
+    assert (waiting["due_at"], leg.tries, leg.deadline_at) == (until, 0, None)
     outcome = await one(world)
     assert [a.status for a in outcome.attempts] == ["accepted"]
 
@@ -215,14 +223,15 @@ async def test_one_ladder_for_each_notification_and_recipient(world: LadderWorld
 
 async def test_what_could_not_be_prepared_is_tried_again(world: LadderWorld, worker: Worker) -> None:
     worker.preparer.fails = RuntimeError("notify has stumbled")
-    await worker.send(world.tenant_id, [Begin(hand_off=world.hand_off(EMAIL))])
+    await worker.send(world.tenant_id, [Wish(hand_off=world.hand_off(EMAIL))])
     await worker.due.drain()
     (waiting,) = await world.live()
     worker.preparer.fails = None
     await world.manual.advance(timedelta(seconds=6))
     await worker.due.drain()
 
-    assert (waiting["claimed_by"], waiting["tries"]) == (None, 0)
+    (leg,) = state_of(waiting["state"]).legs
+    assert (waiting["claimed_by"], leg.tries) == (None, 0)
     assert (await one(world)).result == "DELIVERED"
 
 

@@ -1,16 +1,14 @@
 """Who is taken up first."""
 
-from tests.support.ladders import EMAIL, LadderWorld, Worker
-from tidings.contracts.delivery import Begin
+from tests.support.ladders import EMAIL, LadderWorld, Wish, Worker
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.ids import TENANT, TenantId
 from tidings.router.executions import store
 
 
 async def waiting(world: LadderWorld, worker: Worker, tenant_id: TenantId, count: int, priority: str) -> None:
-    begins = [Begin(hand_off=world.hand_off(EMAIL, priority=priority)) for _ in range(count)]
-    async with world.db.tenant(tenant_id) as tx:
-        await worker.router.begin(tx, begins)
+    begins = [Wish(hand_off=world.hand_off(EMAIL, priority=priority)) for _ in range(count)]
+    await worker.begin(tenant_id, begins)
 
 
 async def test_the_urgent_first_and_tenants_in_turn(world: LadderWorld, worker: Worker) -> None:

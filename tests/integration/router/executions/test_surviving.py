@@ -7,9 +7,9 @@ from datetime import timedelta
 import pytest
 
 from tests.support.bus import DEADLINE
-from tests.support.ladders import EMAIL, EMAIL_ELSEWHERE, LadderWorld, PlayedPreparer, Worker
+from tests.support.ladders import EMAIL, EMAIL_ELSEWHERE, LadderWorld, PlayedPreparer, Wish, Worker
 from tests.support.people import counted
-from tidings.contracts.delivery import Begin, PreparedStep, StepAsk
+from tidings.contracts.delivery import PreparedStep, StepAsk
 from tidings.kernel.ids import TenantId
 from tidings.sandbox.faults import FaultWish
 
@@ -26,8 +26,7 @@ async def test_a_call_of_a_dead_worker_was_never_answered(world: LadderWorld, ot
     """It is told as such, and the ladder goes on."""
     dead = Worker(world)
     begin = world.begin()
-    async with world.db.tenant(world.tenant_id) as tx:
-        await dead.router.begin(tx, [begin])
+    await dead.begin(world.tenant_id, [begin])
     before = await other.due.drain()
     freed = await world.rescue()
     await world.manual.advance(timedelta(seconds=5))
@@ -48,8 +47,7 @@ async def test_who_lost_the_claim_tells_nothing(world: LadderWorld, other: Worke
     """A worker that was taken for dead comes back with its answer: there is one outcome, and it is not its."""
     silent = Worker(world)
     begins = [world.begin() for _ in range(3)]
-    async with world.db.tenant(world.tenant_id) as tx:
-        begun = await silent.router.begin(tx, begins)
+    begun = await silent.begin(world.tenant_id, begins)
     await world.rescue()
     await world.manual.advance(timedelta(seconds=5))
     await other.due.drain()
@@ -81,7 +79,7 @@ async def test_a_claim_lost_between_look_and_call_makes_no_call(world: LadderWor
             return await super().prepare(tenant_id, asks)
 
     silent = Worker(world, preparer=Slow())
-    await silent.send(world.tenant_id, [Begin(hand_off=world.hand_off(EMAIL))])
+    await silent.send(world.tenant_id, [Wish(hand_off=world.hand_off(EMAIL))])
     await silent.due.drain()
 
     assert len(world.sandbox.store) == 1
@@ -91,7 +89,7 @@ async def test_a_claim_lost_between_look_and_call_makes_no_call(world: LadderWor
 
 async def test_two_workers_share_what_is_due(world: LadderWorld, worker: Worker, other: Worker) -> None:
     """Nobody takes up what the other has."""
-    begins = [Begin(hand_off=world.hand_off(EMAIL)) for _ in range(120)]
+    begins = [Wish(hand_off=world.hand_off(EMAIL)) for _ in range(120)]
     await worker.send(world.tenant_id, begins)
     await asyncio.gather(worker.due.drain(), other.due.drain())
 
@@ -107,8 +105,7 @@ async def test_an_answer_is_not_forgotten_while_the_database_is_away(
 ) -> None:
     """It was learned, so it is written when the database is back, and nothing is sent again."""
     begin = world.begin()
-    async with world.db.tenant(world.tenant_id) as tx:
-        begun = await worker.router.begin(tx, [begin])
+    begun = await worker.begin(world.tenant_id, [begin])
     await world.db.close()
     watch = world.sandbox.store.watch()
     carrying = asyncio.create_task(worker.router.carry_out(begun))
@@ -133,7 +130,7 @@ async def test_the_number_of_statements_does_not_grow_with_the_set(
     await worker.send(world.tenant_id, [world.begin()])
     numbers = []
     for size in (1, 100):
-        begins = [world.begin() for _ in range(size)]
+        begins = await worker.booked(world.tenant_id, [world.begin() for _ in range(size)])
         async with world.db.tenant(world.tenant_id) as tx, counted(tx) as statements:
             begun = await worker.router.begin(tx, begins)
         recorded: list[str] = []
@@ -154,7 +151,7 @@ async def test_the_job_wakes_when_something_is_due(world: LadderWorld, worker: W
     world.sandbox.faults.set(FaultWish(adapter="smtp", mode="reject_temporary", count=1))
     stop = asyncio.Event()
     job = asyncio.create_task(worker.due.run(stop))
-    await worker.send(world.tenant_id, [world.begin(), Begin(hand_off=world.hand_off(EMAIL_ELSEWHERE))])
+    await worker.send(world.tenant_id, [world.begin(), Wish(hand_off=world.hand_off(EMAIL_ELSEWHERE))])
     async with asyncio.timeout(DEADLINE):
         while len(await world.outcomes()) < 1:
             await asyncio.sleep(0.01)

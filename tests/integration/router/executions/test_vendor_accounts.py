@@ -5,9 +5,8 @@ from datetime import timedelta
 
 import pytest
 
-from tests.support.ladders import EMAIL, LadderWorld, Worker
+from tests.support.ladders import EMAIL, LadderWorld, Wish, Worker
 from tidings.contracts.channel_configs import ConfigureAccount
-from tidings.contracts.delivery import Begin
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.ids import TENANT
 from tidings.router.adapters.egress import public_only
@@ -92,7 +91,7 @@ async def test_a_changed_account_is_opened_anew(world: LadderWorld, worker: Work
 
 async def test_a_vendor_without_an_account(world: LadderWorld, worker: Worker) -> None:
     world.tenant_id = TENANT.new(SystemClock().now())
-    begin = Begin(hand_off=world.hand_off(EMAIL))
+    begin = Wish(hand_off=world.hand_off(EMAIL))
     await worker.send(world.tenant_id, [begin])
     await worker.due.drain()
 

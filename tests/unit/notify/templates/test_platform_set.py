@@ -3,11 +3,11 @@
 import pytest
 
 from tests.support.rendering import Rendering, compiled_content
+from tidings.kernel.sms_text import MANY_SEGMENTS, measure
 from tidings.notify.render.model import Rendered
 from tidings.notify.templates.compile.locale_content import compile_source
 from tidings.notify.templates.model import LinkPolicy
 from tidings.notify.templates.platform.files import PlatformTemplate, read_set
-from tidings.kernel.sms_text import MANY_SEGMENTS, measure
 from tidings.notify.templates.syntax import syntax_faults
 from tidings.notify.templates.variables import Checker
 

@@ -4,150 +4,332 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from tidings.contracts.delivery import SkipStep, WaitStep
 from tidings.contracts.messages import Accepted, Refused, TryLater, Unlearned
 from tidings.router.ladder.decide import Ladder
+from tidings.router.ladder.hours import Hours
 from tidings.router.ladder.model import (
-    Again,
-    Call,
+    Answered,
+    Barred,
+    Blocked,
+    Calling,
     End,
     Happened,
-    Next,
+    Heard,
+    Learned,
+    NotCalled,
     Past,
     Position,
+    Purse,
     Step,
-    Wait,
+    Strategy,
     WorkerDied,
 )
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
-MINUTE = timedelta(minutes=1)
-MAIL, OTHER_MAIL, SMS = (
-    Step(channel="email", vendor="smtp"),
-    Step(channel="email", vendor="http"),
-    Step(channel="sms", vendor="http"),
-)
+SECOND, MINUTE = timedelta(seconds=1), timedelta(minutes=1)
+MAIL = Step(channel="email", vendors=("smtp",))
+OTHER_MAIL = Step(channel="email", vendors=("http",))
+SMS = Step(channel="sms", vendors=("http",))
+EITHER = Step(channel="sms", vendors=("http", "http_acme"))
+#: Waits for receipts.
+WHATSAPP = Step(channel="whatsapp", vendors=("http",), success="delivered", deadline=60, retries=1)
+TEXT = Step(channel="sms", vendors=("http",), success="delivered", deadline=30, retries=0)
 
-
-def position(*steps: Step, **more: Any) -> Position:
-    more = {"use_case": "txn", "expires_at": NOW + timedelta(days=1), "tries": 1, **more}
-    return Position(steps=steps or (MAIL, OTHER_MAIL), **more)
-
-
-def past(**more: Any) -> Past:
-    return Past(
-        **{
-            "id": "attempt_1",
-            "step": 1,
-            "channel": "email",
-            "status": "failed_temp",
-            "started_at": NOW,
-            "ended_at": NOW,
-            **more,
-        }
-    )
-
-
-DELIVERED = End(result="DELIVERED", evidence="accepted", final_channel="email")
-LATER = TryLater(reason="later", code="4.3.0")
 NO = Refused(reason="no", code="5.7.1")
 NO_SUCH_ADDRESS = Refused(reason="no", code="5.1.1")
+LATER = TryLater(reason="later", code="4.3.0")
+CONSENT = SkipStep(reason="consent_missing", result="REFUSED_CONSENT")
+NOWHERE = SkipStep(reason="no_address", result="REFUSED_NO_CHANNEL")
+
+ladder = Ladder()
+
+
+def start(*steps: Step, strategy: Strategy = "SEQUENTIAL", **more: Any) -> Position:
+    """Before its first call."""
+    more = {"use_case": "txn", "expires_at": NOW + timedelta(days=1), **more}
+    return ladder.start(steps or (MAIL, OTHER_MAIL), strategy=strategy, now=NOW, **more)
+
+
+def called(here: Position, step: int = 1, *, at: datetime = NOW, **more: Any) -> Position:
+    """With a call of that step under way."""
+    vendor = more.pop("vendor", here.steps[step - 1].vendors[0])
+    call = Calling(id=f"attempt_{step}", vendor=vendor, started_at=at, **more)
+    return ladder.called(here, {step: call}, now=at)
+
+
+def after(here: Position, *happened: Happened, at: datetime = NOW, luck: float = 1.0) -> Any:
+    """The end, or the steps that are asked for, or when it goes on."""
+    turn = ladder.turn(here, happened, now=at, luck=luck)
+    return turn.end or turn.ask or turn.due_at
+
+
+def answer(outcome: Any, *, step: int = 1, receipts: bool = False) -> Answered:
+    return Answered(step=step, outcome=outcome, receipts=receipts)
+
+
+def tired(here: Position, tries: int) -> Position:
+    """After so many calls."""
+    return replace(here, legs=tuple(replace(leg, tries=tries) for leg in here.legs))
+
+
+ACCEPTED = End(result="DELIVERED", evidence="accepted", final_channel="email")
 
 
 @pytest.mark.parametrize(
     ("here", "happened", "follows"),
     [
-        (position(), Accepted(), DELIVERED),
-        (position(), NO, Next(step=2)),
-        (position(MAIL), NO, End(result="FAILED", reason="5.7.1")),
-        (position(), NO_SUCH_ADDRESS, End(result="FAILED", reason="5.1.1")),
-        (position(MAIL, OTHER_MAIL, SMS), NO_SUCH_ADDRESS, Next(step=3)),
-        (position(), Refused(reason="no", code="x", permanent=False), Again(at=NOW + timedelta(seconds=5))),
-        (position(), LATER, Again(at=NOW + timedelta(seconds=5))),
-        (position(tries=2), LATER, Again(at=NOW + timedelta(seconds=15))),
-        (
-            position(),
-            TryLater(reason="later", code="x", after=2 * MINUTE),
-            Again(at=NOW + 2 * MINUTE * 1.1),
-        ),
+        (called(start()), answer(Accepted()), ACCEPTED),
+        (called(start()), answer(NO), (2,)),
+        (called(start(MAIL)), answer(NO), End(result="FAILED", reason="5.7.1")),
+        (called(start()), answer(NO_SUCH_ADDRESS), End(result="FAILED", reason="5.1.1")),
+        (called(start(MAIL, OTHER_MAIL, SMS)), answer(NO_SUCH_ADDRESS), (3,)),
+        (called(start()), answer(Refused(reason="no", code="x", permanent=False)), NOW + 5 * SECOND),
+        (called(start()), answer(LATER), NOW + 5 * SECOND),
+        (tired(called(start()), 2), answer(LATER), NOW + 15 * SECOND),
+        (called(start()), answer(TryLater(reason="later", code="x", after=2 * MINUTE)), NOW + 2 * MINUTE * 1.1),
         # Longer than the step may take: the next vendor is quicker.
-        (position(), TryLater(reason="later", code="x", after=20 * MINUTE), Next(step=2)),
-        (position(step=2), TryLater(reason="later", code="x", after=300 * MINUTE), End(result="FAILED", reason="x")),
-        (position(tries=9), LATER, Next(step=2)),
-        (position(tries=9, step=2), LATER, End(result="FAILED", reason="4.3.0")),
-        (position(), Unlearned(reason="?"), Again(at=NOW + timedelta(seconds=5))),
-        (position(MAIL, tries=9), Unlearned(reason="?"), End(result="FAILED", reason="answer_never_learned")),
+        (called(start()), answer(TryLater(reason="later", code="x", after=20 * MINUTE)), (2,)),
+        (called(start(MAIL)), answer(TryLater(reason="later", code="x", after=300 * MINUTE)), End(result="FAILED", reason="x")),
+        (tired(called(start()), 9), answer(LATER), (2,)),
+        (tired(called(start(MAIL)), 9), answer(LATER), End(result="FAILED", reason="4.3.0")),
+        (called(start()), answer(Unlearned(reason="?")), NOW + 5 * SECOND),
+        (tired(called(start(MAIL)), 9), answer(Unlearned(reason="?")), End(result="FAILED", reason="answer_never_learned")),
         # The vendor is not to blame: at once.
-        (position(), WorkerDied(), Again(at=NOW)),
-        (position(tries=9), WorkerDied(), Next(step=2)),
-        (position(expires_at=NOW), LATER, End(result="FAILED", reason="expired")),
-        (position(step_deadline_at=NOW + timedelta(seconds=4)), LATER, Next(step=2)),
-        (position(), SkipStep(reason="no_address", result="REFUSED_NO_CHANNEL"), Next(step=2)),
-        (
-            position(step=2),
-            SkipStep(reason="no_address", result="REFUSED_NO_CHANNEL"),
-            End(result="REFUSED_NO_CHANNEL", reason="no_address"),
-        ),
-        (
-            position(step=2, past=(past(status="step_skipped", reason="consent_missing", result="REFUSED_CONSENT"),)),
-            SkipStep(reason="no_address", result="REFUSED_NO_CHANNEL"),
-            End(result="REFUSED_CONSENT", reason="consent_missing"),
-        ),
-        # Somebody was called, so it has failed, and the call says why.
-        (
-            position(step=2, past=(past(reason="4.3.0"),)),
-            SkipStep(reason="no_address", result="REFUSED_NO_CHANNEL"),
-            End(result="FAILED", reason="4.3.0"),
-        ),
-        (
-            position(),
-            SkipStep(reason="cancelled", result="FAILED", ends=True),
-            End(result="FAILED", reason="cancelled"),
-        ),
-        (position(), WaitStep(until=NOW + MINUTE, reason="quiet_hours"), Wait(until=NOW + MINUTE)),
-        (
-            position(),
-            WaitStep(until=NOW + timedelta(days=1), reason="quiet_hours"),
-            End(result="FAILED", reason="expired"),
-        ),
+        (called(start()), WorkerDied(step=1), (1,)),
+        (tired(called(start()), 9), WorkerDied(step=1), (2,)),
+        (called(start(expires_at=NOW)), answer(LATER), End(result="FAILED", reason="expired")),
+        (called(start(expires_at=NOW)), NotCalled(step=1), End(result="FAILED", reason="expired")),
+        # A step that has another vendor asks that one, and does not wait.
+        (called(start(EITHER, MAIL)), answer(LATER), (1,)),
+        (called(start(EITHER, MAIL)), answer(NO), (1,)),
+        (called(start(EITHER, MAIL)), answer(NO_SUCH_ADDRESS), (2,)),
+        # But what may have been sent is not sent elsewhere at once.
+        (called(start(EITHER, MAIL)), answer(Unlearned(reason="?")), NOW + 5 * SECOND),
+        (start(), Barred(step=1, by=NOWHERE), (2,)),
+        (start(MAIL), Barred(step=1, by=NOWHERE), End(result="REFUSED_NO_CHANNEL", reason="no_address")),
+        (start(), Barred(step=1, by=SkipStep(reason="cancelled", result="FAILED", ends=True)), End(result="FAILED", reason="cancelled")),
+        (start(), Barred(step=1, by=WaitStep(until=NOW + MINUTE, reason="quiet_hours")), NOW + MINUTE),
+        (start(MAIL), Barred(step=1, by=WaitStep(until=NOW + timedelta(days=1), reason="quiet_hours")), End(result="FAILED", reason="expired")),
+        # Nobody waits for a broken vendor while there is another way.
+        (start(), Blocked(step=1, reason="circuit_open", until=NOW + MINUTE), (2,)),
+        (start(MAIL), Blocked(step=1, reason="circuit_open", until=NOW + MINUTE), NOW + MINUTE),
+        (start(), Blocked(step=1, reason="vendor_limit", until=NOW + SECOND), NOW + SECOND),
+        (start(), Blocked(step=1, reason="vendor_limit", until=NOW + timedelta(hours=3)), (2,)),
+        (start(MAIL), Blocked(step=1, reason="vendor_limit", until=NOW + timedelta(days=2)), End(result="FAILED", reason="vendor_limit")),
     ],
 )  # fmt: skip
 def test_what_follows(here: Position, happened: Happened, follows: object) -> None:
-    assert Ladder().after(here, happened, now=NOW, luck=1.0) == follows
+    assert after(here, happened) == follows
 
 
-@pytest.mark.parametrize(
-    ("here", "follows"),
-    [
-        (position(), Call()),
-        (position(tries=0), Call()),
-        (
-            Position(steps=(), use_case="txn", expires_at=NOW + MINUTE),
-            End(result="REFUSED_NO_CHANNEL", reason="no_route"),
-        ),
-        (position(expires_at=NOW), End(result="FAILED", reason="expired")),
-        (position(step_deadline_at=NOW), Next(step=2)),
-        (position(step=2, step_deadline_at=NOW, past=(past(reason="x"),)), End(result="FAILED", reason="x")),
-        (position(tries=9), Next(step=2)),
-    ],
-)
-def test_what_to_do_when_it_is_due(here: Position, follows: object) -> None:
-    assert Ladder().look(here, now=NOW) == follows
+def test_the_most_telling_of_the_skipped_ones_is_the_result() -> None:
+    """Unless somebody was called: then it has failed, and the call says why."""
+    skipped = ladder.turn(start(), [Barred(step=1, by=CONSENT)], now=NOW).there
+    assert after(skipped, Barred(step=2, by=NOWHERE)) == End(
+        result="REFUSED_CONSENT", reason="consent_missing"
+    )
+    refused = ladder.turn(called(start()), [answer(NO)], now=NOW).there
+    assert after(refused, Barred(step=2, by=CONSENT)) == End(result="FAILED", reason="5.7.1")
+
+
+def test_no_steps() -> None:
+    nothing = ladder.start((), use_case="txn", expires_at=NOW + MINUTE, strategy="FAILOVER", now=NOW)
+    assert after(nothing) == End(result="REFUSED_NO_CHANNEL", reason="no_route")
+
+
+def test_what_is_due_is_asked_for_and_nothing_else() -> None:
+    assert after(start()) == (1,)
+    assert after(start(), at=NOW + timedelta(days=1)) == End(result="FAILED", reason="expired")
+    barred = replace(MAIL, barred="condition_priority")
+    assert after(start(barred, SMS)) == (2,)
+    assert after(start(replace(MAIL, vendors=()), SMS)) == (2,)
+    assert after(start(barred)) == End(result="REFUSED_NO_CHANNEL", reason="condition_priority")
+    day = Hours(start="08:00", end="20:00", timezone="Asia/Kabul")
+    night = Hours(start="20:00", end="08:00", timezone="Asia/Kabul")
+    assert after(start(replace(MAIL, hours=day), SMS)) == (1,)
+    assert after(start(replace(MAIL, hours=night), SMS)) == (2,)
 
 
 def test_the_clock_of_a_step() -> None:
-    """It begins with the first call, is longer where nothing comes after, and never passes the message's."""
-    ladder = Ladder()
-    assert ladder.step_deadline(position(), now=NOW) == NOW + 15 * MINUTE
-    assert ladder.step_deadline(position(step=2), now=NOW) == NOW + timedelta(hours=4)
-    assert ladder.step_deadline(position(use_case="otp"), now=NOW) == NOW + timedelta(seconds=30)
-    assert ladder.step_deadline(position(expires_at=NOW + MINUTE), now=NOW) == NOW + MINUTE
-    assert ladder.step_deadline(position(step_deadline_at=NOW + MINUTE), now=NOW) == NOW + MINUTE
+    """It begins with the first call, and is longer where nothing comes after."""
+    assert called(start()).legs[0].deadline_at == NOW + 15 * MINUTE
+    assert called(start(MAIL)).legs[0].deadline_at == NOW + timedelta(hours=4)
+    assert called(start(use_case="otp")).legs[0].deadline_at == NOW + 30 * SECOND
+    assert called(start(WHATSAPP)).legs[0].deadline_at == NOW + MINUTE
+    waits = ladder.turn(called(start()), [answer(LATER)], now=NOW, luck=1.0).there
+    assert called(waits, at=NOW + MINUTE).legs[0].deadline_at == NOW + 15 * MINUTE
+    assert after(waits, at=NOW + 15 * MINUTE) == (2,)
 
 
 def test_luck_spreads_those_that_failed_together() -> None:
-    ladder = Ladder()
-    assert ladder.after(position(), LATER, now=NOW, luck=0.0) == Again(at=NOW + timedelta(seconds=2.5))
+    assert after(called(start()), answer(LATER), luck=0.0) == NOW + timedelta(seconds=2.5)
     asked = TryLater(reason="later", code="x", after=MINUTE)
-    assert ladder.after(position(), asked, now=NOW, luck=0.0) == Again(at=NOW + MINUTE)
+    assert after(called(start()), answer(asked), luck=0.0) == NOW + MINUTE
+
+
+# --- receipts
+
+
+def awaiting(*steps: Step, **more: Any) -> Position:
+    """The first step's message was accepted, and its receipt is awaited."""
+    here = called(start(*(steps or (WHATSAPP, TEXT)), **more))
+    return ladder.turn(here, [answer(Accepted(provider_message_id="m1"), receipts=True)], now=NOW).there
+
+
+def heard(status: str, attempt: str = "attempt_1") -> Heard:
+    return Heard(attempt_id=attempt, status=status)
+
+
+def test_a_receipt_is_awaited_where_there_are_any() -> None:
+    assert after(awaiting()) == NOW + MINUTE
+    # A vendor without receipts can't say more than that it took it.
+    ended = after(called(start(WHATSAPP, TEXT)), answer(Accepted(), receipts=False))
+    assert ended == End(result="DELIVERED", evidence="accepted", final_channel="whatsapp")
+
+
+@pytest.mark.parametrize(
+    ("status", "follows"),
+    [
+        ("delivered", End(result="DELIVERED", evidence="delivered", final_channel="whatsapp")),
+        ("delivered_read", End(result="DELIVERED", evidence="read", final_channel="whatsapp")),
+        ("sent", NOW + MINUTE),
+        ("unknown", NOW + MINUTE),
+        ("complaint", NOW + MINUTE),
+        ("failed_perm", (2,)),
+        ("rejected_by_provider", (2,)),
+        ("rejected_by_recipient", (2,)),
+        ("bounced", (2,)),
+        # There is one try left.
+        ("failed_temp", NOW + 5 * SECOND),
+    ],
+)
+def test_what_a_receipt_does(status: str, follows: object) -> None:
+    assert after(awaiting(), heard(status)) == follows
+
+
+def test_a_receipt_heard_twice_changes_nothing_more() -> None:
+    once = ladder.turn(awaiting(), [heard("failed_temp")], now=NOW)
+    twice = ladder.turn(once.there, [heard("failed_temp"), heard("sent")], now=NOW)
+    assert twice.there.legs == once.there.legs
+    rejected = ladder.turn(awaiting(), [heard("rejected_by_recipient")], now=NOW)
+    again = ladder.turn(rejected.there, [heard("rejected_by_recipient")], now=NOW)
+    assert rejected.learned == (Learned(channel="whatsapp", delivered=False, never=True),)
+    assert again.learned == ()
+
+
+def test_bad_news_after_good_ones() -> None:
+    """First sent, then bounced: no other vendor of the channel is asked, and it is learned."""
+    two = (replace(WHATSAPP, vendors=("a",)), replace(WHATSAPP, vendors=("b",)))
+    sent = ladder.turn(awaiting(*two), [heard("sent")], now=NOW).there
+    turn = ladder.turn(sent, [heard("bounced")], now=NOW)
+    assert turn.end == End(result="FAILED", reason="bounced")
+    assert [past.reason for past in turn.fresh] == ["address_refused"]
+    assert turn.learned == (Learned(channel="whatsapp", delivered=False, never=True),)
+
+
+def test_a_receipt_that_does_not_come_lets_the_next_step_begin() -> None:
+    turn = ladder.turn(awaiting(), now=NOW + MINUTE)
+    assert turn.ask == (2,)
+    assert [past.id for past in turn.late] == ["attempt_1"]
+    assert turn.learned == (Learned(channel="whatsapp", delivered=False),)
+    last = awaiting(TEXT)
+    assert after(last, at=NOW + 30 * SECOND) == End(result="FAILED", reason="not_in_time")
+
+
+def test_a_late_delivery_ends_it_wherever_it_stands() -> None:
+    moved = ladder.turn(awaiting(), now=NOW + MINUTE).there
+    ended = End(result="DELIVERED", evidence="delivered", final_channel="whatsapp")
+    assert after(moved, heard("delivered"), at=NOW + MINUTE) == ended
+    calling = called(moved, 2, at=NOW + MINUTE)
+    turn = ladder.turn(calling, [answer(NO, step=2), heard("delivered")], now=NOW + MINUTE)
+    assert turn.end == ended
+    assert [past.status for past in turn.fresh] == ["rejected_by_provider"]
+    # What arrives for certain is not undone by what was said before or after.
+    assert ladder.turn(moved, [heard("failed_perm"), heard("delivered")], now=NOW + MINUTE).end == ended
+    assert ladder.turn(moved, [heard("delivered"), heard("failed_perm")], now=NOW + MINUTE).end == ended
+
+
+def test_what_should_be_read_and_only_arrives() -> None:
+    """The next step is taken; where there is none, it was delivered all the same."""
+    read = replace(WHATSAPP, success="read")
+    waits = ladder.turn(awaiting(read, TEXT), [heard("delivered")], now=NOW).there
+    assert after(waits) == NOW + MINUTE
+    assert after(waits, at=NOW + MINUTE) == (2,)
+    alone = ladder.turn(awaiting(read), [heard("delivered")], now=NOW).there
+    delivered = End(result="DELIVERED", evidence="delivered", final_channel="whatsapp")
+    assert after(alone, at=NOW + MINUTE) == delivered
+
+
+def test_the_clock_of_the_message_stops_sending_and_not_listening() -> None:
+    waits = awaiting(WHATSAPP, TEXT, expires_at=NOW + 10 * SECOND)
+    assert after(waits, at=NOW + 20 * SECOND) == NOW + MINUTE
+    assert after(waits, heard("delivered"), at=NOW + 20 * SECOND).result == "DELIVERED"
+    assert after(waits, at=NOW + MINUTE) == End(result="FAILED", reason="expired")
+
+
+# --- side by side
+
+
+def side_by_side() -> Position:
+    here = start(WHATSAPP, TEXT, strategy="PARALLEL")
+    calls = {
+        1: Calling(id="attempt_1", vendor="http", started_at=NOW),
+        2: Calling(id="attempt_2", vendor="http", started_at=NOW),
+    }
+    return ladder.called(here, calls, now=NOW)
+
+
+def test_all_at_once_and_the_first_that_arrives_wins() -> None:
+    assert after(start(WHATSAPP, TEXT, strategy="PARALLEL")) == (1, 2)
+    both = [answer(Accepted(provider_message_id=f"m{s}"), step=s, receipts=True) for s in (1, 2)]
+    waits = ladder.turn(side_by_side(), both, now=NOW)
+    assert (waits.end, waits.ask, waits.due_at) == (None, (), NOW + 30 * SECOND)
+    turn = ladder.turn(waits.there, [heard("delivered", "attempt_2")], now=NOW)
+    assert turn.end == End(result="DELIVERED", evidence="delivered", final_channel="sms")
+    assert [past.id for past in turn.needless] == ["attempt_1"]
+
+
+def test_one_of_several_may_fail() -> None:
+    turn = ladder.turn(
+        side_by_side(), [answer(NO, step=1), answer(Accepted(), step=2, receipts=True)], now=NOW
+    )
+    assert (turn.end, [leg.step for leg in turn.there.legs]) == (None, [2])
+    assert after(turn.there, heard("failed_perm", "attempt_2")) == End(result="FAILED", reason="failed_perm")
+
+
+# --- what it costs
+
+
+@pytest.mark.parametrize(
+    ("happened", "purse"),
+    [
+        (answer(Accepted()), Purse(cap=100, spent=70)),
+        # It may have been taken, and so it may be charged for.
+        (answer(Unlearned(reason="?")), Purse(cap=100, spent=70)),
+        (WorkerDied(step=1), Purse(cap=100, spent=70)),
+        (answer(NO), Purse(cap=100)),
+        (answer(LATER), Purse(cap=100)),
+        (NotCalled(step=1), Purse(cap=100)),
+    ],
+)
+def test_what_is_reserved_is_settled(happened: Happened, purse: Purse) -> None:
+    here = called(start(cap=100), reserved=70)
+    assert here.purse == Purse(cap=100, reserved=70)
+    assert here.purse.holds(30)
+    assert not here.purse.holds(31)
+    assert ladder.turn(here, [happened], now=NOW).there.purse == purse
+
+
+def test_too_dear_is_a_reason() -> None:
+    dear = SkipStep(reason="cost_cap", result="REFUSED_COST_CAP")
+    assert after(start(MAIL), Barred(step=1, by=dear)) == End(result="REFUSED_COST_CAP", reason="cost_cap")
+
+
+def test_a_skipped_step_is_kept_with_its_reason() -> None:
+    turn = ladder.turn(start(), [Barred(step=1, by=NOWHERE)], now=NOW)
+    (skipped,) = turn.fresh
+    assert isinstance(skipped, Past)
+    assert (skipped.step, skipped.status, skipped.reason) == (1, "step_skipped", "no_address")

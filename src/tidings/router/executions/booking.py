@@ -1,0 +1,171 @@
+"""Before a call: who carries it, what it costs, and whether the vendor's limits have room. No transaction is open."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TypeAlias
+
+from msgspec.structs import replace
+
+from tidings.contracts.delivery import SkipStep
+from tidings.contracts.messages import OutboundMessage
+from tidings.kernel.clock import Clock
+from tidings.kernel.ids import TenantId
+from tidings.router.channel_configs.store import StoredAccount
+from tidings.router.executions.model import Booked, moment
+from tidings.router.ladder.model import (
+    ATTEMPT,
+    COST_CAP,
+    VENDOR_LIMIT,
+    WRONG_PREFIX,
+    Barred,
+    Blocked,
+    Position,
+)
+from tidings.router.prices.price import price_of
+from tidings.router.prices.rates import Rates
+from tidings.router.traffic import model as traffic_model
+from tidings.router.traffic.board import Traffic
+from tidings.router.vendors.accounts import Accounts
+from tidings.router.vendors.simulated import SIMULATED
+from tidings.router.vendors.vendors import Vendors
+
+Answer: TypeAlias = Booked | Barred | Blocked
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Want:
+    """A ladder whose steps are ready to be sent."""
+
+    here: Position
+    ready: Sequence[tuple[int, OutboundMessage]]
+    is_test: bool
+    #: What its costs are in; None: whatever the first vendor charges in.
+    currency: str | None = None
+
+
+class Booking:
+    """Books whole sets: from memory, but for the limits of accounts that have any."""
+
+    def __init__(
+        self, accounts: Accounts, traffic: Traffic, *, rates: Rates, clock: Clock, luck: Callable[[], float]
+    ) -> None:
+        self._accounts = accounts
+        self._traffic = traffic
+        self._rates = rates
+        self._clock = clock
+        self._luck = luck
+
+    async def book(self, tenant_id: TenantId, wants: Sequence[Want]) -> list[list[Answer]]:
+        """For each ladder one answer for each of its steps, in the same order."""
+        accounts = await self._accounts.of(tenant_id)
+        now = moment(self._clock)
+        answers = [
+            [
+                self._one(tenant_id, want, step, message, accounts=accounts, now=now)
+                for step, message in want.ready
+            ]
+            for want in wants
+        ]
+        await self._admit(answers, accounts)
+        return [self._priced(want, some, accounts) for want, some in zip(wants, answers, strict=True)]
+
+    def _priced(
+        self, want: Want, answers: Sequence[Answer], accounts: Mapping[str, StoredAccount]
+    ) -> list[Answer]:
+        """What each costs, held under the cap one after the other."""
+        purse, currency = want.here.purse, want.currency
+        priced: list[Answer] = []
+        for answer in answers:
+            if not isinstance(answer, Booked) or (account := accounts.get(answer.vendor)) is None:
+                priced.append(answer)
+                continue
+            cost, paid_in = self._cost(account, answer.message, currency)
+            if cost is None and purse.cap is None:
+                # What it costs is not known, and nobody asked for a limit.
+                cost, paid_in = 0, None
+            if cost is None or not purse.holds(cost):
+                # What can't be put into the cap's currency can't be held under it.
+                priced.append(_over_cap(answer.step))
+                continue
+            if cost:
+                purse = replace(purse, reserved=purse.reserved + cost)
+                currency = currency or paid_in
+                answer = replace(answer, cost=cost, currency=paid_in)  # noqa: PLW2901  # the same, with its price
+            priced.append(answer)
+        return priced
+
+    def _one(
+        self,
+        tenant_id: TenantId,
+        want: Want,
+        place: int,
+        message: OutboundMessage,
+        *,
+        accounts: Mapping[str, StoredAccount],
+        now: datetime,
+    ) -> Answer:
+        step = want.here.steps[place - 1]
+        if step.prefixes is not None and not message.to.startswith(step.prefixes):
+            return Barred(step=place, by=SkipStep(reason=WRONG_PREFIX, result="REFUSED_NO_CHANNEL"))
+        call_id = ATTEMPT.new(now)
+        within = step.call_seconds
+        if Vendors.of(step.vendors[0], message, is_test=want.is_test) == SIMULATED:
+            return Booked(step=place, message=message, call_id=call_id, vendor=SIMULATED, within=within)
+        chosen = self._traffic.choose(
+            tenant_id,
+            step.channel,
+            step.vendors,
+            accounts,
+            to=message.to,
+            tried=next((leg.tried for leg in want.here.legs if leg.step == place), ()),
+            luck=self._luck(),
+        )
+        if isinstance(chosen, traffic_model.Blocked):
+            return Blocked(step=place, reason=chosen.reason, until=chosen.until)
+        return Booked(
+            step=place,
+            message=message,
+            call_id=call_id,
+            vendor=chosen.vendor,
+            account_id=chosen.account_id,
+            within=within,
+            why=None if chosen.why == traffic_model.ONLY else chosen.why,
+        )
+
+    def _cost(
+        self, account: StoredAccount, message: OutboundMessage, currency: str | None
+    ) -> tuple[int | None, str | None]:
+        prices = account.prices
+        if prices is None:
+            return 0, None
+        cost = price_of(prices, message)
+        if currency is None:
+            return cost, prices.currency
+        return self._rates.convert(cost, prices.currency, currency), currency
+
+    async def _admit(self, answers: list[list[Answer]], accounts: Mapping[str, StoredAccount]) -> None:
+        """Those that an account's limits have no room for are blocked until they have."""
+        limited = {
+            account.id: account
+            for account in accounts.values()
+            if account.per_second is not None or account.per_day is not None
+        }
+        if not limited:
+            return
+        places: dict[str, list[tuple[int, int]]] = {}
+        for i, of_ladder in enumerate(answers):
+            for j, answer in enumerate(of_ladder):
+                if isinstance(answer, Booked) and answer.account_id in limited:
+                    places.setdefault(answer.account_id, []).append((i, j))
+        if not places:
+            return
+        admitted = await self._traffic.admit([(limited[id_], len(found)) for id_, found in places.items()])
+        for found, some in zip(places.values(), admitted, strict=True):
+            for i, j in found[some.count :]:
+                until = some.until or self._clock.now()
+                answers[i][j] = Blocked(step=answers[i][j].step, reason=VENDOR_LIMIT, until=until)
+
+
+def _over_cap(step: int) -> Barred:
+    return Barred(step=step, by=SkipStep(reason=COST_CAP, result="REFUSED_COST_CAP"))

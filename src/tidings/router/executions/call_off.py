@@ -1,0 +1,44 @@
+"""Has vendors forget messages that nobody needs any more: the losers of a race."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import Database
+from tidings.kernel.errors import DatabaseError
+from tidings.kernel.ids import TenantId
+from tidings.kernel.logs import get_logger
+from tidings.router.executions import store
+from tidings.router.executions.model import ExecutionId, moment
+from tidings.router.ladder.model import Past
+from tidings.router.vendors.vendors import Vendors
+
+_REASON: Final = "delivered_elsewhere"
+
+_log = get_logger("executions")
+
+
+async def call_off(
+    db: Database,
+    vendors: Vendors,
+    tenant_id: TenantId,
+    needless: Sequence[tuple[ExecutionId, Past]],
+    *,
+    clock: Clock,
+) -> None:
+    """Ask each vendor once; what it called off is noted. Their outcome is announced already: this is a courtesy."""
+    by_vendor: dict[str, dict[str, tuple[ExecutionId, str]]] = {}
+    for execution_id, past in needless:
+        if past.vendor is not None and past.provider_message_id is not None:
+            by_vendor.setdefault(past.vendor, {})[past.provider_message_id] = (execution_id, past.id)
+    for vendor, messages in by_vendor.items():
+        gone = await vendors.cancel(tenant_id, vendor, list(messages))
+        told = [messages[message_id] for message_id in messages if message_id in gone]
+        if told:
+            try:
+                async with db.tenant(tenant_id, by_index=True) as tx:
+                    await store.note_clock_events(
+                        tx, told, status="cancelled", reason=_REASON, now=moment(clock)
+                    )
+            except DatabaseError as error:
+                _log.info("not_noted_as_called_off", count=len(told), error=error.code)

@@ -1,0 +1,211 @@
+"""Which ladder a hand-off gets: its tenant's policy, in the order that suits the person, frozen."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+
+from tidings.contracts.delivery import HandOff, Route
+from tidings.contracts.tenants import Channel
+from tidings.contracts.words import AUTO
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import Database
+from tidings.kernel.ids import RecipientId, TenantId
+from tidings.router.channel_configs.store import StoredAccount
+from tidings.router.executions.snapshot import Frozen, strategy_of
+from tidings.router.ladder.model import NO_ROUTE, Step, Strategy
+from tidings.router.policies.conditions import barred_by
+from tidings.router.policies.model import Policy, PolicyStep
+from tidings.router.policies.policies import Policies
+from tidings.router.prices.price import price_of_text
+from tidings.router.prices.rates import Rates
+from tidings.router.profiles import store as profiles
+from tidings.router.profiles.model import Profile
+from tidings.router.profiles.order import Orderable, arrange
+from tidings.router.traffic.board import Traffic
+from tidings.router.vendors.accounts import Accounts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """The contract's `Plan`: a ladder before its first step."""
+
+    frozen: Frozen
+    strategy: Strategy
+    #: The channel of the first step, where it can be prepared at once; None: the router asks for it itself.
+    first: Channel | None
+    policy_id: str | None = None
+    policy_version: int | None = None
+    #: What the message may cost, in micros.
+    cap: int | None = None
+    #: What its costs are in; None: whatever the first vendor charges in.
+    currency: str | None = None
+
+
+class Planner:
+    """Plans whole sets: from memory, but for the profiles of people whose order is learned."""
+
+    def __init__(
+        self,
+        db: Database,
+        *,
+        policies: Policies,
+        accounts: Accounts,
+        rates: Rates,
+        traffic: Traffic,
+        clock: Clock,
+        luck: Callable[[], float],
+    ) -> None:
+        self._db = db
+        self._traffic = traffic
+        self._policies = policies
+        self._accounts = accounts
+        self._rates = rates
+        self._clock = clock
+        self._luck = luck
+
+    async def plan(self, tenant_id: TenantId, hand_offs: Sequence[HandOff]) -> list[Plan]:
+        """One each, in the same order."""
+        policies = await self._policies.of(tenant_id)
+        if not policies:
+            return [self._default(tenant_id, one) for one in hand_offs]
+        found = [policies.get(one.use_case) if one.channel == AUTO else None for one in hand_offs]
+        accounts = await self._accounts.of(tenant_id)
+        known = await self._profiles(tenant_id, hand_offs, found)
+        return [
+            self._default(tenant_id, one)
+            if policy is None
+            else self.under(policy, one, accounts, known.get(one.recipient_id))
+            for one, policy in zip(hand_offs, found, strict=True)
+        ]
+
+    def under(
+        self,
+        policy: Policy,
+        hand_off: HandOff,
+        accounts: Mapping[str, StoredAccount],
+        profile: Profile | None,
+    ) -> Plan:
+        """The ladder of a policy for one person."""
+        now = self._clock.now()
+        steps = [
+            step for one in policy.ladder for step in _steps(one, hand_off, policy.strategy, profile, now)
+        ]
+        frozen = Frozen(steps=tuple(steps), order=policy.order)
+        if policy.order != "fixed" and len(steps) > 1 and policy.strategy != "PARALLEL":
+            wishes = [self._orderable(i, step, accounts, policy) for i, step in enumerate(steps)]
+            arranged = arrange(wishes, profile, order=policy.order, luck=self._luck, now=now)
+            frozen = Frozen(
+                steps=tuple(steps[place] for place in arranged.places), order=policy.order, why=arranged.why
+            )
+        return Plan(
+            frozen=frozen,
+            strategy=policy.strategy,
+            first=_first(frozen.steps, policy.strategy),
+            policy_id=policy.id,
+            policy_version=policy.version,
+            cap=policy.cost_cap_micros,
+            # Without a cap nothing has to be converted to be held under it.
+            currency=policy.cost_cap_currency if policy.cost_cap_micros is not None else None,
+        )
+
+    def _default(self, tenant_id: TenantId, one: HandOff) -> Plan:
+        shared = frozenset(
+            route.channel for route in one.routes if self._traffic.has_weights(tenant_id, route.channel)
+        )
+        return without_policy(one.routes, shared)
+
+    def _orderable(
+        self, place: int, step: Step, accounts: Mapping[str, StoredAccount], policy: Policy
+    ) -> Orderable:
+        return Orderable(
+            place=place,
+            channel=step.channel,
+            cost_micros=self._usual_cost(step, accounts, policy.cost_cap_currency),
+            deadline_seconds=step.deadline or 0,
+        )
+
+    def _usual_cost(self, step: Step, accounts: Mapping[str, StoredAccount], currency: str) -> int:
+        """Of a short message to nowhere in particular; a price that can't be converted counts as it stands."""
+        account = accounts.get(step.vendors[0]) if step.vendors else None
+        if account is None or account.prices is None:
+            return 0
+        micros = price_of_text(account.prices, step.channel, to="", text="")
+        return self._rates.convert(micros, account.prices.currency, currency) or micros
+
+    async def _profiles(
+        self, tenant_id: TenantId, hand_offs: Sequence[HandOff], policies: Sequence[Policy | None]
+    ) -> dict[RecipientId, Profile]:
+        people = {
+            one.recipient_id
+            for one, policy in zip(hand_offs, policies, strict=True)
+            if policy is not None and _asks_profile(policy)
+        }
+        if not people:
+            return {}
+        async with self._db.tenant(tenant_id, by_index=True) as tx:
+            return await profiles.load(tx, sorted(people))
+
+
+@lru_cache(maxsize=10_000)
+def without_policy(routes: tuple[Route, ...], shared: frozenset[Channel] = frozenset()) -> Plan:
+    """The channel's vendor, then its fallback vendor; being accepted is enough.
+
+    Where vendors share a channel by weight, they are one step together.
+    """
+    ways = dict.fromkeys(
+        (route.channel, tuple(r.vendor for r in routes if r.channel == route.channel))
+        if route.channel in shared
+        else (route.channel, (route.vendor,))
+        for route in routes
+    )
+    steps = tuple(Step(channel=channel, vendors=vendors) for channel, vendors in ways)
+    return Plan(
+        frozen=Frozen(steps=steps),
+        strategy=strategy_of(steps),
+        first=steps[0].channel if steps else None,
+    )
+
+
+def _steps(
+    one: PolicyStep, hand_off: HandOff, strategy: Strategy, profile: Profile | None, now: datetime
+) -> list[Step]:
+    vendors = tuple(route.vendor for route in hand_off.routes if route.channel == one.channel)
+    # What is known for the whole ladder; hours and addresses are looked at when the step is taken.
+    barred = (
+        barred_by(one.conditions, one.channel, priority=hand_off.priority, profile=profile, now=now)
+        if vendors
+        else NO_ROUTE
+    )
+    if one.vendor is not None and vendors:
+        vendors = (one.vendor,)
+    apart = [(vendor,) for vendor in vendors] if strategy == "FAILOVER" and one.vendor is None else [vendors]
+    return [
+        Step(
+            channel=one.channel,
+            vendors=some,
+            success=one.success,
+            deadline=one.deadline_seconds,
+            retries=one.retry_budget,
+            call_seconds=one.call_seconds,
+            prefixes=one.conditions.prefixes if one.conditions is not None else None,
+            hours=one.conditions.hours if one.conditions is not None else None,
+            barred=barred,
+        )
+        for some in apart or [()]
+    ]
+
+
+def _first(steps: tuple[Step, ...], strategy: Strategy) -> Channel | None:
+    """A first step that is sure to be taken can be prepared with the hand-off."""
+    if strategy == "PARALLEL" or not steps or steps[0].barred is not None or steps[0].hours is not None:
+        return None
+    return steps[0].channel
+
+
+def _asks_profile(policy: Policy) -> bool:
+    return policy.order == "learned" or any(
+        step.conditions is not None
+        and (step.conditions.reachable is not None or step.conditions.min_score is not None)
+        for step in policy.ladder
+    )

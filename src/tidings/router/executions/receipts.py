@@ -1,0 +1,110 @@
+"""The use case "vendors have said what became of messages": kept, and whoever has the ladder in hand is told."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+import msgspec
+
+from tidings.contracts.tenants import Channel
+from tidings.kernel.db import TenantTx
+from tidings.kernel.ids import RecipientId, time_of
+from tidings.kernel.sql import Queries
+from tidings.router.executions.learning import observation
+from tidings.router.ladder.model import Learned
+from tidings.router.profiles.store import learn
+
+QUERIES = Queries.beside(__file__)
+
+_ARRIVED: Final = frozenset({"delivered", "delivered_read", "opened", "clicked"})
+_REFUSED: Final = frozenset({"rejected_by_recipient", "bounced"})
+
+
+class Receipt(msgspec.Struct, frozen=True, kw_only=True):
+    """What a vendor says about an attempt after it has answered."""
+
+    #: The vendor event's own, so that it is taken once.
+    id: str
+    attempt_id: str
+    execution_id: str
+    attempt_started_at: datetime
+    #: As `chan.delivery_attempt_events` names it.
+    status: str
+    occurred_at: datetime | None = None
+    provider_code: str | None = None
+    reason: str | None = None
+    cost_micros: int | None = None
+    cost_currency: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Applied:
+    """What came of a set."""
+
+    #: Those that were not known yet.
+    fresh: frozenset[str]
+    #: Whether ladders under way have something to hear now.
+    woken: bool
+
+
+async def apply(tx: TenantTx, receipts: Sequence[Receipt], *, now: datetime) -> Applied:
+    """Keep them, each once, and wake the ladders that wait for them.
+
+    Only the worker that has a ladder in hand changes it: here its version grows, so that what was decided without this
+    receipt is decided again. For a ladder that is over it is kept, shown and learned from, and changes nothing else.
+    """
+    rows = await tx.fetch(
+        QUERIES.apply_receipts,
+        tenant_id=tx.tenant_id,
+        now=now,
+        ids=[one.id for one in receipts],
+        recorded_ats=[time_of(one.id) for one in receipts],
+        attempt_ids=[one.attempt_id for one in receipts],
+        attempt_started_ats=[one.attempt_started_at for one in receipts],
+        execution_ids=[one.execution_id for one in receipts],
+        statuses=[one.status for one in receipts],
+        occurred_ats=[one.occurred_at for one in receipts],
+        codes=[one.provider_code for one in receipts],
+        reasons=[one.reason for one in receipts],
+        costs=[one.cost_micros for one in receipts],
+        currencies=[one.cost_currency for one in receipts],
+        live_ids=sorted({one.execution_id for one in receipts}),
+    )
+    fresh = {row["id"]: row["live"] for row in rows}
+    over = [one for one in receipts if fresh.get(one.id) is False and one.status in _ARRIVED | _REFUSED]
+    if over:
+        await _learn(tx, over, now=now)
+    return Applied(fresh=frozenset(fresh), woken=any(fresh.values()))
+
+
+async def _learn(tx: TenantTx, receipts: Sequence[Receipt], *, now: datetime) -> None:
+    """What the receipts of ladders that are over teach about people."""
+    await tx.fetch(QUERIES.lock_attempts, attempt_ids=sorted({one.attempt_id for one in receipts}))
+    rows = await tx.fetch(
+        QUERIES.find_reached,
+        tenant_id=tx.tenant_id,
+        attempt_ids=[one.attempt_id for one in receipts],
+        attempt_started_ats=[one.attempt_started_at for one in receipts],
+        execution_ids=[one.execution_id for one in receipts],
+        execution_started_ats=[time_of(one.execution_id) for one in receipts],
+        ids=[one.id for one in receipts],
+        arrived=list(_ARRIVED),
+        refused=list(_REFUSED),
+    )
+    people: dict[str, tuple[RecipientId, Channel]] = {
+        row["attempt_id"]: (RecipientId(row["recipient_id"]), row["channel"]) for row in rows
+    }
+    known = {row["attempt_id"]: (row["arrived_before"], row["refused_before"]) for row in rows}
+    found = []
+    for attempt_id, (recipient_id, channel) in people.items():
+        statuses = {one.status for one in receipts if one.attempt_id == attempt_id}
+        arrived = bool(statuses & _ARRIVED)
+        arrived_before, refused_before = known[attempt_id]
+        if arrived_before or (refused_before and not arrived):
+            # What was read had arrived already: nothing is learned twice.
+            continue
+        told = Learned(channel=channel, delivered=arrived, never=not arrived)
+        found.append(observation(recipient_id, told, at=now))
+    if found:
+        await learn(tx, found, now=now)
