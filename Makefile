@@ -9,7 +9,7 @@ ASSETS := src/tidings/notify/render/assets/fetched-by-lock
 PYTEST := $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help up test test-unit check fix bench migrate schema constraints docs pictures clean
+.PHONY: help up test test-unit simulate check fix bench migrate schema constraints docs pictures clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -42,6 +42,9 @@ test: $(VENV)/dev-installed ## Run every test on a real Postgres
 
 test-unit: $(VENV)/dev-installed ## Run the tests that need no database, in seconds
 	$(PYTEST) tests/unit
+
+simulate: $(VENV)/dev-installed ## Send made-up messages over made-up vendors: SEED=1 N=20000 ON=memory|postgres
+	@$(BIN)/python -m tests.simulation --seed $(or $(SEED),1) --count $(or $(N),1) --on $(or $(ON),memory)
 
 check: $(VENV)/dev-installed ## Format, lint, types, import contracts, SQL and schema.sql
 	$(BIN)/ruff format --check src tests bench tools

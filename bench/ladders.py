@@ -35,6 +35,7 @@ from tidings.router.executions.model import Unobserved
 from tidings.router.executions.plan import Planner
 from tidings.router.executions.record import Recorder
 from tidings.router.executions.router import ExecutionRouter
+from tidings.router.executions.snapshot import state_of
 from tidings.router.ladder.decide import Ladder
 from tidings.router.policies.change import PolicyChanger
 from tidings.router.policies.check import Adapters
@@ -210,23 +211,20 @@ class _Router:
         """All attempts of the last set on a channel came to that."""
         now = self.clock.now()
         async with self.db.tenant(tenant_id, by_index=True) as tx:
-            made = await tx.connection.fetch(
-                "SELECT id, execution_id, started_at FROM chan.delivery_attempts "
-                "WHERE tenant_id = $1 AND channel = $2 AND started_at >= $3 AND execution_id IN "
-                "(SELECT id FROM chan.executions_live WHERE tenant_id = $1)",
-                tenant_id,
-                channel,
-                now - timedelta(minutes=5),
+            live = await tx.connection.fetch(
+                "SELECT id, state FROM chan.executions_live WHERE tenant_id = $1", tenant_id
             )
         told = [
             receipts.Receipt(
                 id=INBOUND_WEBHOOK_EVENT.new(now),
-                attempt_id=one["id"],
-                execution_id=one["execution_id"],
-                attempt_started_at=one["started_at"],
+                attempt_id=past.id,
+                execution_id=row["id"],
+                attempt_started_at=past.started_at,
                 status=status,
             )
-            for one in made
+            for row in live
+            for past in state_of(row["state"]).past
+            if past.channel == channel
         ]
         async with self.db.tenant(tenant_id, by_index=True) as tx:
             await receipts.apply(tx, told, now=self.clock.now())
@@ -283,9 +281,9 @@ async def _copy(router: _Router, tenant_id: TenantId, base: int, count: int, beg
                 tenant_id, id, started_at, expires_at, due_at, notification_id, recipient_id, use_case, priority,
                 strategy, ladder_snapshot, state
             )
-            SELECT one.tenant_id, 'exec_' || lpad(($1 + n)::text, 26, '0'), one.started_at, one.expires_at,
+            SELECT one.tenant_id, 'exec_' || lpad(($1::bigint + n)::text, 26, '0'), one.started_at, one.expires_at,
                    coalesce($3::timestamptz, now() + interval '1 hour') + n * interval '1 millisecond',
-                   'ntf_' || lpad(($1 + n)::text, 26, '0'), one.recipient_id, one.use_case, one.priority,
+                   'ntf_' || lpad(($1::bigint + n)::text, 26, '0'), one.recipient_id, one.use_case, one.priority,
                    one.strategy, one.ladder_snapshot, one.state
             FROM (
                 SELECT * FROM chan.executions_live WHERE tenant_id = $4 AND id LIKE 'exec\\_01%' LIMIT 1
