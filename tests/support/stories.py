@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from tidings.contracts.delivery import AttemptRecord, ExecutionRecord, Route
+from tidings.contracts.delivery import AttemptRecord, ExecutionRecord, Route, StepRecord
 from tidings.contracts.words import Status
 from tidings.kernel.ids import (
     NOTIFICATION,
@@ -98,6 +98,16 @@ def execution(*attempts: AttemptRecord, **facts: Any) -> ExecutionRecord:
             recipient_id=LAILA,
             strategy="FAILOVER",
             routes=(Route(channel="email", vendor="smtp"), Route(channel="email", vendor="http")),
+            steps=tuple(
+                StepRecord(
+                    channel="email",
+                    vendors=(vendor,),
+                    success="accepted",
+                    deadline_seconds=None,
+                    retry_budget=None,
+                )
+                for vendor in ("smtp", "http")
+            ),
             policy_id=None,
             policy_version=None,
             started_at=after(1),

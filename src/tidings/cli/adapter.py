@@ -32,7 +32,7 @@ def list_(
     from tidings.cli.traffic_words import adapter_line
     from tidings.client import traffic
 
-    with client(url, key, tenant, data_dir) as tidings:
+    with client(url, key, tenant, data_dir, platform=platform) as tidings:
         found = tidings.call(traffic.adapters(platform=platform))["items"]
     if as_json:
         _print_json(found)
@@ -57,7 +57,7 @@ def show(
     """Show one vendor account: what it can do, its prices, limits, circuit and weights."""
     from tidings.cli.traffic_words import adapter_lines
 
-    with client(url, key, tenant, data_dir) as tidings:
+    with client(url, key, tenant, data_dir, platform=platform) as tidings:
         found = find(tidings, account, platform=platform)
     _print_json(found) if as_json else print("\n".join(adapter_lines(found)))
 
@@ -91,7 +91,7 @@ def price(
     from tidings.client import traffic
 
     named = {"base_micros": base, "per_segment_micros": per_segment, "per_minute_micros": per_minute}
-    with client(url, key, tenant, data_dir) as tidings:
+    with client(url, key, tenant, data_dir, platform=platform) as tidings:
         found = find(tidings, account, platform=platform)
         prices = None if none else priced(found["prices"], currency, named, prefix or [])
         terms = {"prices": prices, "per_second": found["per_second"], "per_day": found["per_day"]}
@@ -118,7 +118,7 @@ def limit(
     from tidings.cli.traffic_words import adapter_lines
     from tidings.client import traffic
 
-    with client(url, key, tenant, data_dir) as tidings:
+    with client(url, key, tenant, data_dir, platform=platform) as tidings:
         found = find(tidings, account, platform=platform)
         terms = {
             "prices": found["prices"],
@@ -152,7 +152,7 @@ def share(
     from tidings.client import traffic
 
     home = points_of(points or [])
-    with client(url, key, tenant, data_dir) as tidings:
+    with client(url, key, tenant, data_dir, platform=platform) as tidings:
         known = _known(tidings.call(traffic.weights(platform=platform))["items"], channel)
         if home or none:
             own = known if known and (platform or known["owner"] == "tenant") else None

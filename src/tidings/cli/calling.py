@@ -28,12 +28,17 @@ Tenant = Annotated[
 
 @contextmanager
 def client(
-    url: str | None, key: str | None, tenant: str | None, data_dir: Path | None
+    url: str | None,
+    key: str | None,
+    tenant: str | None,
+    data_dir: Path | None,
+    *,
+    platform: bool = False,
 ) -> "Iterator[Tidings]":
-    """A client of the server that was named, or of the one of the data dir."""
+    """A client of the server that was named, or of the one of the data dir; with its platform's key where asked."""
     from tidings.client import ClientError, Retries, Tidings
 
-    base, credential = _server(url, key, data_dir)
+    base, credential = _server(url, key, data_dir, platform=platform)
     try:
         opened = Tidings(base, credential, tenant=tenant, retries=Retries(most=2))
     except ValueError as error:
@@ -57,6 +62,8 @@ def in_words(error: "ClientError") -> str:
         return f"{said} Start it with `tidings up`, or name another with --url"
     if isinstance(error, UnauthenticatedError):
         return f"{said}; name a key that works with --key or TIDINGS_API_KEY (`tidings api-key create` makes one)"
+    if isinstance(error, NotAllowedError) and error.code == "platform_account":
+        return f"{said}, or repeat it with --platform"
     if isinstance(error, NotAllowedError):
         return f"{said}; name a key that may with --key or TIDINGS_API_KEY"
     if isinstance(error, TooBusyError):
@@ -64,7 +71,9 @@ def in_words(error: "ClientError") -> str:
     return said
 
 
-def _server(url: str | None, key: str | None, data_dir: Path | None) -> tuple[str, str]:
+def _server(
+    url: str | None, key: str | None, data_dir: Path | None, *, platform: bool = False
+) -> tuple[str, str]:
     if url and key:
         return url, key
     file, demo = _demo(data_dir)
@@ -77,7 +86,7 @@ def _server(url: str | None, key: str | None, data_dir: Path | None) -> tuple[st
     if not key and base.rstrip("/") != str(demo.get("base_url", "")).rstrip("/"):
         # The demo key is not shown to a server that it is not for.
         raise CommandError(f"say with which key to call {base}: --key, or TIDINGS_API_KEY")
-    return base, key or str(demo.get("api_key", ""))
+    return base, key or str(demo.get("platform_key" if platform else "api_key", ""))
 
 
 def _demo(data_dir: Path | None) -> tuple[Path, dict[str, Any]]:

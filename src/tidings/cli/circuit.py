@@ -43,7 +43,7 @@ def list_(
     from tidings.cli.traffic_words import circuit_line
     from tidings.client import traffic
 
-    with client(url, key, tenant, data_dir) as tidings:
+    with client(url, key, tenant, data_dir, platform=platform) as tidings:
         found = tidings.call(traffic.circuits(platform=platform))["items"]
     if as_json:
         _print_json(found)
@@ -68,7 +68,7 @@ def open_(
     data_dir: DataDir = None,
 ) -> None:
     """Let nothing through an account, whatever is counted."""
-    with client(url, key, tenant, data_dir) as tidings:
+    with client(url, key, tenant, data_dir, platform=platform) as tidings:
         done = _hold(tidings, account, "OPEN", reason=reason, how_long=how_long, platform=platform)
     _show(done, as_json=as_json)
 
@@ -87,7 +87,7 @@ def close(
     data_dir: DataDir = None,
 ) -> None:
     """Let all through an account, whatever is counted."""
-    with client(url, key, tenant, data_dir) as tidings:
+    with client(url, key, tenant, data_dir, platform=platform) as tidings:
         done = _hold(tidings, account, "CLOSED", reason=reason, how_long=how_long, platform=platform)
     _show(done, as_json=as_json)
 
@@ -106,7 +106,7 @@ def auto(
     """Let a circuit follow the counts again."""
     from tidings.client import traffic
 
-    with client(url, key, tenant, data_dir) as tidings:
+    with client(url, key, tenant, data_dir, platform=platform) as tidings:
         found = find(tidings, account, platform=platform)
         done = tidings.call(traffic.let_go(found["id"], platform=platform))
     _show(done, as_json=as_json)

@@ -110,11 +110,16 @@ def _gate(line: "GateLine", width: int, *, deeper: bool) -> Text:
 
 
 def _ladder(policy: Mapping[str, Any]) -> list[Text]:
-    """The steps, their clocks, why they stand so, and what it cost; nothing where no policy was asked."""
+    """The steps, their clocks, why they stand so, and what it cost; nothing where there is one way only."""
     routes = policy.get("routes") or []
-    if policy.get("id") is None or not routes:
+    if len(routes) < 2 and policy.get("id") is None:
         return []
-    about = [f"{policy['id']} version {policy.get('version')}", str(policy.get("strategy") or "").lower()]
+    named = (
+        f"{policy['id']} version {policy.get('version')}"
+        if policy.get("id")
+        else "no policy for its use case"
+    )
+    about = [named, str(policy.get("strategy") or "").lower()]
     if policy.get("order"):
         about.append(f"{policy['order']} order")
     lines = [Text.assemble(("Ladder ", "bold"), (shown(f"({', '.join(about)})"), "dim"))]

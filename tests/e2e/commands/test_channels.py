@@ -10,7 +10,14 @@ def test_channels_are_listed_changed_and_tested(operator: Operator) -> None:
     said = operator.reads("channel", "test", "email", "laila@example.test")
     shown = operator.reads("channel", "show", "email")
 
-    assert [channel["channel"] for channel in listed] == ["email", "sms"]
+    assert [channel["channel"] for channel in listed] == [
+        "email",
+        "sms",
+        "telegram",
+        "viber",
+        "voice",
+        "whatsapp",
+    ]
     assert changed["version"] == listed[0]["version"] + 1
     assert changed["sender"] == {**listed[0]["sender"], "reply_to": "desk@demo.example"}
     assert said.startswith("smtp has taken it")
@@ -19,8 +26,8 @@ def test_channels_are_listed_changed_and_tested(operator: Operator) -> None:
 
 def test_what_is_not_possible_is_said_in_one_line(operator: Operator) -> None:
     assert "platform's account" in operator.is_refused("channel", "rotate", "email", "file://new.json")
-    assert "not set up" in operator.is_refused("channel", "show", "voice")
-    assert "--vendor" in operator.is_refused("channel", "set", "voice")
+    assert "not set up" in operator.is_refused("channel", "show", "push")
+    assert "--vendor" in operator.is_refused("channel", "set", "push")
     assert "secret of yours" in operator.is_refused(
         "channel", "set", "email", "--account", "smtp=file://nowhere"
     )

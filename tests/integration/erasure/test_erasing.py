@@ -150,7 +150,7 @@ async def test_the_receipt_tells_what_a_vendor_has_in_hand(world: PipelineWorld)
         sent = await sender.send(**them.message(recipient_id))
         sending = asyncio.ensure_future(world.settle())
         while not await sender.rows(
-            "SELECT FROM chan.executions_live WHERE notification_id = $1 AND attempt_id IS NOT NULL",
+            "SELECT FROM chan.executions_live WHERE notification_id = $1 AND state LIKE '%\"calling\"%'",
             sent["id"],
         ):
             await asyncio.sleep(0.01)

@@ -99,7 +99,9 @@ def api() -> Iterator[PlayedApi]:
 @pytest.fixture
 def house(tmp_path: Path, api: PlayedApi) -> Path:
     """A data dir whose demo.json leads to the server."""
-    (tmp_path / "demo.json").write_text(json.dumps({"base_url": api.url, "api_key": "tdk_demo_key"}))
+    (tmp_path / "demo.json").write_text(
+        json.dumps({"base_url": api.url, "api_key": "tdk_demo_key", "platform_key": "tdk_platform_key"})
+    )
     return tmp_path
 
 

@@ -135,7 +135,7 @@ class ExplainedCosts(Struct, frozen=True, kw_only=True):
     spent_micros: int
     #: Held for calls whose answer is not known yet.
     reserved_micros: int
-    #: Null: there is no cap, or it is over.
+    #: Null: there is no cap.
     cap_micros: int | None
     currency: str | None
 

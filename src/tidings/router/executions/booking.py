@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TypeAlias
 
 from msgspec.structs import replace
@@ -16,6 +16,7 @@ from tidings.router.executions.model import Booked, moment
 from tidings.router.ladder.model import (
     ATTEMPT,
     COST_CAP,
+    NO_ACCOUNT,
     VENDOR_LIMIT,
     WRONG_PREFIX,
     Barred,
@@ -106,6 +107,7 @@ class Booking:
         now: datetime,
     ) -> Answer:
         step = want.here.steps[place - 1]
+        leg = next((leg for leg in want.here.legs if leg.step == place), None)
         if step.prefixes is not None and not message.to.startswith(step.prefixes):
             return Barred(step=place, by=SkipStep(reason=WRONG_PREFIX, result="REFUSED_NO_CHANNEL"))
         call_id = ATTEMPT.new(now)
@@ -115,14 +117,17 @@ class Booking:
         chosen = self._traffic.choose(
             tenant_id,
             step.channel,
-            step.vendors,
+            # Who may have the message already is asked again, and nobody else.
+            step.vendors if leg is None or leg.unlearned not in step.vendors else (leg.unlearned,),
             accounts,
             to=message.to,
-            tried=next((leg.tried for leg in want.here.legs if leg.step == place), ()),
+            tried=() if leg is None else leg.tried,
             luck=self._luck(),
         )
         if isinstance(chosen, traffic_model.Blocked):
             return Blocked(step=place, reason=chosen.reason, until=chosen.until)
+        if chosen.account_id is None and _another_way(want.here, place):
+            return Barred(step=place, by=SkipStep(reason=NO_ACCOUNT, result="FAILED"))
         return Booked(
             step=place,
             message=message,
@@ -161,10 +166,19 @@ class Booking:
         if not places:
             return
         admitted = await self._traffic.admit([(limited[id_], len(found)) for id_, found in places.items()])
-        for found, some in zip(places.values(), admitted, strict=True):
-            for i, j in found[some.count :]:
-                until = some.until or self._clock.now()
-                answers[i][j] = Blocked(step=answers[i][j].step, reason=VENDOR_LIMIT, until=until)
+        now = self._clock.now()
+        for (account_id, found), some in zip(places.items(), admitted, strict=True):
+            until = some.until or now
+            # One after the other at the account's own pace: to have all of them back at once would be in vain for most.
+            pace = 1 / (limited[account_id].per_second or 1)
+            for late, (i, j) in enumerate(found[some.count :]):
+                at = until + timedelta(seconds=late * pace)
+                answers[i][j] = Blocked(step=answers[i][j].step, reason=VENDOR_LIMIT, until=at)
+
+
+def _another_way(here: Position, step: int) -> bool:
+    """Whether somebody else can be asked; who is alone is asked again until there is an account."""
+    return here.next <= len(here.steps) or any(leg.step != step for leg in here.legs)
 
 
 def _over_cap(step: int) -> Barred:

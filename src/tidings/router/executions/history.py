@@ -74,7 +74,7 @@ def _execution(row: Row, attempts: tuple[AttemptRecord, ...]) -> ExecutionRecord
         attempts=attempts,
         steps=tuple(_steps(frozen)),
         order=frozen.order,
-        cost_cap_micros=None if over else row["cost_cap_micros"],
+        cost_cap_micros=frozen.cap,
         cost_reserved_micros=0 if over else row["cost_reserved_micros"],
         cost_spent_micros=row["total_cost_micros"] if over else row["cost_spent_micros"],
         cost_currency=row["cost_currency"],

@@ -91,12 +91,15 @@ class Planner:
         steps = [
             step for one in policy.ladder for step in _steps(one, hand_off, policy.strategy, profile, now)
         ]
-        frozen = Frozen(steps=tuple(steps), order=policy.order)
+        frozen = Frozen(steps=tuple(steps), order=policy.order, cap=policy.cost_cap_micros)
         if policy.order != "fixed" and len(steps) > 1 and policy.strategy != "PARALLEL":
             wishes = [self._orderable(i, step, accounts, policy) for i, step in enumerate(steps)]
             arranged = arrange(wishes, profile, order=policy.order, luck=self._luck, now=now)
             frozen = Frozen(
-                steps=tuple(steps[place] for place in arranged.places), order=policy.order, why=arranged.why
+                steps=tuple(steps[place] for place in arranged.places),
+                order=policy.order,
+                why=arranged.why,
+                cap=policy.cost_cap_micros,
             )
         return Plan(
             frozen=frozen,

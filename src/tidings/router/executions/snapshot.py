@@ -18,6 +18,8 @@ class Frozen(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     order: str | None = None
     #: Why this order, step by step.
     why: tuple[Why, ...] = ()
+    #: What the message may cost, in micros.
+    cap: int | None = None
 
 
 class State(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -49,7 +49,6 @@ class Execution:
     due_at: datetime | None = None
     expires_at: datetime | None = None
     cost_reserved_micros: int = 0
-    cost_cap_micros: int | None = None
     #: When it is over.
     ended_at: datetime | None = None
     outcome: DeliveryResult | None = None

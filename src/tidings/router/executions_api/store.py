@@ -152,7 +152,6 @@ def _under_way(row: Row) -> Execution:
         due_at=row["due_at"],
         expires_at=row["expires_at"],
         cost_reserved_micros=row["cost_reserved_micros"],
-        cost_cap_micros=row["cost_cap_micros"],
     )
 
 

@@ -48,7 +48,7 @@ class ExecutionCosts(Struct, frozen=True, kw_only=True):
     spent_micros: int
     #: Held for calls that are not settled yet.
     reserved_micros: int
-    #: Null: no cap, or it is over.
+    #: Null: no cap.
     cap_micros: int | None
 
 
@@ -229,7 +229,7 @@ def _summary(execution: Execution) -> dict[str, Any]:
             currency=execution.cost_currency,
             spent_micros=execution.cost_spent_micros,
             reserved_micros=execution.cost_reserved_micros,
-            cap_micros=execution.cost_cap_micros,
+            cap_micros=execution.frozen.cap,
         ),
     }
 
@@ -245,7 +245,8 @@ def _step(execution: Execution, place: int, step: Step) -> ExecutionStep:
         deadline_seconds=step.deadline,
         deadline_at=leg.deadline_at if leg else None,
         retry_budget=step.retries,
-        calls=leg.tries if leg else 0,
+        calls=sum(past.step == place and past.vendor is not None for past in execution.path)
+        + (leg is not None and leg.calling is not None),
         due_at=leg.due_at if leg else None,
         call_seconds=step.call_seconds,
         prefixes=None if step.prefixes is None else list(step.prefixes),

@@ -156,11 +156,11 @@ class Climb:
             case Refused() | TryLater():
                 self._repeat(leg, at=self._now if self._others(leg) else self._now + self._pause(leg))
             case Unlearned():
-                self._repeat(leg, at=self._now + self._pause(leg))
+                self._repeat(replace(leg, unlearned=call.vendor), at=self._now + self._pause(leg))
 
     def _died(self, leg: Leg, call: Calling) -> None:
         self._called(leg, call, "timed_out", ANSWER_NEVER_LEARNED, cost=call.reserved)
-        leg = replace(leg, calling=None)
+        leg = replace(leg, calling=None, unlearned=call.vendor)
         self._legs[leg.step] = leg
         self._repeat(leg, at=self._now)
 
@@ -392,7 +392,7 @@ class Climb:
 
     def _others(self, leg: Leg) -> bool:
         """Whether there is a vendor that was not called in this step; the simulated one stands in for any."""
-        return len(leg.tried) < len(self._step(leg).vendors)
+        return leg.unlearned is None and len(leg.tried) < len(self._step(leg).vendors)
 
     def _can_go_on(self, leg: Leg) -> bool:
         """Whether there is another way than this one."""

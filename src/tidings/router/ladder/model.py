@@ -31,6 +31,7 @@ WRONG_PREFIX: Final = "condition_prefix"
 NOT_IN_TIME: Final = "not_in_time"
 COST_CAP: Final = "cost_cap"
 CIRCUIT_OPEN: Final = "circuit_open"
+NO_ACCOUNT: Final = "no_account"
 VENDOR_LIMIT: Final = "vendor_limit"
 
 
@@ -108,6 +109,8 @@ class Leg(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     awaiting: str | None = None
     #: Vendors that were called in it.
     tried: tuple[str, ...] = ()
+    #: The vendor whose answer was not learned: it may have the message, so no other one gets it in this step.
+    unlearned: str | None = None
 
 
 class Purse(msgspec.Struct, frozen=True, kw_only=True):

@@ -170,6 +170,15 @@ def test_luck_spreads_those_that_failed_together() -> None:
     assert after(called(start()), answer(asked), luck=0.0) == NOW + MINUTE
 
 
+def test_who_may_have_it_is_asked_again_and_nobody_else() -> None:
+    """The answer was not learned: another vendor might send it a second time."""
+    for happened in (answer(Unlearned(reason="?")), WorkerDied(step=1)):
+        turn = ladder.turn(called(start(EITHER, MAIL)), [happened], now=NOW)
+        assert turn.there.legs[0].unlearned == "http"
+        again = called(turn.there, at=NOW + MINUTE)
+        assert after(again, answer(LATER), at=NOW + MINUTE) not in {(1,), (2,)}
+
+
 # --- receipts
 
 
