@@ -213,13 +213,30 @@ def step_clocks_hold(seen: Seen) -> Iterator[str]:
             yield f"step {call.step} was called for {asked - first.at} after its first call"
 
 
-@_says("Steps are taken in their order, unless they are taken side by side.")
+@_says(
+    "Steps are taken in their order, unless they are taken side by side; one that was only passed over gets its turn when "
+    "no other is left."
+)
 def steps_keep_their_order(seen: Seen) -> Iterator[str]:
     if seen.strategy == "PARALLEL":
         return
-    steps = [call.step for call in sorted(seen.calls, key=lambda call: call.noted)]
+    calls = sorted(seen.calls, key=lambda call: call.noted)
+    again = [call for call in calls if _was_passed_over(seen, call)]
+    steps = [call.step for call in calls if call not in again]
     if steps != sorted(steps):
         yield f"they were called in the order {steps}"
+    if again and calls[-len(again) :] != again:
+        yield f"step {again[0].step} got its second chance before the others were through"
+
+
+def _was_passed_over(seen: Seen, call: Call) -> bool:
+    return any(
+        one.step == call.step
+        and one.status == "step_skipped"
+        and one.reason in {"circuit_open", "vendor_limit", "no_account"}
+        and one.stamp < call.noted
+        for one in seen.told
+    )
 
 
 @_says("No step is taken outside its hours, nor one that was barred from the start.")

@@ -152,7 +152,9 @@ class Worker:
             luck=luck,
         )
         booking = Booking(self.accounts, self.traffic, rates=world.rates, clock=clock, luck=luck)
-        recorder = Recorder(db, ladder=ladder, clock=clock, luck=luck, alarm=self.alarm, observer=observer)
+        self.recorder = recorder = Recorder(
+            db, ladder=ladder, clock=clock, luck=luck, alarm=self.alarm, observer=observer
+        )
         caller = Caller(self.vendors, recorder, traffic=self.traffic, clock=clock, observer=observer)
         self.router = ExecutionRouter(
             planner, booking, caller, ladder=ladder, worker_id=lambda: self.id, clock=clock, alarm=self.alarm

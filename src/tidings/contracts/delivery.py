@@ -69,6 +69,8 @@ class StepAsk:
     #: Counts from 1.
     step: int
     channel: Channel
+    #: How often a vendor has taken a message of this step already, and it did not arrive: the next one is another message.
+    taken: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,6 +130,8 @@ class Begin:
     first: ReadyStep | None = None
     #: What the router has booked for the first step; its own business.
     booked: object | None = field(default=None, repr=False)
+    #: Where it could not be booked: when to ask for it.
+    not_before: datetime | None = None
 
 
 class Router(Protocol):

@@ -124,7 +124,13 @@ class PlayedAdapter:
         conduct = self._street.vendors[self.name]
         return Capabilities(receipts=conduct.receipts, cancel=conduct.receipts and self.name.endswith("a"))
 
-    async def send(self, messages: Sequence[OutboundMessage]) -> Sequence[Outcome]:
+    async def send(
+        self,
+        messages: Sequence[OutboundMessage],
+        *,
+        within: float | None = None,
+        learned: list[Outcome] | None = None,
+    ) -> Sequence[Outcome]:
         """The vendor has them, whatever becomes of the caller."""
         process, street = self._process, self._street
         process.fate.touch()

@@ -176,6 +176,7 @@ class Disk:
             legs=state.legs,
             next=state.next,
             past=state.past,
+            again=state.again,
             purse=Purse(cap=seen.cap, reserved=row.reserved, spent=row.spent),
         )
 

@@ -116,8 +116,8 @@ MUTATIONS: Final = (
     Mutation(
         "a call that was not made is paid for",
         "climb",
-        "self._settle(leg.calling, cost=0)",
-        "self._settle(leg.calling, cost=leg.calling.reserved)",
+        "self._settle(call, cost=0)",
+        "self._settle(call, cost=call.reserved)",
     ),
     Mutation(
         "the call of a dead worker is forgotten",
@@ -194,7 +194,7 @@ MUTATIONS: Final = (
     Mutation(
         "an answer that comes after the end is forgotten",
         "climb",
-        "case Answered(outcome=outcome, receipts=receipts) if leg.calling is not None:",
-        "case Answered(outcome=outcome, receipts=receipts) if leg.calling is not None and self._end is None:",
+        "            if isinstance(happened, Answered):\n",
+        "            if self._end is not None:\n                pass\n            elif isinstance(happened, Answered):\n",
     ),
 )

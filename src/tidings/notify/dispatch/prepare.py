@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Final
 
 from tidings.contracts.delivery import PreparedStep, SkipStep, StepAsk
 from tidings.kernel.clock import Clock
@@ -14,6 +15,10 @@ from tidings.notify.dispatch.compose import encode_snapshot
 from tidings.notify.dispatch.model import Move, Pending
 from tidings.notify.dispatch.steps import StepMade, StepMaker, StepWork
 from tidings.notify.facts.load import FactsLoader
+
+#: Lines of a trace that are kept at most, and how many of them are the first.
+_MOST_LINES: Final = 240
+_FIRST_LINES: Final = 60
 
 
 class StepGate:
@@ -49,6 +54,7 @@ class StepGate:
                     recipient_id=ask.recipient_id,
                     channel=ask.channel,
                     step=ask.step,
+                    taken=ask.taken,
                 )
                 for ask in known
             ],
@@ -73,7 +79,7 @@ def _moves(found: Mapping[NotificationId, Pending], made: Sequence[tuple[StepAsk
         move = Move(
             pending=pending,
             status=pending.status,
-            trace=trace.append(pending.trace if before is None else before.trace, step.lines),
+            trace=_bounded(trace.append(pending.trace if before is None else before.trace, step.lines)),
             locale=before.locale if before is not None else None,
             snapshot=before.snapshot if before is not None else None,
         )
@@ -81,6 +87,16 @@ def _moves(found: Mapping[NotificationId, Pending], made: Sequence[tuple[StepAsk
             move = replace(move, locale=composed.locale, snapshot=encode_snapshot(composed.snapshot))
         moves[ask.notification_id] = move
     return list(moves.values())
+
+
+def _bounded(text: str) -> str:
+    """A step that is asked for again and again must not make its notification grow: the beginning and the latest stay."""
+    lines = text.split(";")
+    return (
+        text
+        if len(lines) <= _MOST_LINES
+        else ";".join((*lines[:_FIRST_LINES], *lines[_FIRST_LINES - _MOST_LINES :]))
+    )
 
 
 def _key(ask: StepAsk) -> tuple[NotificationId, RecipientId, int]:

@@ -54,6 +54,8 @@ class StepWork:
     recipient_id: RecipientId
     channel: Channel
     step: int
+    #: How often a vendor has taken a message of this step already, and it did not arrive.
+    taken: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -231,8 +233,7 @@ def _message(
     rendered = composed.rendered
     address = decision.addresses[0].value if decision.addresses else None
     return OutboundMessage(
-        # A repeat of a step is known by it; another step is another message, also to the same vendor.
-        message_id=work.pending.id if work.step == 1 else f"{work.pending.id}.{work.step}",
+        message_id=_message_id(work),
         tenant_id=tenant_id,
         channel=work.channel,
         sender=sender,
@@ -247,6 +248,16 @@ def _message(
         urgent=work.pending.priority in _URGENT,
         metadata=msgspec.json.decode(work.pending.metadata) if work.pending.metadata else {},
     )
+
+
+def _message_id(work: StepWork) -> str:
+    """What a repeat is known by. Another step is another message, also to the same vendor; so is one that was taken in vain."""
+    words: list[str] = [work.pending.id]
+    if work.step > 1 or work.taken:
+        words.append(str(work.step))
+    if work.taken:
+        words.append(str(work.taken))
+    return ".".join(words)
 
 
 def _sender(

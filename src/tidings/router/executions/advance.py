@@ -159,4 +159,5 @@ def _ask(live: Live, turn: Turn, step: int) -> StepAsk:
         recipient_id=live.recipient_id,
         step=step,
         channel=turn.there.steps[step - 1].channel,
+        taken=sum(past.step == step and past.status == "accepted" for past in turn.there.past),
     )

@@ -32,8 +32,8 @@ async def begin(
     fresh = await store.begin_executions(tx, _columns(begins, plans, lives), worker=worker, now=now)
     calls: list[Called] = []
     without_steps: list[Live] = []
-    some_wait = False
-    for booked, live in zip(calls_of, lives, strict=True):
+    waiting: list[datetime] = []
+    for one, booked, live in zip(begins, calls_of, lives, strict=True):
         if live.id not in fresh:
             continue
         if not live.here.steps:
@@ -41,13 +41,13 @@ async def begin(
         elif booked is not None:
             calls.append(Called(live=live, calls=(booked,)))
         else:
-            some_wait = True
+            waiting.append(one.not_before or now)
     return Begun(
         tenant_id=tx.tenant_id,
         worker=worker,
         calls=calls,
         without_steps=without_steps,
-        some_wait=some_wait,
+        waits_until=min(waiting, default=None),
     )
 
 
@@ -89,6 +89,7 @@ def _columns(
     return {
         "ids": [live.id for live in lives],
         "expires_ats": [hand_off.expires_at for hand_off in hand_offs],
+        "due_ats": [one.not_before for one in begins],
         "caps": [plan.cap for plan in plans],
         "reserveds": [live.here.purse.reserved for live in lives],
         "policy_versions": [plan.policy_version for plan in plans],

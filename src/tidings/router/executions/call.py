@@ -44,8 +44,11 @@ class Caller:
             sets.append(self._call_several(tenant_id, worker, several))
         if len(sets) == 1:
             await sets[0]
-        else:
-            await asyncio.gather(*sets)
+            return
+        # Whatever becomes of one, the others end before anybody thinks that these ladders are in no hands.
+        for ended in await asyncio.gather(*sets, return_exceptions=True):
+            if isinstance(ended, BaseException):
+                raise ended
 
     async def _call_singles(self, tenant_id: TenantId, worker: str, ladders: Sequence[Called]) -> None:
         answers = await self._send(tenant_id, [(ladder, ladder.calls[0]) for ladder in ladders])
@@ -72,7 +75,9 @@ class Caller:
     ) -> list[Answered | NotCalled]:
         """One answer each; all of them go to one vendor."""
         now = self._clock.now()
-        answers: list[Answered | NotCalled] = [NotCalled(step=call.step) for _, call in calls]
+        answers: list[Answered | NotCalled] = [
+            NotCalled(step=call.step, call_id=call.call_id) for _, call in calls
+        ]
         going = [place for place, (ladder, _) in enumerate(calls) if now < ladder.live.here.expires_at]
         if not going:
             return answers
@@ -82,7 +87,15 @@ class Caller:
         sent = await self._vendors.send(tenant_id, first.vendor, messages, within=first.within)
         took = self._clock.monotonic() - started
         for place, outcome in zip(going, sent.outcomes, strict=True):
-            answers[place] = Answered(step=calls[place][1].step, outcome=outcome, receipts=sent.receipts)
+            call = calls[place][1]
+            answers[place] = Answered(
+                step=call.step,
+                outcome=outcome,
+                receipts=sent.receipts,
+                idempotent=sent.idempotent,
+                call_id=call.call_id,
+                account=sent.account_id,
+            )
         if sent.account_id is not None:
             told = zip((message.to for message in messages), sent.outcomes, strict=True)
             self._traffic.observe_set(sent.account_id, told, seconds=took)

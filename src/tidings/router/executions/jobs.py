@@ -18,6 +18,8 @@ from tidings.router.executions.model import ExecutionId, WorkerId
 from tidings.router.executions.store import Claimed
 
 _log = get_logger("executions")
+#: Seconds until the next look at what is due and locked by somebody else.
+_GRASPED = 0.02
 #: Seconds between two looks whether the others know us by now.
 _UNTIL_KNOWN = 0.05
 
@@ -121,7 +123,9 @@ class DueJob:
             self._start(worker, claims)
         if full:
             return 0.0
-        return self._alarm.seconds_left(found, now=self._clock.now(), longest=settings.longest_sleep)
+        left = self._alarm.seconds_left(found, now=self._clock.now(), longest=settings.longest_sleep)
+        # What is due and was not claimed is in somebody's grasp: to ask again at once would be to hammer.
+        return left if claims or found is None or found > now else max(left, _GRASPED)
 
     def _start(self, worker: str, claims: Sequence[Claimed]) -> None:
         by_tenant: dict[TenantId, list[ExecutionId]] = {}

@@ -95,8 +95,8 @@ class Begun:
     calls: list[Called]
     #: Those that have no step at all.
     without_steps: list[Live]
-    #: Whether some wait for their first step to be prepared.
-    some_wait: bool
+    #: When the first of those is due that wait for their first step to be prepared; None where there are none.
+    waits_until: datetime | None
 
 
 class Observer(Protocol):

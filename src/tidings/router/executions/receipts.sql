@@ -26,7 +26,7 @@ WITH told AS (
            (told.execution_id IN (SELECT id FROM found)) IS NOT TRUE OR EXISTS (
                SELECT FROM chan.delivery_attempt_events AS said
                WHERE said.tenant_id = :tenant_id AND said.attempt_id = told.attempt_id AND said.status = 'timed_out'
-                 AND said.recorded_at >= told.attempt_started_at
+                 AND said.recorded_at >= told.attempt_started_at - interval '5 minutes'
            ),
            told.attempt_id, told.execution_id, told.status, told.code, told.reason, told.currency
     FROM told
@@ -68,6 +68,6 @@ CROSS JOIN LATERAL (
     SELECT coalesce(bool_or(status = ANY (:arrived::text[])), false) AS arrived_before,
            coalesce(bool_or(status = ANY (:refused::text[])), false) AS refused_before
     FROM chan.delivery_attempt_events
-    WHERE tenant_id = :tenant_id AND attempt_id = wanted.attempt_id AND recorded_at >= wanted.attempt_started_at
+    WHERE tenant_id = :tenant_id AND attempt_id = wanted.attempt_id AND recorded_at >= wanted.attempt_started_at - interval '5 minutes'
       AND id <> ALL (:ids::text[])
 ) AS said;

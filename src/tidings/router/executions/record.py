@@ -1,8 +1,9 @@
 """Writes what became of a set; an answer that was learned is not forgotten because the database is away."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
+from typing import TypeVar
 
 from msgspec.structs import replace
 
@@ -20,8 +21,18 @@ from tidings.router.executions.learning import observations_of
 from tidings.router.executions.model import ExecutionId, Live, Note, Observer, moment
 from tidings.router.executions.store import Claimed
 from tidings.router.ladder.decide import Ladder
-from tidings.router.ladder.model import NOT_IN_TIME, Happened, Turn
+from tidings.router.ladder.model import (
+    NOT_IN_TIME,
+    Answered,
+    Happened,
+    NotCalled,
+    Position,
+    Turn,
+    WorkerDied,
+)
 from tidings.router.profiles.store import learn
+
+T = TypeVar("T")
 
 _log = get_logger("executions")
 #: What could not be written is looked at again after this.
@@ -107,46 +118,75 @@ class Recorder:
             self._tell(done)
             written.update({note.live.id: note for note in done})
             missed = [note for note in notes if note.live.id not in kept]
-            notes = await self._again(tenant_id, worker, missed) if missed else ()
+            if not missed:
+                return written
+            try:
+                notes, marked = await self._again(tenant_id, worker, missed)
+            except (DatabaseUnavailableError, DatabaseBusyError):
+                notes = missed
+                break
+            written.update(marked)
         await self._give_back(tenant_id, worker, notes)
         return written
 
-    async def _again(self, tenant_id: TenantId, worker: str, missed: Sequence[Note]) -> list[Note]:
-        """The same happenings with the news that came between; what is not ours any more is left out."""
+    async def _again(
+        self, tenant_id: TenantId, worker: str, missed: Sequence[Note]
+    ) -> tuple[list[Note], dict[ExecutionId, Note]]:
+        """The same happenings with the news that came between, and those that had been written after all.
+
+        What is not ours any more is left out.
+        """
         by_id = {note.live.id: note for note in missed}
-        fresh = await news.load(self.db, tenant_id, list(by_id), worker=worker)
-        if len(fresh) < len(missed):
-            self._observer.lost(len(missed) - len(fresh))
-            _log.warning("claims_lost", count=len(missed) - len(fresh))
+        fresh = await self._patiently(lambda: news.load(self.db, tenant_id, list(by_id), worker=worker))
+        marked: dict[ExecutionId, Note] = {}
         found: list[Note] = []
         for live, heard in fresh:
             before = by_id[live.id]
+            if before.keep and _calls(live.here) >= _calls(before.turn.there):
+                # The answer to the commit was lost: our calls are noted, and still to be made.
+                marked[live.id] = replace(before, live=replace(before.live, version=live.version - 1))
+                continue
+            if not _the_same_calls(before, live):
+                # The answer to the commit was lost, and since then it was taken up again: that is another's to write.
+                continue
             # The news first: they were there before we wrote.
             again = self.after(live, (*heard, *before.happened))
             found.append(replace(again, currency=before.currency))
-        return found
+        gone = len(missed) - len(found) - len(marked)
+        if gone:
+            self._observer.lost(gone)
+            _log.warning("claims_lost", count=gone)
+        return found, marked
 
     async def _write(
         self, tenant_id: TenantId, worker: str, notes: Sequence[Note], now: datetime
     ) -> set[ExecutionId]:
         columns = columns_of(tenant_id, notes, now=now)
         late = [(note.live.id, past.id) for note in notes for past in note.turn.late]
+
+        async def write() -> set[ExecutionId]:
+            async with self.db.tenant(tenant_id, by_index=True) as tx:
+                kept = await store.record_turns(tx, columns, worker=worker, now=now)
+                if late and (given_up := [one for one in late if one[0] in kept]):
+                    await store.note_clock_events(
+                        tx, given_up, status="timed_out", reason=NOT_IN_TIME, now=now
+                    )
+                learned = observations_of([note for note in notes if note.live.id in kept], now=now)
+                if learned:
+                    await learn(tx, learned, now=now)
+                return kept
+
+        # A commit whose answer was lost may have been one: then the fence lets nothing pass twice.
+        return await self._patiently(write)
+
+    async def _patiently(self, do: Callable[[], Awaitable[T]]) -> T:
+        """Again and again while the database is away: an answer that was learned is not forgotten."""
         give_up_at = self._clock.monotonic() + self._patience
         pauses = Pauses(first=0.05, longest=2.0)
         while True:
             try:
-                async with self.db.tenant(tenant_id, by_index=True) as tx:
-                    kept = await store.record_turns(tx, columns, worker=worker, now=now)
-                    if late and (given_up := [one for one in late if one[0] in kept]):
-                        await store.note_clock_events(
-                            tx, given_up, status="timed_out", reason=NOT_IN_TIME, now=now
-                        )
-                    learned = observations_of([note for note in notes if note.live.id in kept], now=now)
-                    if learned:
-                        await learn(tx, learned, now=now)
-                    return kept
+                return await do()
             except (DatabaseUnavailableError, DatabaseBusyError):
-                # A commit whose answer was lost may have been one: then the fence lets nothing pass twice.
                 self._observer.failed("record")
                 if self._clock.monotonic() >= give_up_at:
                     raise
@@ -167,6 +207,21 @@ class Recorder:
                 )
         for result, count in ends.items():
             self._observer.ended(result, count)
+
+
+def _the_same_calls(before: Note, live: Live) -> bool:
+    """Whether the calls under way are those that the note is about."""
+    about = {
+        one.call_id
+        for one in before.happened
+        if isinstance(one, Answered | NotCalled | WorkerDied) and one.call_id is not None
+    }
+    under_way = _calls(live.here)
+    return under_way <= _calls(before.live.here) | about and (not about or bool(about & under_way))
+
+
+def _calls(here: Position) -> set[str]:
+    return {leg.calling.id for leg in here.legs if leg.calling is not None}
 
 
 async def give_back(db: Database, claims: Sequence[Claimed], *, worker: str, due_at: datetime) -> None:

@@ -13,7 +13,7 @@ from tidings.router.executions import store
 from tidings.router.executions.model import WorkerId
 
 #: What was begun within this may have been committed a moment ago, and is in our hands in the next.
-_FRESH = timedelta(seconds=2)
+_FRESH = timedelta(seconds=5)
 
 
 class Rescuer:

@@ -16,6 +16,7 @@ from tidings.router.executions.call import Caller
 from tidings.router.executions.model import Begun, Booked, WorkerId, moment
 from tidings.router.executions.plan import Plan, Planner
 from tidings.router.ladder.decide import Ladder
+from tidings.router.ladder.model import VENDOR_LIMIT, Blocked
 
 
 class ExecutionRouter:
@@ -79,6 +80,8 @@ class ExecutionRouter:
         for place, [answer] in zip(places, await self._booking.book(tenant_id, wants), strict=True):
             if isinstance(answer, Booked):
                 booked[place] = replace(begins[place], booked=answer)
+            elif isinstance(answer, Blocked) and answer.reason == VENDOR_LIMIT:
+                booked[place] = replace(begins[place], not_before=answer.until)
         return booked
 
     async def begin(self, tx: TenantTx, begins: Sequence[Begin]) -> Begun:
@@ -94,8 +97,8 @@ class ExecutionRouter:
             await self._carry_out(begun)
 
     async def _carry_out(self, begun: Begun) -> None:
-        if begun.some_wait:
-            self._alarm.expect(self._clock.now())
+        if begun.waits_until is not None:
+            self._alarm.expect(begun.waits_until)
         if begun.without_steps:
             notes = [self._caller.recorder.after(live) for live in begun.without_steps]
             await self._caller.recorder.record(begun.tenant_id, begun.worker, notes)

@@ -1,6 +1,7 @@
 """The ladder as it is frozen at the start, and where it stands, as they are kept in a row."""
 
 from functools import lru_cache
+from typing import Final
 
 import msgspec
 
@@ -8,6 +9,8 @@ from tidings.router.ladder.model import Leg, Past, Position, Step, Strategy
 from tidings.router.profiles.order import Why
 
 _encode = msgspec.json.Encoder().encode
+#: In a text with the reasons of an order, and in no other.
+_WHY: Final = '"why":['
 
 
 class Frozen(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -28,6 +31,7 @@ class State(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     legs: tuple[Leg, ...] = ()
     next: int = 1
     past: tuple[Past, ...] = ()
+    again: tuple[int, ...] = ()
 
 
 _decode_frozen = msgspec.json.Decoder(Frozen).decode
@@ -35,21 +39,29 @@ _decode_path = msgspec.json.Decoder(tuple[Past, ...]).decode
 _decode_state = msgspec.json.Decoder(State).decode
 
 
-@lru_cache(maxsize=10_000)
 def frozen_text(frozen: Frozen) -> str:
-    """As it is kept; equal ones are written once."""
+    """As it is kept; equal ones are written once. Where the order was learned no two are equal."""
+    return _known_text(frozen) if not frozen.why else _encode(frozen).decode()
+
+
+def frozen_of(text: str) -> Frozen:
+    """The ladder again."""
+    return _known_frozen(text) if _WHY not in text else _decode_frozen(text)
+
+
+@lru_cache(maxsize=5_000)
+def _known_text(frozen: Frozen) -> str:
     return _encode(frozen).decode()
 
 
-@lru_cache(maxsize=10_000)
-def frozen_of(text: str) -> Frozen:
-    """The ladder again."""
+@lru_cache(maxsize=5_000)
+def _known_frozen(text: str) -> Frozen:
     return _decode_frozen(text)
 
 
 def state_text(here: Position) -> str:
     """Where it stands, as it is kept."""
-    return _encode(State(legs=here.legs, next=here.next, past=here.past)).decode()
+    return _encode(State(legs=here.legs, next=here.next, past=here.past, again=here.again)).decode()
 
 
 def state_of(text: str) -> State:

@@ -165,6 +165,7 @@ def _live(row: Row) -> Live:
             legs=state.legs,
             next=state.next,
             past=state.past,
+            again=state.again,
             purse=Purse(
                 cap=row["cost_cap_micros"],
                 reserved=row["cost_reserved_micros"],

@@ -6,17 +6,17 @@ INSERT INTO chan.executions_live (
     is_test, notification_id, recipient_id, use_case, priority, strategy, policy_id, ladder_snapshot, state,
     cost_currency, claimed_by
 )
-SELECT :tenant_id, fresh.id, :now, :now, fresh.expires_at, :now, fresh.cap, fresh.reserved, fresh.policy_version,
+SELECT :tenant_id, fresh.id, :now, :now, fresh.expires_at, coalesce(fresh.due_at, :now), fresh.cap, fresh.reserved, fresh.policy_version,
        fresh.is_test, fresh.notification_id, fresh.recipient_id, fresh.use_case, fresh.priority, fresh.strategy,
        fresh.policy_id, fresh.ladder_snapshot, fresh.state, fresh.currency,
        CASE WHEN fresh.claimed THEN :worker::text END
 FROM unnest(
-    :ids::text[], :expires_ats::timestamptz[], :caps::bigint[], :reserveds::bigint[], :policy_versions::integer[],
+    :ids::text[], :expires_ats::timestamptz[], :due_ats::timestamptz[], :caps::bigint[], :reserveds::bigint[], :policy_versions::integer[],
     :is_tests::boolean[], :notification_ids::text[], :recipient_ids::text[], :use_cases::text[], :priorities::text[],
     :strategies::text[], :policy_ids::text[], :ladder_snapshots::text[], :states::text[], :currencies::text[],
     :claimeds::boolean[]
 ) AS fresh (
-    id, expires_at, cap, reserved, policy_version, is_test, notification_id, recipient_id, use_case, priority,
+    id, expires_at, due_at, cap, reserved, policy_version, is_test, notification_id, recipient_id, use_case, priority,
     strategy, policy_id, ladder_snapshot, state, currency, claimed
 )
 ON CONFLICT (tenant_id, notification_id, recipient_id) DO NOTHING
@@ -82,7 +82,9 @@ SELECT heard.id, heard.attempt_id, heard.status, heard.reason, heard.provider_co
 FROM unnest(:attempt_ids::text[], :started_ats::timestamptz[]) AS wanted (attempt_id, started_at)
 CROSS JOIN LATERAL (
     SELECT * FROM chan.delivery_attempt_events
-    WHERE tenant_id = :tenant_id AND attempt_id = wanted.attempt_id AND recorded_at >= wanted.started_at
+    -- The clocks of two processes differ a little.
+    WHERE tenant_id = :tenant_id AND attempt_id = wanted.attempt_id
+      AND recorded_at >= wanted.started_at - interval '5 minutes'
     OFFSET 0
 ) AS heard
 ORDER BY heard.recorded_at, heard.id;

@@ -14,6 +14,7 @@ from tidings.router.ladder.model import (
     ATTEMPT,
     CIRCUIT_OPEN,
     EXPIRED,
+    NO_ACCOUNT,
     NO_ROUTE,
     NOT_IN_TIME,
     WRONG_HOUR,
@@ -90,6 +91,7 @@ class Climb:
         self._legs = {leg.step: leg for leg in here.legs}
         self._next = here.next
         self._past = list(here.past)
+        self._again = here.again
         self._purse = here.purse
         self._end: End | None = None
         self._fresh: list[Past] = []
@@ -106,14 +108,20 @@ class Climb:
         leg = self._legs.get(happened.step)
         if leg is None:
             return
-        match happened:
-            case Answered(outcome=outcome, receipts=receipts) if leg.calling is not None:
-                self._answered(leg, leg.calling, outcome, receipts=receipts)
-            case NotCalled() if leg.calling is not None:
-                self._settle(leg.calling, cost=0)
+        call = leg.calling
+        if isinstance(happened, Answered | NotCalled | WorkerDied):
+            if call is None or happened.call_id not in {None, call.id}:
+                # It is about another call than the one that is under way.
+                return
+            if isinstance(happened, Answered):
+                self._answered(leg, call, happened)
+            elif isinstance(happened, NotCalled):
+                self._settle(call, cost=0)
                 self._legs[leg.step] = replace(leg, calling=None, due_at=self._now)
-            case WorkerDied() if leg.calling is not None:
-                self._died(leg, leg.calling)
+            else:
+                self._died(leg, call)
+            return
+        match happened:
             case Barred() if self._end is None:
                 self._barred(leg, happened)
             case Blocked() if self._end is None:
@@ -121,14 +129,17 @@ class Climb:
 
     def _barred(self, leg: Leg, barred: Barred) -> None:
         if isinstance(barred.by, SkipStep):
-            self._skip(leg, barred.by)
+            self._skip(leg, barred.by, again_at=self._now if barred.by.reason == NO_ACCOUNT else None)
         elif barred.by.until >= self._here.expires_at:
             self._leave(leg)
         else:
             # The clock of the step stands still: it begins again with the next call. The budget does not.
             self._legs[leg.step] = replace(leg, due_at=max(barred.by.until, self._now), deadline_at=None)
 
-    def _answered(self, leg: Leg, call: Calling, outcome: Outcome, *, receipts: bool) -> None:
+    def _answered(self, leg: Leg, call: Calling, answered: Answered) -> None:
+        outcome = answered.outcome
+        if answered.account is not None:
+            call = replace(call, account=answered.account)
         # Whoever may have taken it may have charged for it.
         maybe_taken = isinstance(outcome, Accepted | Unlearned)
         status, reason = told_as(outcome)
@@ -141,7 +152,7 @@ class Climb:
         match outcome:
             case Accepted():
                 step = self._step(leg)
-                if not receipts or step.success == "accepted":
+                if not answered.receipts or step.success == "accepted":
                     self._reached(leg.step, "accepted")
                 else:
                     self._legs[leg.step] = replace(leg, awaiting=call.id)
@@ -156,7 +167,9 @@ class Climb:
             case Refused() | TryLater():
                 self._repeat(leg, at=self._now if self._others(leg) else self._now + self._pause(leg))
             case Unlearned():
-                self._repeat(replace(leg, unlearned=call.vendor), at=self._now + self._pause(leg))
+                if answered.idempotent:
+                    leg = replace(leg, unlearned=call.vendor)
+                self._repeat(leg, at=self._now + self._pause(leg))
 
     def _died(self, leg: Leg, call: Calling) -> None:
         self._called(leg, call, "timed_out", ANSWER_NEVER_LEARNED, cost=call.reserved)
@@ -202,8 +215,11 @@ class Climb:
             too_long = True
         else:
             too_long = blocked.until >= (leg.deadline_at or self._now + self._clock_of(leg))
-        if blocked.until >= self._here.expires_at or (too_long and self._can_go_on(leg)):
-            self._skip(leg, SkipStep(reason=blocked.reason, result="FAILED"))
+        skip = SkipStep(reason=blocked.reason, result="FAILED")
+        if blocked.until >= self._here.expires_at:
+            self._skip(leg, skip)
+        elif too_long and self._can_go_on(leg):
+            self._skip(leg, skip, again_at=blocked.until)
         elif leg.deadline_at is not None and blocked.until >= leg.deadline_at:
             self._leave(leg)
         else:
@@ -251,16 +267,21 @@ class Climb:
             ask = [leg.step for leg in list(self._legs.values()) if self._due(leg)]
             if self._legs or self._end is not None:
                 break
-            if self._next > len(self._here.steps):
+            if self._next <= len(self._here.steps):
+                self._legs[self._next] = Leg(step=self._next, due_at=self._now)
+                self._next += 1
+                continue
+            again = self._second_chance()
+            if again is None:
                 self._end = self._exhausted()
                 break
-            self._legs[self._next] = Leg(step=self._next, due_at=self._now)
-            self._next += 1
+            self._legs[again.step] = again
         there = replace(
             self._here,
             legs=tuple(self._legs.values()),
             next=self._next,
             past=tuple(self._past),
+            again=self._again,
             purse=self._purse,
         )
         return Turn(
@@ -348,6 +369,18 @@ class Climb:
         telling = min(reversed(skipped), key=lambda past: _rank(past.result))
         return End(result=telling.result or "FAILED", reason=telling.reason)
 
+    def _second_chance(self) -> Leg | None:
+        """A step that was only passed over because another one seemed quicker: there is nothing better left now."""
+        passed = [past for past in self._past if past.again_at is not None and past.step not in self._again]
+        for past in sorted(passed, key=lambda one: (one.again_at or self._now, one.step)):
+            due_at = max(past.again_at or self._now, self._now)
+            if due_at < self._here.expires_at and not any(
+                other.step == past.step and other.vendor is not None for other in self._past
+            ):
+                self._again = (*self._again, past.step)
+                return Leg(step=past.step, due_at=due_at)
+        return None
+
     def _needless(self) -> tuple[Past, ...]:
         awaited = {leg.awaiting for leg in self._legs.values() if leg.awaiting is not None}
         return tuple(past for past in self._past if past.id in awaited and past.receipt is None)
@@ -361,7 +394,7 @@ class Climb:
         self._past.append(past)
         self._fresh.append(past)
 
-    def _skip(self, leg: Leg, skip: SkipStep) -> None:
+    def _skip(self, leg: Leg, skip: SkipStep, *, again_at: datetime | None = None) -> None:
         skip_id = ATTEMPT.new(self._now)
         self._note(
             Past(
@@ -373,6 +406,7 @@ class Climb:
                 ended_at=self._now,
                 reason=skip.reason,
                 result=skip.result,
+                again_at=again_at,
             )
         )
         self._leave(leg)
@@ -440,7 +474,7 @@ def told_as(outcome: Outcome) -> tuple[str, str | None]:
 
 def open_calls(legs: Iterable[Leg]) -> list[WorkerDied]:
     """What is to be heard of a ladder whose worker died."""
-    return [WorkerDied(step=leg.step) for leg in legs if leg.calling is not None]
+    return [WorkerDied(step=leg.step, call_id=leg.calling.id) for leg in legs if leg.calling is not None]
 
 
 def _why(past: Past) -> str | None:

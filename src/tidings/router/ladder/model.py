@@ -72,6 +72,8 @@ class Past(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     provider_message_id: str | None = None
     #: For a step that was skipped: how the ladder would end if there were no other.
     result: DeliveryResult | None = None
+    #: It was only passed over, because another one seemed quicker: from then on it can be asked for again.
+    again_at: Moment | None = None
     #: What it cost, in micros of the ladder's currency.
     cost: int = 0
     #: The best that was heard of it since.
@@ -109,7 +111,7 @@ class Leg(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     awaiting: str | None = None
     #: Vendors that were called in it.
     tried: tuple[str, ...] = ()
-    #: The vendor whose answer was not learned: it may have the message, so no other one gets it in this step.
+    #: Its answer was not learned, and it would recognise the message: it is asked again, and no other one in this step.
     unlearned: str | None = None
 
 
@@ -138,6 +140,8 @@ class Position(msgspec.Struct, frozen=True, kw_only=True):
     #: The step that was not begun yet; one more than there are: none.
     next: int = 1
     past: tuple[Past, ...] = ()
+    #: Steps that had been passed over and got their second chance.
+    again: tuple[int, ...] = ()
     purse: Purse = Purse()
 
 
@@ -152,6 +156,12 @@ class Answered:
     outcome: Outcome
     #: Whether this vendor tells later what became of the message.
     receipts: bool = False
+    #: Whether it recognises a message that is handed to it twice.
+    idempotent: bool = False
+    #: Which call; None: whichever is under way.
+    call_id: str | None = None
+    #: Through which account, where that is known.
+    account: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,6 +169,8 @@ class NotCalled:
     """A call that was noted was not made, because it was too late for it."""
 
     step: int
+    #: Which call; None: whichever is under way.
+    call_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,6 +178,8 @@ class WorkerDied:
     """A call was under way when its worker died: its answer was never learned, and the vendor is not to blame."""
 
     step: int
+    #: Which call; None: whichever is under way.
+    call_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

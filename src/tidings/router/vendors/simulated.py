@@ -51,7 +51,13 @@ class SimulatedAdapter:
     capabilities = Capabilities(html=True, attachments=True, idempotent=True)
     longest_send = timedelta(seconds=1)
 
-    async def send(self, messages: Sequence[OutboundMessage]) -> Sequence[Outcome]:
+    async def send(
+        self,
+        messages: Sequence[OutboundMessage],
+        *,
+        within: float | None = None,  # noqa: ARG002  # it answers at once
+        learned: list[Outcome] | None = None,  # noqa: ARG002  # and can't be cut off
+    ) -> Sequence[Outcome]:
         """One outcome each, in the same order."""
         return [_outcome(message) for message in messages]
 

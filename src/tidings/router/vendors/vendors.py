@@ -4,13 +4,14 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tidings.contracts.adapters import Adapter, Cancels
-from tidings.contracts.messages import OutboundMessage, Outcome, TryLater, Unlearned
+from tidings.contracts.adapters import Cancels
+from tidings.contracts.messages import OutboundMessage, Outcome, TryLater
 from tidings.kernel.errors import DatabaseError
 from tidings.kernel.ids import TenantId
 from tidings.kernel.logs import get_logger
 from tidings.router.traffic.verdict import NOT_LET_IN
 from tidings.router.vendors.accounts import Accounts
+from tidings.router.vendors.hand_over import hand_over
 from tidings.router.vendors.opened import OpenAdapters, UnusableError
 from tidings.router.vendors.simulated import SIMULATED, SimulatedAdapter, is_simulated
 
@@ -29,6 +30,8 @@ class Sent:
     outcomes: Sequence[Outcome]
     #: Whether the vendor tells later what became of them.
     receipts: bool = False
+    #: Whether it recognises a message that is handed to it twice.
+    idempotent: bool = False
 
 
 class Vendors:
@@ -52,7 +55,7 @@ class Vendors:
         *,
         within: float | None = None,
     ) -> Sent:
-        """Hand a set to one vendor, within the time that its adapter names, or within these seconds."""
+        """Hand a set to one vendor; the set has the time that its adapter names, each of its messages `within`."""
         if vendor == SIMULATED:
             return Sent(vendor=SIMULATED, account_id=None, outcomes=await self._simulated.send(messages))
         try:
@@ -63,17 +66,19 @@ class Vendors:
         if account is None:
             nobody = TryLater(reason="there is no account with this vendor", code="no_account")
             return Sent(vendor=vendor, account_id=None, outcomes=[nobody] * len(messages))
-        receipts = False
+        receipts = idempotent = False
         try:
             async with self._adapters.borrow(account, tenant_id) as adapter:
-                receipts = adapter.capabilities.receipts
-                outcomes = await _called(adapter, messages, within)
+                receipts, idempotent = adapter.capabilities.receipts, adapter.capabilities.idempotent
+                outcomes = await hand_over(adapter, messages, within=within)
         except UnusableError as error:
             unusable = TryLater(reason=str(error), code=error.code)
             outcomes = [unusable] * len(messages)
         if any(isinstance(o, TryLater) and o.code in NOT_LET_IN for o in outcomes):
             self._adapters.doubt(account.id)
-        return Sent(vendor=vendor, account_id=account.id, outcomes=outcomes, receipts=receipts)
+        return Sent(
+            vendor=vendor, account_id=account.id, outcomes=outcomes, receipts=receipts, idempotent=idempotent
+        )
 
     async def cancel(self, tenant_id: TenantId, vendor: str, message_ids: Sequence[str]) -> set[str]:
         """Ask a vendor to call messages off; those that it did. Whatever goes wrong, nobody has to know."""
@@ -94,24 +99,3 @@ class Vendors:
     async def close(self) -> None:
         """End all connections."""
         await self._adapters.close()
-
-
-async def _called(
-    adapter: Adapter, messages: Sequence[OutboundMessage], within: float | None
-) -> Sequence[Outcome]:
-    longest = adapter.longest_send.total_seconds()
-    try:
-        async with asyncio.timeout(longest if within is None else min(longest, within)):
-            outcomes = await adapter.send(messages)
-    except TimeoutError:
-        silent = Unlearned(reason="the adapter did not come back in time")
-        return [silent] * len(messages)
-    except Exception as error:  # noqa: BLE001  # a mistake in one adapter must not lose what became of a set
-        _log.error("adapter_fell", adapter=adapter.name, error=type(error).__name__)
-        fell = Unlearned(reason="the adapter fell")
-        return [fell] * len(messages)
-    if len(outcomes) != len(messages):
-        _log.error("adapter_miscounts", adapter=adapter.name)
-        lost = Unlearned(reason="the adapter did not tell what became of each")
-        return [lost] * len(messages)
-    return outcomes

@@ -171,12 +171,39 @@ def test_luck_spreads_those_that_failed_together() -> None:
 
 
 def test_who_may_have_it_is_asked_again_and_nobody_else() -> None:
-    """The answer was not learned: another vendor might send it a second time."""
-    for happened in (answer(Unlearned(reason="?")), WorkerDied(step=1)):
+    """Its answer was not learned, and it recognises what it has: another vendor would send it a second time."""
+    unlearned = Answered(step=1, outcome=Unlearned(reason="?"), idempotent=True)
+    for happened in (unlearned, WorkerDied(step=1)):
         turn = ladder.turn(called(start(EITHER, MAIL)), [happened], now=NOW)
         assert turn.there.legs[0].unlearned == "http"
         again = called(turn.there, at=NOW + MINUTE)
         assert after(again, answer(LATER), at=NOW + MINUTE) not in {(1,), (2,)}
+    careless = ladder.turn(called(start(EITHER, MAIL)), [answer(Unlearned(reason="?"))], now=NOW)
+    assert careless.there.legs[0].unlearned is None
+
+
+def test_an_answer_is_that_of_its_call() -> None:
+    """One that comes to a later call, because a commit was not heard of, says nothing about it."""
+    here = called(start())
+    other = Answered(step=1, outcome=NO, call_id="attempt_0")
+    assert ladder.turn(here, [other], now=NOW).there == here
+    mine = Answered(step=1, outcome=NO, call_id="attempt_1", account="adcfg_2")
+    turn = ladder.turn(here, [mine], now=NOW)
+    assert [(past.id, past.account) for past in turn.fresh] == [("attempt_1", "adcfg_2")]
+
+
+def test_what_was_only_passed_over_gets_its_turn_when_nothing_else_is_left() -> None:
+    """A vendor is left alone for half a minute, and the person has no other address: nobody has failed yet."""
+    opened = Blocked(step=1, reason="circuit_open", until=NOW + MINUTE)
+    passed = ladder.turn(start(MAIL, SMS), [opened], now=NOW).there
+    turn = ladder.turn(passed, [Barred(step=2, by=NOWHERE)], now=NOW)
+    assert (turn.end, turn.ask, turn.due_at) == (None, (), NOW + MINUTE)
+    waits = ladder.turn(turn.there, now=NOW + MINUTE)
+    assert waits.ask == (1,)
+    assert after(called(waits.there, at=NOW + MINUTE), answer(Accepted()), at=NOW + MINUTE) == ACCEPTED
+    # Once: what fails then has failed.
+    failed = ladder.turn(called(waits.there, at=NOW + MINUTE), [answer(NO)], now=NOW + MINUTE)
+    assert failed.end == End(result="FAILED", reason="5.7.1")
 
 
 # --- receipts
