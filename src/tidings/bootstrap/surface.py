@@ -84,6 +84,7 @@ def routers(system: "System", front: NotificationsFront) -> list[Router | HTTPRo
         composer=system.composer,
         attachments=system.attachments,
         links=system.links,
+        router=system.router,
         clock=system.clock,
     )
     adapters = Adapters(kinds=ADAPTERS, find=kind_of)

@@ -111,8 +111,24 @@ class StepPreparer(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Way:
+    """One step of a plan."""
+
+    channel: Channel
+    #: Who may carry it, the first choice first.
+    vendors: tuple[str, ...]
+    #: Known from the start: it is not taken, for this reason.
+    barred: str | None = None
+
+
 class Plan(Protocol):
     """A ladder before its first step, frozen."""
+
+    @property
+    def ways(self) -> Sequence[Way]:
+        """Its steps, in their order."""
+        ...
 
     @property
     def first(self) -> Channel | None:

@@ -7,9 +7,9 @@ rehearsal shows is what the same code would do, not a second opinion about it.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Literal
+from typing import Final, Literal
 
-from tidings.contracts.delivery import PreparedStep, Route
+from tidings.contracts.delivery import PreparedStep, Route, Router, Way
 from tidings.contracts.tenants import Channel
 from tidings.contracts.words import AUTO, CHANNELS, Status
 from tidings.kernel.clock import Clock
@@ -23,7 +23,7 @@ from tidings.notify.decide.model import Decision, Defer, Gate, Line, Pass, Reque
 from tidings.notify.dispatch.compose import Composer
 from tidings.notify.dispatch.model import Pending
 from tidings.notify.dispatch.steps import StepMade, StepMaker, StepWork
-from tidings.notify.dispatch.turn import routes_of
+from tidings.notify.dispatch.turn import hand_off_of, routes_of
 from tidings.notify.facts.load import FactsLoader
 from tidings.notify.facts.model import TenantFacts
 from tidings.notify.notifications.attachments import Attachments
@@ -35,6 +35,8 @@ from tidings.notify.preference_center.links import ExampleLinks, UnsubscribeLink
 from tidings.notify.render.model import Rendered
 
 Would = Literal["send", "defer", "stop"]
+#: What the router itself says about a step, before any gate.
+_LADDER: Final = "ladder"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +114,7 @@ class Simulator:
         composer: Composer,
         attachments: Attachments,
         links: UnsubscribeLinks,
+        router: Router,
         clock: Clock,
     ) -> None:
         self._db = db
@@ -121,6 +124,7 @@ class Simulator:
         self._composer = composer
         self._attachments = attachments
         self._links = ExampleLinks(links.base_url, clock=clock)
+        self._router = router
         self._clock = clock
 
     async def simulate(
@@ -169,9 +173,10 @@ class Simulator:
         ]
         steps = await maker.make(tenant_id, person.facts, person.pepper, works)
         made = dict(zip(channels, steps, strict=True))
+        (plan,) = await self._router.plan(tenant_id, [hand_off_of(pending, decision, person.facts)])
         rehearsal = replace(
             rehearsal,
-            steps=_steps(routes, made),
+            steps=_steps(plan.ways, made),
             prepared={channel: step.prepared for channel, step in made.items()},
         )
         done = _concluded(rehearsal, made)
@@ -232,14 +237,22 @@ def _not_now(rehearsal: Simulation) -> Simulation:
     return replace(rehearsal, reason=verdict.reason)
 
 
-def _steps(routes: Sequence[Route], made: dict[Channel, StepMade]) -> tuple[TriedStep, ...]:
-    tried = routes or [Route(channel=channel, vendor="") for channel in made]
+def _steps(ways: Sequence[Way], made: dict[Channel, StepMade]) -> tuple[TriedStep, ...]:
+    """The steps of the ladder that it would get; without one, what the gates say of the channel that was asked for."""
+    tried = ways or [Way(channel=channel, vendors=()) for channel in made]
     found: list[TriedStep] = []
-    for place, route in enumerate(tried, 1):
-        lines = tuple(line._replace(step=place) for line in made[route.channel].lines)
+    for place, way in enumerate(tried, 1):
+        if way.barred is not None or way.channel not in made:
+            lines: tuple[Line, ...] = (Line(_LADDER, "stop", way.barred or "no_route", None, place),)
+        else:
+            lines = tuple(line._replace(step=place) for line in made[way.channel].lines)
         found.append(
             TriedStep(
-                step=place, channel=route.channel, vendor=route.vendor or None, line=lines[-1], lines=lines
+                step=place,
+                channel=way.channel,
+                vendor=next(iter(way.vendors), None),
+                line=lines[-1],
+                lines=lines,
             )
         )
     return tuple(found)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 
-from tidings.contracts.delivery import HandOff, Route
+from tidings.contracts.delivery import HandOff, Route, Way
 from tidings.contracts.tenants import Channel
 from tidings.contracts.words import AUTO
 from tidings.kernel.clock import Clock
@@ -40,6 +40,13 @@ class Plan:
     cap: int | None = None
     #: What its costs are in; None: whatever the first vendor charges in.
     currency: str | None = None
+
+    @property
+    def ways(self) -> tuple[Way, ...]:
+        """Its steps, in their order."""
+        return tuple(
+            Way(channel=step.channel, vendors=step.vendors, barred=step.barred) for step in self.frozen.steps
+        )
 
 
 class Planner:

@@ -103,14 +103,14 @@ async def test_a_commit_that_was_not_heard_of_lets_the_call_be_made(
 
 
 async def test_who_was_overtaken_does_not_let_go_of_anothers_call(
-    world: LadderWorld, worker: Worker, monkeypatch: pytest.MonkeyPatch
+    world: LadderWorld, worker: Worker
 ) -> None:
     """What it wrote was committed unheard, and the ladder is on its next call since: that one stays in its hands."""
     begun = await worker.begin(world.tenant_id, [world.begin()])
     (row,) = await world.live()
-    later = row["state"].replace(
-        state_of(row["state"]).legs[0].calling.id, "attempt_01JCQ00000000000000000000Z"
-    )  # type: ignore[union-attr]
+    (leg,) = state_of(row["state"]).legs
+    assert leg.calling is not None
+    later = row["state"].replace(leg.calling.id, "attempt_01JCQ00000000000000000000Z")
     async with world.db.tenant(world.tenant_id) as tx:
         await tx.connection.execute(
             "UPDATE chan.executions_live SET version = version + 3, state = $1", later

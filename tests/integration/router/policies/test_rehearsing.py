@@ -104,6 +104,21 @@ async def test_step_by_step_by_a_draft(sender: Sender) -> None:
     assert NUMBER not in json.dumps(found)
 
 
+async def test_a_rehearsed_notification_goes_by_the_policy_too(sender: Sender) -> None:
+    """As it would in earnest: SMS alone, although the template has words for mail."""
+    made = await sender.client.post(
+        HOME, json={"use_case": "txn", "ladder": [{"channel": "whatsapp", "deadline_seconds": 10}, SMS]}
+    )
+    assert made.status_code == 201, made.text
+    found = (await sender.client.post("/api/v1/notifications/simulate", json=message())).json()
+
+    assert [(step["channel"], step["verdict"], step["reason"]) for step in found["steps"]] == [
+        ("whatsapp", "stop", "no_route"),
+        ("sms", "pass", None),
+    ]
+    assert (found["would"], found["message"]["text"]) == ("send", "Hello Laila")
+
+
 async def test_by_the_policy_in_force_or_without_one(sender: Sender) -> None:
     without = await rehearsed(sender)
     made = await sender.client.post(HOME, json={"use_case": "txn", "ladder": [SMS]})
