@@ -327,6 +327,26 @@ TABLE = [
         before=by.limit_channel,
         lasts=5,
     ),
+    sent(
+        "expires before the channel's limit has room, and another channel has some",
+        M,
+        step=2,
+        wish=CODE,
+        addresses="email sms",
+        gets=("phone",),
+        before=by.limit_channel,
+        lasts=5,
+    ),
+    stopped(
+        "expires before the channel's limit has room, and has no address on another",
+        M,
+        Reason.EXPIRES_BEFORE_LIMIT_FREES,
+        "expired",
+        step=1,
+        wish=CODE,
+        before=by.limit_channel,
+        lasts=5,
+    ),
 ]  # fmt: skip
 
 #: Reasons that no row needs to have, and why.

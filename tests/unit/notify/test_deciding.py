@@ -241,6 +241,22 @@ def test_a_step_that_passes_says_where_and_as_whom() -> None:
     ]
 
 
+def test_a_channel_without_room_stops_its_step_and_not_the_notification() -> None:
+    passed = decide_step(facts(), step(), NOON)
+    full = Taken(granted=False, refused_by=("channel:email:day",), retry_at=NOON + timedelta(hours=2))
+
+    later = step_limited(passed, step(), full, NOON)
+    too_late = step_limited(passed, step(expires_at=NOON + timedelta(hours=1)), full, NOON)
+
+    assert later.verdict == Defer(NOON + timedelta(hours=2), Reason.RATE_LIMITED)
+    assert too_late.verdict == Stop(Status.EXPIRED, Reason.EXPIRES_BEFORE_LIMIT_FREES)
+    assert not too_late.ends_notification
+    assert (too_late.trace[-1].gate, too_late.trace[-1].reason) == (
+        "channel_limit",
+        Reason.EXPIRES_BEFORE_LIMIT_FREES,
+    )
+
+
 def test_push_goes_to_every_free_device_and_the_feed_needs_none() -> None:
     devices = (address("push"), address("push", held=held("tenant")), address("push"))
     given = facts(

@@ -79,15 +79,13 @@ def decide_step(facts: Facts, request: StepRequest, now: datetime) -> StepDecisi
 def step_limited(
     decision: StepDecision, request: StepRequest, taken: Taken | None, now: datetime
 ) -> StepDecision:
-    """A step that passed, after its channel's limits were asked; `taken` None where there are none."""
+    """A step that passed, after its channel's limits were asked; `taken` None where there are none.
+
+    They are this channel's alone: where it has no room before the notification expires, another channel may.
+    """
     verdict = judge(taken, expires_at=request.expires_at, now=now)
     line = line_of(Gate.CHANNEL_LIMIT, verdict, step=request.step)
-    return replace(
-        decision,
-        verdict=verdict,
-        trace=(*decision.trace, line),
-        ends_notification=isinstance(verdict, Stop),
-    )
+    return replace(decision, verdict=verdict, trace=(*decision.trace, line))
 
 
 def _of_channel(

@@ -45,24 +45,26 @@ def handler(*, outbox: Outbox, clock: Clock, stripe: int = 0) -> TenantHandler:
         outcomes = [event.payload_as(DeliveryOutcome) for event in events]
         created_ats = [time_of(o.notification_id) for o in outcomes]
         now = clock.now()
-        moved = await tx.fetch(
-            QUERIES.settle,
-            tenant_id=tx.tenant_id,
-            now=now,
-            day=now.date(),
-            stripe=stripe,
-            oldest=min(created_ats),
-            newest=max(created_ats),
-            ids=[o.notification_id for o in outcomes],
-            created_ats=created_ats,
-            statuses=[status_of(o).value for o in outcomes],
-            reasons=[o.reason for o in outcomes],
-            ended_ats=[o.ended_at for o in outcomes],
-            evidences=[o.evidence for o in outcomes],
-            final_channels=[o.final_channel for o in outcomes],
-            **_attempts(outcomes),
-        )
+        given = {
+            "tenant_id": tx.tenant_id,
+            "now": now,
+            "day": now.date(),
+            "stripe": stripe,
+            "oldest": min(created_ats),
+            "newest": max(created_ats),
+            "ids": [o.notification_id for o in outcomes],
+            "created_ats": created_ats,
+            "statuses": [status_of(o).value for o in outcomes],
+            "reasons": [o.reason for o in outcomes],
+            "ended_ats": [o.ended_at for o in outcomes],
+            "evidences": [o.evidence for o in outcomes],
+            "final_channels": [o.final_channel for o in outcomes],
+        }
         reasons = {o.notification_id: o.reason for o in outcomes}
+        moved = await tx.fetch(QUERIES.settle, **given, **_attempts(outcomes))
+        if len(moved) < len(reasons):
+            # Over before, or waited for. The latter are locked by now, and a new statement sees them.
+            moved += await tx.fetch(QUERIES.settle, **given, **_attempts([]))
         await outbox.append(
             tx, [_event(tx.tenant_id, row, reasons.get(row["id"]), clock=clock) for row in moved]
         )

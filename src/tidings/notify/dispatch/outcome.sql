@@ -1,5 +1,6 @@
 -- name: settle
 -- What the router says became of them, in one trip: only forward, each once; their attempts go into notify's own log.
+-- One whose row had to be waited for is not among those returned, as in `move`: ask again, without the attempts.
 WITH given AS (
     SELECT *
     FROM unnest(

@@ -17,6 +17,9 @@ from tidings.notify.notifications.model import NewNotification
 
 QUERIES = Queries.beside(__file__)
 
+#: Rows that had to be waited for are locked by the first statement and seen by the second; see `move`.
+_AT_ONCE_AND_AGAIN = range(2)
+
 
 async def load_pending(tx: TenantTx, ids: Sequence[NotificationId]) -> dict[NotificationId, Pending]:
     """Those that exist."""
@@ -46,31 +49,37 @@ async def move(
     """Those that moved, with the event of each; the others were cancelled meanwhile, or are another worker's. Without a worker: those free."""
     created_ats = [m.pending.created_at for m in moves]
     waits = [m.until is not None for m in moves]
-    rows = await tx.fetch(
-        QUERIES.move,
-        tenant_id=tx.tenant_id,
-        worker=worker,
-        now=now,
-        day=now.date(),
-        stripe=stripe,
-        oldest=min(created_ats),
-        newest=max(created_ats),
-        ids=[m.pending.id for m in moves],
-        created_ats=created_ats,
-        retention_classes=[m.pending.retention_class for m in moves],
-        statuses=[m.status.value for m in moves],
-        reasons=sparse([m.reason for m in moves]),
-        traces=[m.trace for m in moves],
-        locales=sparse([m.locale for m in moves]),
-        snapshots=sparse([m.snapshot for m in moves]),
-        preference_versions=sparse([m.preferences_version for m in moves]),
-        untils=sparse([m.until for m in moves]),
-        schedule_ids=sparse([SCHEDULED_WORK.new(now) if wait else None for wait in waits]),
-        kinds=sparse([m.reason if wait else None for m, wait in zip(moves, waits, strict=True)]),
-        counted=["deferred" if wait else m.status.value for m, wait in zip(moves, waits, strict=True)],
+    given = {
+        "tenant_id": tx.tenant_id,
+        "worker": worker,
+        "now": now,
+        "day": now.date(),
+        "stripe": stripe,
+        "oldest": min(created_ats),
+        "newest": max(created_ats),
+        "ids": [m.pending.id for m in moves],
+        "created_ats": created_ats,
+        "retention_classes": [m.pending.retention_class for m in moves],
+        "statuses": [m.status.value for m in moves],
+        "reasons": sparse([m.reason for m in moves]),
+        "traces": [m.trace for m in moves],
+        "locales": sparse([m.locale for m in moves]),
+        "snapshots": sparse([m.snapshot for m in moves]),
+        "preference_versions": sparse([m.preferences_version for m in moves]),
+        "untils": sparse([m.until for m in moves]),
+        "schedule_ids": sparse([SCHEDULED_WORK.new(now) if wait else None for wait in waits]),
+        "kinds": sparse([m.reason if wait else None for m, wait in zip(moves, waits, strict=True)]),
+        "counted": ["deferred" if wait else m.status.value for m, wait in zip(moves, waits, strict=True)],
         **event_columns(events),
-    )
-    return {NotificationId(row["id"]) for row in rows}
+    }
+    moved: set[NotificationId] = set()
+    for _ in _AT_ONCE_AND_AGAIN:
+        moved.update(row["id"] for row in await tx.fetch(QUERIES.move, **given))
+        if len(moved) == len(moves):
+            return moved
+    left = [m.pending.id for m in moves if m.pending.id not in moved]
+    await tx.execute(QUERIES.leave_queue, tenant_id=tx.tenant_id, ids=left, worker=worker)
+    return moved
 
 
 async def mark_copies(tx: TenantTx, copies: Sequence[NewNotification], *, trace: str) -> None:
@@ -91,19 +100,21 @@ async def mark_copies(tx: TenantTx, copies: Sequence[NewNotification], *, trace:
 async def note_steps(tx: TenantTx, moves: Sequence[Move], *, now: datetime) -> None:
     """Keep what the gates of a later step said."""
     created_ats = [m.pending.created_at for m in moves]
-    await tx.execute(
-        QUERIES.note_step,
-        tenant_id=tx.tenant_id,
-        now=now,
-        oldest=min(created_ats),
-        newest=max(created_ats),
-        ids=[m.pending.id for m in moves],
-        created_ats=created_ats,
-        retention_classes=[m.pending.retention_class for m in moves],
-        traces=[m.trace for m in moves],
-        locales=sparse([m.locale for m in moves]),
-        snapshots=sparse([m.snapshot for m in moves]),
-    )
+    given = {
+        "tenant_id": tx.tenant_id,
+        "now": now,
+        "oldest": min(created_ats),
+        "newest": max(created_ats),
+        "ids": [m.pending.id for m in moves],
+        "created_ats": created_ats,
+        "retention_classes": [m.pending.retention_class for m in moves],
+        "traces": [m.trace for m in moves],
+        "locales": sparse([m.locale for m in moves]),
+        "snapshots": sparse([m.snapshot for m in moves]),
+    }
+    for _ in _AT_ONCE_AND_AGAIN:
+        if await tx.execute(QUERIES.note_step, **given) == len(moves):
+            return
 
 
 def _pending(row: Row) -> Pending:

@@ -17,7 +17,9 @@ CROSS JOIN LATERAL (
 
 -- name: move
 -- What a turn came to, in one trip: claims end, rows move on, deferrals are scheduled, all is announced and counted. Whoever lost its claim,
--- or was cancelled meanwhile, is not among those returned, and nothing was written for it.
+-- or was cancelled meanwhile, is not among those returned, and nothing was written for it. Nor is one whose row had to be waited for:
+-- the lock is on its new version, and at that place a statement that began before it sees nothing. It is still in the queue, nobody
+-- else can change it now, and the next statement moves it: `store.move` asks twice where some are missing.
 WITH given AS (
     SELECT *
     FROM unnest(
@@ -36,8 +38,6 @@ WITH given AS (
         WHERE q.tenant_id = :tenant_id AND q.notification_id = given.id AND q.claimed_by IS NOT DISTINCT FROM :worker
         FOR UPDATE
     ) AS held
-), taken AS (
-    DELETE FROM notification.dispatch_queue WHERE ctid = ANY (ARRAY(SELECT place FROM mine))
 ), found AS MATERIALIZED (
     SELECT mine.*, there.part, there.row, NULL::text AS nothing
     FROM mine
@@ -72,8 +72,11 @@ WITH given AS (
     WHERE n.tableoid = found.part AND n.ctid = found.row AND n.created_at BETWEEN :oldest AND :newest
       -- It is null in all of them. The planner takes that for rare, and goes to each row by its place.
       AND found.nothing IS NULL
-    RETURNING n.id, n.channel, n.category, n.priority, n.source_event_id, n.recipient_id, found.until, found.schedule_id,
-              found.kind, found.counted, found.event_id, found.event_subject, found.event_payload, found.event_envelope
+    RETURNING n.id, n.channel, n.category, n.priority, n.source_event_id, n.recipient_id, found.place, found.until,
+              found.schedule_id, found.kind, found.counted, found.event_id, found.event_subject, found.event_payload, found.event_envelope
+), taken AS (
+    -- What was not moved stays; so does a place that had to be waited for itself, until `leave_queue` finds it.
+    DELETE FROM notification.dispatch_queue AS q USING moved WHERE q.ctid = moved.place
 ), deferred AS (
     INSERT INTO notification.notification_scheduled
         (tenant_id, id, kind, priority, source_event_id, notification_id, recipient_id, run_after)
@@ -92,8 +95,14 @@ WITH given AS (
 )
 SELECT id FROM moved;
 
+-- name: leave_queue
+-- What is claimed and still could not be moved is over already: there is nothing in the queue for it to wait for.
+DELETE FROM notification.dispatch_queue
+WHERE tenant_id = :tenant_id AND notification_id = ANY (:ids::text[]) AND claimed_by IS NOT DISTINCT FROM :worker;
+
 -- name: mark_copies
--- By its trace a guardian's copy is known: in the transaction that makes it, before anybody can decide about it.
+-- By its trace a guardian's copy is known: in the transaction that makes it, before anybody can decide about it. Nobody else
+-- sees them yet, so none has to be waited for.
 WITH found AS MATERIALIZED (
     SELECT there.part, there.row, NULL::text AS nothing
     FROM unnest(:ids::text[], :created_ats::timestamptz[], :retention_classes::text[])
@@ -113,7 +122,8 @@ WHERE n.tableoid = found.part AND n.ctid = found.row AND n.created_at BETWEEN :o
   AND found.nothing IS NULL;
 
 -- name: note_step
--- What the gates of a later step said; only while the notification is still under way.
+-- What the gates of a later step said; only while the notification is still under way. One that had to be waited for is missing in
+-- the count, as in `move`: ask again.
 WITH found AS MATERIALIZED (
     SELECT given.trace, given.locale, given.snapshot, there.part, there.row, NULL::text AS nothing
     FROM unnest(
