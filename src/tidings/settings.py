@@ -431,6 +431,20 @@ def describe() -> list[tuple[str, str, str]]:
     return list(_describe(Settings))
 
 
+def secret_names() -> frozenset[str]:
+    """The variables whose values are never shown."""
+    return frozenset(_secret_names(Settings))
+
+
+def _secret_names(branch: type) -> Any:
+    hints = get_type_hints(branch)
+    for entry in fields(branch):
+        if is_dataclass(hints[entry.name]):
+            yield from _secret_names(hints[entry.name])
+        elif hints[entry.name] == Secret | None:
+            yield entry.metadata["env"]
+
+
 def _describe(branch: type) -> Any:
     hints = get_type_hints(branch)
     for entry in fields(branch):

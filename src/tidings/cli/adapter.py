@@ -1,13 +1,18 @@
 """`tidings adapter`: vendor accounts, what they cost, how much they take, how they share a channel."""
 
-import json
-from typing import Annotated, Any
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tidings.cli.calling import Key, Tenant, Url, client
 from tidings.cli.circuit import Account, Platform, find
+from tidings.cli.failures import CommandError
 from tidings.cli.options import DataDir, Json
+from tidings.cli.printing import print_json, shown
+
+if TYPE_CHECKING:
+    from tidings.client import Tidings
 
 app = typer.Typer(
     help="Vendor accounts: what they cost, how much they take, how they share a channel.",
@@ -35,7 +40,7 @@ def list_(
     with client(url, key, tenant, data_dir, platform=platform) as tidings:
         found = tidings.call(traffic.adapters(platform=platform))["items"]
     if as_json:
-        _print_json(found)
+        print_json(found)
         return
     for adapter in found:
         print(adapter_line(adapter))
@@ -59,7 +64,7 @@ def show(
 
     with client(url, key, tenant, data_dir, platform=platform) as tidings:
         found = find(tidings, account, platform=platform)
-    _print_json(found) if as_json else print("\n".join(adapter_lines(found)))
+    print_json(found) if as_json else print("\n".join(adapter_lines(found)))
 
 
 @app.command("price")
@@ -98,7 +103,7 @@ def price(
         done = tidings.call(
             traffic.put_adapter(found["id"], terms, version=found["version"], platform=platform)
         )
-    _print_json(done) if as_json else print("\n".join(adapter_lines(done)))
+    print_json(done) if as_json else print("\n".join(adapter_lines(done)))
 
 
 @app.command("limit")
@@ -128,7 +133,7 @@ def limit(
         done = tidings.call(
             traffic.put_adapter(found["id"], terms, version=found["version"], platform=platform)
         )
-    _print_json(done) if as_json else print("\n".join(adapter_lines(done)))
+    print_json(done) if as_json else print("\n".join(adapter_lines(done)))
 
 
 @app.command("share")
@@ -148,10 +153,16 @@ def share(
     data_dir: DataDir = None,
 ) -> None:
     """Show or say how vendors share a channel; homes of single countries stay as they are."""
+    from typing import get_args
+
     from tidings.cli.traffic_words import points_of, weights_lines
     from tidings.client import traffic
+    from tidings.contracts.tenants import Channel
 
+    if channel not in get_args(Channel):
+        raise CommandError(f"CHANNEL must be one of {', '.join(get_args(Channel))}, not {shown(channel)}")
     home = points_of(points or [])
+    left_out: list[str] = []
     with client(url, key, tenant, data_dir, platform=platform) as tidings:
         known = _known(tidings.call(traffic.weights(platform=platform))["items"], channel)
         if home or none:
@@ -165,17 +176,36 @@ def share(
                     platform=platform,
                 )
             )
+            left_out = [] if platform else _left_out(tidings, channel, home)
     if as_json:
-        _print_json(known)
+        print_json(known)
     elif known is None or not known["home"]:
         print(f"vendors of {channel} have no weights: they are called in their order")
     else:
         print("\n".join(weights_lines(known)))
+    for vendor in left_out:
+        # Beside the answer: what reads JSON reads on.
+        print(
+            f"tidings: {vendor} gets nothing yet, because {channel} is not set up with it; "
+            f"`tidings channel set {channel} --fallback {vendor}` does that",
+            file=sys.stderr,
+        )
+
+
+def _left_out(tidings: "Tidings", channel: str, home: dict[str, int]) -> list[str]:
+    """Vendors with points that the tenant's channel does not know; none where its channels can't be seen."""
+    from tidings.client import ProblemError, channels
+
+    try:
+        found = tidings.call(channels.show(channel))
+    except ProblemError:
+        return []
+    return [
+        name
+        for name, many in home.items()
+        if many and name not in (found.get("vendor"), found.get("fallback_vendor"))
+    ]
 
 
 def _known(items: list[dict[str, Any]], channel: str) -> dict[str, Any] | None:
     return next((item for item in items if item["channel"] == channel), None)
-
-
-def _print_json(value: object) -> None:
-    print(json.dumps(value, indent=2, ensure_ascii=False))

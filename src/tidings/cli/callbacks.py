@@ -5,16 +5,18 @@ What an operator orders is in the platform's audit.
 
 import json
 import sys
-from datetime import datetime
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from tidings.cli.options import DatabaseUrl, DataDir, Json
+from tidings.cli.options import DatabaseUrl, DataDir, Json, moment_of
 from tidings.cli.system import operator, run_with_system
 
 if TYPE_CHECKING:
     from tidings.bootstrap import System
+    from tidings.kernel.db import PlatformTx
+    from tidings.kernel.ids import InboundWebhookEventId
     from tidings.router.callbacks.dead_letters import DeadCallbacks
     from tidings.router.callbacks.store import KeptRequest, OpenEvent
 
@@ -49,7 +51,7 @@ def list_(
     database_url: DatabaseUrl = None,
 ) -> None:
     """Show callbacks that found no message, or requests that were refused, the newest first."""
-    moment = _moment(since)
+    moment = moment_of(since, "--since")
 
     async def work(system: "System") -> None:
         from tidings.router.callbacks import store
@@ -81,9 +83,10 @@ def show(
     """Show one, as JSON."""
 
     async def work(system: "System") -> None:
+        from tidings.cli.failures import CommandError
         from tidings.kernel.ids import INBOUND_WEBHOOK, INBOUND_WEBHOOK_EVENT, time_of
         from tidings.router.callbacks import store
-        from tidings.router.callbacks.errors import CallbackNotFoundError
+        from tidings.router.callbacks.errors import CallbackRequestNotFoundError
 
         dead, actor = _dead(system), operator()
         # Shown after the commit that says who has seen it.
@@ -97,9 +100,13 @@ def show(
                         tx, request_id=request_id, received_at=time_of(request_id)
                     )
                     if found is None:
-                        raise CallbackNotFoundError
+                        raise CallbackRequestNotFoundError
                     told = _request(found)
         else:
+            if not callback.startswith("whe_"):
+                raise CommandError(
+                    "CALLBACK must be the id of an event, whe_…, or of a refused request, whi_…"
+                )
             event_id = INBOUND_WEBHOOK_EVENT.parse(callback, field="CALLBACK")
             async with system.db.platform() as tx:
                 if body:
@@ -132,27 +139,36 @@ def requeue(
         raise CommandError(
             "name the events by their ids, or all of a vendor with --vendor VENDOR [--since …]"
         )
-    moment = _moment(since)
+    moment = moment_of(since, "--since")
 
     async def work(system: "System") -> None:
-        from tidings.kernel.ids import INBOUND_WEBHOOK_EVENT
         from tidings.router.callbacks import store
         from tidings.router.callbacks.dead_letters import MOST_AT_ONCE
 
-        ids = [INBOUND_WEBHOOK_EVENT.parse(one, field="CALLBACKS") for one in callbacks or ()]
-        done = 0
+        ids = [_event_id(one) for one in callbacks or ()]
+        done: list[str] = []
+        too_old = 0
         while True:
             some = ids[:MOST_AT_ONCE] if callbacks else None
             async with system.db.platform() as tx:
-                count = await _dead(system).requeue(
+                again = await _dead(system).requeue(
                     tx, actor=operator(), ids=some, vendor=vendor, since=moment
                 )
                 await store.announce(tx)
-            done += count
+                passed = [await _why_not(tx, one, again.ids) for one in some or ()]
+            done += again.ids
+            too_old = again.too_old
+            for why in filter(None, passed):
+                print(why)
             del ids[:MOST_AT_ONCE]
-            if not ids if callbacks else count < MOST_AT_ONCE:
+            if not ids if callbacks else len(again.ids) < MOST_AT_ONCE:
                 break
-        print(f"requeued: {done}")
+        if vendor is not None and too_old:
+            many = f"{too_old} or more" if too_old >= MOST_AT_ONCE else str(too_old)
+            print(f"too old to be looked for, because they came more than 35 days ago: {many}")
+        elif vendor is not None and not done:
+            print(f"there are no dead ones of {vendor}; `tidings callbacks list` shows those there are")
+        print(f"requeued: {len(done)}")
 
     run_with_system(work, data_dir, database_url)
 
@@ -163,18 +179,35 @@ def _dead(system: "System") -> "DeadCallbacks":
     return DeadCallbacks(audit=system.router_audit, keyring=system.keyring, clock=system.clock)
 
 
-def _moment(text: str | None) -> datetime | None:
+def _event_id(text: str) -> "InboundWebhookEventId":
     from tidings.cli.failures import CommandError
+    from tidings.cli.printing import shown
+    from tidings.kernel.errors import BadValueError
+    from tidings.kernel.ids import INBOUND_WEBHOOK_EVENT
 
-    if text is None:
-        return None
     try:
-        at = datetime.fromisoformat(text)
-    except ValueError:
-        at = None
-    if at is None or at.tzinfo is None:
-        raise CommandError("--since must be a time with its offset, such as 2026-11-15T12:00:00Z")
-    return at
+        return INBOUND_WEBHOOK_EVENT.parse(text)
+    except BadValueError:
+        raise CommandError(f"{shown(text)} is not the id of an event, whe_…") from None
+
+
+async def _why_not(
+    tx: "PlatformTx", event_id: "InboundWebhookEventId", again: "Sequence[InboundWebhookEventId]"
+) -> str | None:
+    """Why an event that was named is not looked for again; None where it is."""
+    from tidings.kernel.ids import time_of
+    from tidings.router.callbacks import store
+
+    if event_id in again:
+        return None
+    found = await store.show_event(tx, event_id=event_id, received_at=time_of(event_id))
+    if found is None:
+        return f"{event_id}: there is no such event, or it has found its message"
+    event, _ = found
+    if event.status == "dlq":
+        return f"{event_id}: it came more than 35 days ago, and is not looked for any more"
+    when = f" at {event.next_look_at:%Y-%m-%dT%H:%M:%SZ}" if event.next_look_at else " in a moment"
+    return f"{event_id}: it is not dead, its message is looked for again{when}"
 
 
 def _print(found: list[dict[str, object]], *, as_json: bool) -> None:

@@ -55,13 +55,26 @@ def client(
 def in_words(error: "ClientError") -> str:
     """What went wrong, and what the person at the keyboard can do."""
     from tidings.cli.printing import shown
-    from tidings.client import NotAllowedError, NotReachedError, TooBusyError, UnauthenticatedError
+    from tidings.client import (
+        NotAllowedError,
+        NotReachedError,
+        ProblemError,
+        TooBusyError,
+        UnauthenticatedError,
+    )
 
     said = shown(str(error)).rstrip(".")
     if isinstance(error, NotReachedError):
         return f"{said} Start it with `tidings up`, or name another with --url"
     if isinstance(error, UnauthenticatedError):
         return f"{said}; name a key that works with --key or TIDINGS_API_KEY (`tidings api-key create` makes one)"
+    if isinstance(error, ProblemError) and any(
+        e.field == "X-Tenant-Id" and e.remedy.startswith("is required") for e in error.problem.errors
+    ):
+        return (
+            "say with --tenant for which tenant the platform's key acts; "
+            "for what is the platform's own, some commands have --platform"
+        )
     if isinstance(error, NotAllowedError) and error.code == "platform_account":
         return f"{said}, or repeat it with --platform"
     if isinstance(error, NotAllowedError):

@@ -1,12 +1,12 @@
 """`tidings channel`: how a tenant appears on a channel and through whom; set up, tested, checked, rotated."""
 
-import json
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tidings.cli.calling import Key, Tenant, Url, client
 from tidings.cli.options import DataDir, Json
+from tidings.cli.printing import print_json
 
 if TYPE_CHECKING:
     from tidings.client import Tidings
@@ -39,7 +39,7 @@ def list_(
     with client(url, key, tenant, data_dir) as tidings:
         found = tidings.call(channels.list_all())["items"]
     if as_json:
-        _print_json(found)
+        print_json(found)
         return
     for channel in found:
         print(line_of(channel))
@@ -63,7 +63,7 @@ def show(
 
     with client(url, key, tenant, data_dir) as tidings:
         found = tidings.call(channels.show(channel))
-    _print_json(found) if as_json else print("\n".join(lines_of(found)))
+    print_json(found) if as_json else print("\n".join(lines_of(found)))
 
 
 @app.command("set")
@@ -118,7 +118,7 @@ def set_(
         wish = merged(known, vendor=vendor, fallback=fallback, sender=sender, disable=disable)
         version = known["version"] if known else None
         done = tidings.call(channels.put(channel, {**wish, "accounts": accounts}, version=version))
-    _print_json(done) if as_json else print("\n".join(lines_of(done)))
+    print_json(done) if as_json else print("\n".join(lines_of(done)))
 
 
 @app.command("test")
@@ -139,7 +139,7 @@ def try_out(
 
     with client(url, key, tenant, data_dir) as tidings:
         found = tidings.call(channels.try_out(channel, to, vendor=vendor))
-    _print_json(found) if as_json else print(told_of_test(found))
+    print_json(found) if as_json else print(told_of_test(found))
     if found["result"] != "accepted":
         raise SystemExit(1)
 
@@ -159,7 +159,7 @@ def dns(
 
     with client(url, key, tenant, data_dir) as tidings:
         found = tidings.call(channels.dns())
-    _print_json(found) if as_json else print("\n".join(told_of_dns(found)))
+    print_json(found) if as_json else print("\n".join(told_of_dns(found)))
     if found["status"] == "fail":
         raise SystemExit(1)
 
@@ -187,7 +187,7 @@ def rotate(
 
     with client(url, key, tenant, data_dir) as tidings:
         done = tidings.call(channels.rotate(channel, reference, vendor=vendor, check=check))
-    _print_json(done) if as_json else print("\n".join(told_of_rotation(done)))
+    print_json(done) if as_json else print("\n".join(told_of_rotation(done)))
 
 
 def _known(tidings: "Tidings", channel: str) -> dict[str, Any] | None:
@@ -197,7 +197,3 @@ def _known(tidings: "Tidings", channel: str) -> dict[str, Any] | None:
         return tidings.call(channels.show(channel))
     except NotFoundError:
         return None
-
-
-def _print_json(value: object) -> None:
-    print(json.dumps(value, indent=2, ensure_ascii=False))

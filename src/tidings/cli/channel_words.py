@@ -49,7 +49,7 @@ def merged(
 def line_of(channel: Mapping[str, Any]) -> str:
     """A channel in one line."""
     vendors = " then ".join(v for v in (channel["vendor"], channel.get("fallback_vendor")) if v)
-    return shown(f"{channel['channel']:<10}{channel['status']:<10}{vendors:<20}{_sender(channel['sender'])}")
+    return shown(f"{channel['channel']:<9} {channel['status']:<9} {vendors:<19} {_sender(channel['sender'])}")
 
 
 def lines_of(channel: Mapping[str, Any]) -> Iterator[str]:

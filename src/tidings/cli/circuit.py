@@ -1,6 +1,5 @@
 """`tidings circuit`: which vendor accounts let messages through; hold one open or closed by hand."""
 
-import json
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -8,6 +7,7 @@ import typer
 from tidings.cli.calling import Key, Tenant, Url, client
 from tidings.cli.failures import CommandError
 from tidings.cli.options import DataDir, Json
+from tidings.cli.printing import print_json
 
 if TYPE_CHECKING:
     from tidings.client import Tidings
@@ -46,7 +46,7 @@ def list_(
     with client(url, key, tenant, data_dir, platform=platform) as tidings:
         found = tidings.call(traffic.circuits(platform=platform))["items"]
     if as_json:
-        _print_json(found)
+        print_json(found)
         return
     for circuit in found:
         print(circuit_line(circuit))
@@ -138,8 +138,4 @@ def _hold(
 def _show(circuit: dict[str, Any], *, as_json: bool) -> None:
     from tidings.cli.traffic_words import circuit_line
 
-    _print_json(circuit) if as_json else print(circuit_line(circuit))
-
-
-def _print_json(value: object) -> None:
-    print(json.dumps(value, indent=2, ensure_ascii=False))
+    print_json(circuit) if as_json else print(circuit_line(circuit))

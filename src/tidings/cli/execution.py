@@ -1,14 +1,12 @@
 """`tidings execution`: how messages go, or went, through their ladders."""
 
-import json
-from datetime import datetime
 from typing import Annotated, Any
 
 import typer
 
 from tidings.cli.calling import Key, Tenant, Url, client
-from tidings.cli.failures import CommandError
-from tidings.cli.options import DataDir, Json
+from tidings.cli.options import DataDir, Json, moment_of
+from tidings.cli.printing import print_json
 
 app = typer.Typer(
     help="Executions: ladders under way and over, with attempts, receipts and costs.",
@@ -37,7 +35,7 @@ def list_(
     from tidings.cli.execution_words import line_of
     from tidings.client import executions
 
-    begun = _moment(since)
+    begun = moment_of(since, "--since")
     found: list[dict[str, Any]] = []
     cursor: str | None = None
     with client(url, key, tenant, data_dir) as tidings:
@@ -58,7 +56,7 @@ def list_(
             if cursor is None or len(found) >= lines:
                 break
     if as_json:
-        _print_json(found)
+        print_json(found)
         return
     for execution in found:
         print(line_of(execution))
@@ -82,20 +80,4 @@ def show(
 
     with client(url, key, tenant, data_dir) as tidings:
         found = tidings.call(executions.show(execution_id))
-    _print_json(found) if as_json else print("\n".join(lines_of(found)))
-
-
-def _moment(text: str | None) -> datetime | None:
-    if text is None:
-        return None
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError:
-        found = None
-    if found is None or found.tzinfo is None:
-        raise CommandError("--since must be a time with an offset, such as 2026-11-15T12:00:00Z")
-    return found
-
-
-def _print_json(value: object) -> None:
-    print(json.dumps(value, indent=2, ensure_ascii=False))
+    print_json(found) if as_json else print("\n".join(lines_of(found)))

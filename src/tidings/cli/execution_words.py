@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tidings.cli.printing import shown
+from tidings.cli.printing import money, shown
 
 _STATES = {
     "not_begun": "not begun",
@@ -22,7 +22,7 @@ def line_of(execution: Mapping[str, Any]) -> str:
     channel = f" by {execution['final_channel']}" if execution.get("final_channel") else ""
     return shown(
         f"{execution['started_at']}  {execution['id']}  {execution['use_case']:<15}{end}{channel}  "
-        f"{money(execution['costs'])}"
+        f"{_costs(execution['costs'])}"
     ).rstrip()
 
 
@@ -40,20 +40,20 @@ def lines_of(execution: Mapping[str, Any]) -> Iterator[str]:
         if why.get("chance") is not None:
             yield shown(
                 f"  order: {why['channel']} arrives with a chance of {why['chance']:.2f}"
-                f"{' (drawn)' if why['drawn'] else ''} for {why['cost_micros'] / 1_000_000:g}"
+                f"{' (drawn)' if why['drawn'] else ''} for {money(why['cost_micros'], None)}"
             )
 
 
-def money(costs: Mapping[str, Any]) -> str:
+def _costs(costs: Mapping[str, Any]) -> str:
     """What it costs, what is held, and the cap."""
     currency = costs.get("currency")
     if currency is None:
         return ""
-    told = f"{costs['spent_micros'] / 1_000_000:g} {currency}"
+    told = money(costs["spent_micros"], currency)
     if costs.get("reserved_micros"):
-        told += f" and {costs['reserved_micros'] / 1_000_000:g} held"
+        told += f" and {money(costs['reserved_micros'], None)} held"
     if costs.get("cap_micros") is not None:
-        told += f" of {costs['cap_micros'] / 1_000_000:g}"
+        told += f" of {money(costs['cap_micros'], None)}"
     return told
 
 
@@ -79,15 +79,16 @@ def _step(step: Mapping[str, Any]) -> str:
     vendors: Sequence[str] = step.get("vendors", ())
     through = f" through {', '.join(vendors)}" if vendors else ""
     why = f" ({step['barred']})" if step.get("barred") else ""
+    next_call = f" for its next call at {step['due_at']}" if step.get("due_at") else ""
     until = f", until {step['deadline_at']}" if step.get("deadline_at") else ""
-    return f"{step['channel']}{through}: {_STATES.get(step['state'], step['state'])}{why}{until}"
+    return f"{step['channel']}{through}: {_STATES.get(step['state'], step['state'])}{next_call}{why}{until}"
 
 
 def _attempt(attempt: Mapping[str, Any]) -> Iterator[str]:
     who = f" {attempt['vendor']}" if attempt.get("vendor") else ""
     why = f" ({attempt['reason']})" if attempt.get("reason") else ""
     cost = attempt.get("cost_micros")
-    price = f", {cost / 1_000_000:g} {attempt.get('cost_currency') or ''}".rstrip() if cost else ""
+    price = f", {money(cost, attempt.get('cost_currency'))}" if cost else ""
     yield f"{attempt['started_at']}{who} {attempt['status']}{why}{price}"
     for heard in attempt.get("receipts", ()):
         late = " (late)" if heard.get("late") else ""

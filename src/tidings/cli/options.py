@@ -1,9 +1,12 @@
 """Options that several commands have in common, said once."""
 
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from tidings.cli.failures import CommandError
 
 DataDir = Annotated[
     Path | None,
@@ -36,3 +39,16 @@ Host = Annotated[
     str | None,
     typer.Option("--host", envvar="TIDINGS_HOST", help="Address to listen on. [default: 127.0.0.1]"),
 ]
+
+
+def moment_of(text: str | None, option: str) -> datetime | None:
+    """The moment that was typed after `option`, if one was."""
+    if text is None:
+        return None
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        found = None
+    if found is None or found.tzinfo is None:
+        raise CommandError(f"{option} must be a time with its offset, such as 2026-11-15T12:00:00Z")
+    return found

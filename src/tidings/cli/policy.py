@@ -1,6 +1,6 @@
 """`tidings policy`: ladders kept as files, and the server's: put, compare, roll back, rehearse."""
 
-import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,6 +10,7 @@ from tidings.cli.calling import Key, Tenant, Url, client
 from tidings.cli.failures import CommandError
 from tidings.cli.options import DataDir, Json
 from tidings.cli.policy_simulate import simulate
+from tidings.cli.printing import print_json
 
 if TYPE_CHECKING:
     from tidings.client import Tidings
@@ -45,7 +46,7 @@ def list_(
     with client(url, key, tenant, data_dir) as tidings:
         found = _all(tidings, deleted=deleted)
     if as_json:
-        _print_json(found)
+        print_json(found)
         return
     for policy in found:
         print(line_of(policy))
@@ -72,7 +73,7 @@ def show(
         found = _found(tidings, which)
         if version is not None:
             found = tidings.call(policies.version(found["id"], version))["policy"]
-    _print_json(found) if as_json else print("\n".join(lines_of(found)))
+    print_json(found) if as_json else print("\n".join(lines_of(found)))
 
 
 @app.command("put")
@@ -97,7 +98,7 @@ def put(
         else:
             done = tidings.call(policies.put(known["id"], wish, version=known["version"]))
     if as_json:
-        _print_json(done)
+        print_json(done)
         return
     if known is not None and known["version"] == done["version"]:
         print("nothing differs")
@@ -164,7 +165,7 @@ def versions(
             page = tidings.call(policies.versions(known["id"], cursor=page["next_cursor"]))
             kept += page["items"]
     if as_json:
-        _print_json(kept)
+        print_json(kept)
         return
     for one in kept:
         print(version_line_of(one))
@@ -210,6 +211,9 @@ def diff(
     print_lines(lines)
     if lines:
         raise SystemExit(1)
+    # Beside the answer: a diff of nothing is empty.
+    only = "there is only version 1: nothing to compare it with; name a file with --file"
+    print(only if label == names == "v1" else f"nothing differs between {label} and {names}", file=sys.stderr)
 
 
 @app.command("rollback")
@@ -230,7 +234,12 @@ def rollback(
     with client(url, key, tenant, data_dir) as tidings:
         known = _found(tidings, which)
         done = tidings.call(policies.roll_back(known["id"], version, version=known["version"]))
-    _print_json(done) if as_json else print("\n".join(lines_of(done)))
+    if as_json:
+        print_json(done)
+        return
+    if known["version"] == done["version"]:
+        print(f"nothing differs: it says already what v{version} said")
+    print("\n".join(lines_of(done)))
 
 
 def _all(tidings: "Tidings", *, use_case: str | None = None, deleted: bool = False) -> list[dict[str, Any]]:
@@ -263,7 +272,3 @@ def _found(tidings: "Tidings", which: str, *, deleted: bool = False) -> dict[str
         raise CommandError(f"there is no policy for {which}; `tidings policy list` shows those there are")
     in_force = [one for one in found if not one.get("deleted_at")]
     return in_force[0] if in_force else max(found, key=lambda one: str(one["deleted_at"]))
-
-
-def _print_json(value: object) -> None:
-    print(json.dumps(value, indent=2, ensure_ascii=False))

@@ -1,13 +1,14 @@
 """`tidings policy simulate`: what would happen to a message now, step by step, at what cost."""
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from tidings.cli.calling import Key, Tenant, Url, client
+from tidings.cli.failures import CommandError
 from tidings.cli.options import DataDir, Json
+from tidings.cli.printing import print_json, shown
 
 
 def simulate(
@@ -43,6 +44,10 @@ def simulate(
     from tidings.cli.typed_message import recipient_of, variables_of
     from tidings.client import policies
 
+    if not to.startswith("rcp_") and "@" not in to and not to.startswith("+"):
+        raise CommandError(
+            f"{shown(to)} is no recipient's id (rcp_…), mail address or number such as +93700123456"
+        )
     draft = read_file(policy) if policy is not None else None
     wish: dict[str, Any] = {
         "recipient": msgspec.to_builtins(recipient_of(to, channel="auto", name=None)),
@@ -55,7 +60,7 @@ def simulate(
     with client(url, key, tenant, data_dir) as tidings:
         found = tidings.call(policies.simulate({n: v for n, v in wish.items() if v is not None}))
     if as_json:
-        print(json.dumps(found, indent=2, ensure_ascii=False))
+        print_json(found)
         return
     from tidings.cli.rehearsal_words import lines_of
 

@@ -10,7 +10,7 @@ from typing import Any
 from rich.text import Text
 
 from tidings.cli.failures import CommandError
-from tidings.cli.printing import shown
+from tidings.cli.printing import counted, money, shown
 
 #: What the server adds to a policy; the rest is what a file says.
 _OF_THE_SERVER = (
@@ -116,7 +116,7 @@ def _way(step: Mapping[str, Any]) -> str:
 def _step_words(step: Mapping[str, Any]) -> Iterator[str]:
     yield f"until {step.get('success', 'delivered')}"
     yield f"{step['deadline_seconds']} s"
-    yield f"{step.get('retry_budget', 2)} retries"
+    yield counted(step.get("retry_budget", 2), "retry")
     if step.get("call_seconds") is not None:
         yield f"{step['call_seconds']:g} s a call"
     conditions = step.get("conditions") or {}
@@ -137,6 +137,6 @@ def _step_words(step: Mapping[str, Any]) -> Iterator[str]:
 def _whole_words(policy: Mapping[str, Any]) -> Iterator[str]:
     yield f"order {policy['order']}"
     cap = policy.get("cost_cap_micros")
-    yield "no cost cap" if cap is None else f"at most {cap / 1_000_000:g} {policy['cost_cap_currency']}"
+    yield "no cost cap" if cap is None else f"at most {money(cap, policy['cost_cap_currency'])}"
     if policy.get("stop_keywords"):
         yield f"STOP words {' '.join(policy['stop_keywords'])}"

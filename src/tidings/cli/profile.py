@@ -1,6 +1,5 @@
 """`tidings profile`: what was learned about reaching somebody."""
 
-import json
 from typing import Annotated, Any
 
 import typer
@@ -8,6 +7,7 @@ import typer
 from tidings.cli.calling import Key, Tenant, Url, client
 from tidings.cli.failures import CommandError
 from tidings.cli.options import DataDir, Json
+from tidings.cli.printing import print_json
 
 app = typer.Typer(
     help="What was learned about reaching people: show it, add to it, forget it.",
@@ -41,7 +41,7 @@ def list_(
         wanted = None if state is None else state.upper()
         found = tidings.call(profiles.page(discovery_state=wanted, limit=limit))["items"]
     if as_json:
-        _print_json(found)
+        print_json(found)
         return
     for profile in found:
         print(line_of(profile))
@@ -65,7 +65,7 @@ def show(
 
     with client(url, key, tenant, data_dir) as tidings:
         found = tidings.call(profiles.show(recipient))
-    _print_json(found) if as_json else print("\n".join(lines_of(found)))
+    print_json(found) if as_json else print("\n".join(lines_of(found)))
 
 
 @app.command("set")
@@ -110,7 +110,7 @@ def set_(
         facts["observed_at"] = at
     with client(url, key, tenant, data_dir) as tidings:
         found = tidings.call(profiles.tell(recipient, facts))
-    _print_json(found) if as_json else print("\n".join(lines_of(found)))
+    print_json(found) if as_json else print("\n".join(lines_of(found)))
 
 
 @app.command("forget")
@@ -139,7 +139,3 @@ def _tri_state(word: str | None, option: str) -> str | None:
     if word.lower() not in _WORDS:
         raise CommandError(f"{option} must be yes, no or unknown")
     return _WORDS[word.lower()]
-
-
-def _print_json(value: object) -> None:
-    print(json.dumps(value, indent=2, ensure_ascii=False))

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tidings.cli.printing import shown
+from tidings.cli.printing import counted, shown
 
 _TOLD = {"KNOWN_YES": "yes", "KNOWN_NO": "no", "UNKNOWN": "unknown"}
 
@@ -20,7 +20,7 @@ def lines_of(profile: Mapping[str, Any]) -> Iterator[str]:
     for one in profile["channels"]:
         yield shown(
             f"  {one['channel']:<10}arrives {one['score']:>4.0%}  believed {one['confidence']:>4.0%}  "
-            f"observed {one['observations']:>4} times, last at {one['last_observed_at']}"
+            f"observed {counted(one['observations'], 'time'):>10}, last at {one['last_observed_at']}"
         )
     if not profile["channels"]:
         yield "  nothing was observed yet"

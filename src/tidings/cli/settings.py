@@ -14,8 +14,11 @@ def settings() -> None:
 
     loaded = tree.load()
     table = Table("setting", "value", "meaning", box=None, header_style="bold")
+    secret = tree.secret_names()
     for name, default, about in tree.describe():
-        value = "***" if name.endswith("DATABASE_URL") and os.environ.get(name) else os.environ.get(name)
+        value = os.environ.get(name)
+        if value and name in secret:
+            value = "***"
         table.add_row(name, value or (f"{default} (default)" if default else "(default)"), about)
     Console().print(table)
     for warning in tree.warnings(loaded):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from tidings.cli.printing import shown
+from tidings.cli.printing import money, shown
 
 if TYPE_CHECKING:
     from tidings.client import Body, Explanation, GateLine, Happening, Notification, Simulation
@@ -150,9 +150,9 @@ def _step(route: Mapping[str, Any]) -> str:
 
 def _costs(costs: Mapping[str, Any]) -> str:
     currency = costs.get("currency") or ""
-    told = f"{(costs.get('spent_micros') or 0) / 1_000_000:.4f} {currency}".rstrip()
+    told = money(costs.get("spent_micros") or 0, currency)
     cap = costs.get("cap_micros")
-    return told if cap is None else f"{told} of {cap / 1_000_000:.4f} {currency}".rstrip()
+    return told if cap is None else f"{told} of {money(cap, currency)}"
 
 
 def _timeline(happenings: "Iterable[Happening]") -> list[Text]:

@@ -7,7 +7,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from tidings.cli.failures import CommandError
-from tidings.cli.printing import shown
+from tidings.cli.printing import money, shown
 
 _LENGTH = re.compile(r"([1-9][0-9]{0,5})([smhd])")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
@@ -18,11 +18,12 @@ def circuit_line(circuit: Mapping[str, Any]) -> str:
     """One circuit on one line."""
     counts = circuit["last_minute"]
     parts = [f"{circuit['state']:<9}", f"{circuit['vendor']:<20}", circuit["account_id"], circuit["owner"]]
-    if counts["calls"]:
+    if counts and counts["calls"]:
         parts.append(f"{counts['calls']} calls, {counts['failed']} failed, {counts['slow']} slow")
     if circuit["held"]:
         until = circuit["held"]["until"]
-        parts.append(f"held by hand{f' until {until}' if until else ''}: {shown(circuit['held']['reason'])}")
+        why = circuit["held"]["reason"]
+        parts.append(f"held by hand{f' until {until}' if until else ''}{f': {shown(why)}' if why else ''}")
     elif circuit["state"] != "CLOSED":
         parts.append(shown(circuit["reason"]) + (f", until {circuit['until']}" if circuit["until"] else ""))
     return "  ".join(parts)
@@ -30,7 +31,8 @@ def circuit_line(circuit: Mapping[str, Any]) -> str:
 
 def adapter_line(adapter: Mapping[str, Any]) -> str:
     """One account on one line."""
-    price = _price(adapter["prices"], adapter["prices"]["currency"]) if adapter["prices"] else "no price"
+    prices = adapter["prices"]
+    price = _price(prices, prices["currency"]) or f"0 {prices['currency']}" if prices else "no price"
     return "  ".join(
         [
             f"{adapter['vendor']:<20}",
@@ -45,6 +47,8 @@ def adapter_line(adapter: Mapping[str, Any]) -> str:
 def adapter_lines(adapter: Mapping[str, Any]) -> list[str]:
     """One account in full."""
     can = [name for name, is_so in adapter["capabilities"].items() if is_so]
+    if by_settings := [name for name, is_so in adapter["capabilities"].items() if is_so is None]:
+        can.append(f"{', '.join(by_settings)} if its settings say so")
     lines = [
         f"{adapter['vendor']} ({adapter['id']}, of the {adapter['owner']})",
         f"  adapter       {adapter['adapter']}: {', '.join(adapter['channels'])}",
@@ -57,9 +61,10 @@ def adapter_lines(adapter: Mapping[str, Any]) -> list[str]:
     if not prices:
         lines.append("  price         not known")
     else:
-        lines.append(f"  price         {_price(prices, prices['currency'])}")
+        everywhere = _price(prices, prices["currency"]) or f"0 {prices['currency']}"
+        lines.append(f"  price         {everywhere}")
         for prefix, apart in sorted(prices.get("by_prefix", {}).items()):
-            lines.append(f"    {prefix:<11} {_price(apart, prices['currency'])}")
+            lines.append(f"    {prefix:<11} {_price(apart, prices['currency']) or 'as for all'}")
     for weight in adapter["weights"]:
         now = "".join(f", {prefix or 'elsewhere'} now {many}" for prefix, many in weight["now"].items())
         lines.append(f"  weight        {weight['channel']}: {weight['home']} of 100{now}")
@@ -108,7 +113,9 @@ def priced(
         prices["currency"] = currency
     if "currency" not in prices:
         raise CommandError("name the currency of the prices, such as --currency USD")
-    prices.update({name: _micros(text) for name, text in named.items() if text is not None})
+    for name, text in named.items():
+        if text is not None:
+            prices[name] = _micros(text, f"--{name.removesuffix('_micros').replace('_', '-')}")
     by_prefix = dict(prices.get("by_prefix", {}))
     for one in prefixes:
         prefix, colon, rest = one.partition(":")
@@ -127,16 +134,18 @@ def _apart(text: str) -> Iterator[tuple[str, int]]:
         name, _, amount = part.partition("=")
         if name not in ("base", "per_segment", "per_minute"):
             raise CommandError("--prefix takes base, per_segment and per_minute: +93:per_segment=0.09,base=0")
-        yield f"{name}_micros", _micros(amount)
+        yield f"{name}_micros", _micros(amount, f"{name} of --prefix")
 
 
-def _micros(text: str) -> int:
+def _micros(text: str, what: str) -> int:
     try:
         micros = Decimal(text) * _MILLION
     except InvalidOperation:
-        raise CommandError(f"{shown(text)!r} is no amount; write it such as 0.0075") from None
+        raise CommandError(f"{what} must be an amount such as 0.0075, not {shown(text)!r}") from None
     if not micros.is_finite() or micros < 0 or micros != micros.to_integral_value():
-        raise CommandError(f"{shown(text)!r} must be a positive amount with at most six decimals")
+        raise CommandError(
+            f"{what} must be an amount of 0 or more with at most six decimals, not {shown(text)!r}"
+        )
     return int(micros)
 
 
@@ -147,11 +156,9 @@ def _price(prices: Mapping[str, Any], currency: str) -> str:
         ("per_minute_micros", "a minute"),
     )
     parts = [
-        f"{(Decimal(prices[name]) / _MILLION).normalize():f} {currency} {words}"
-        for name, words in names
-        if prices.get(name) is not None
+        f"{money(prices[name], currency)} {words}" for name, words in names if prices.get(name) is not None
     ]
-    return ", ".join(parts) or "as for all"
+    return ", ".join(parts)
 
 
 def _points(points: Mapping[str, int]) -> str:

@@ -140,6 +140,37 @@ async def test_a_redis_that_hung_and_goes_on_with_what_it_knew(
     assert [await _take(other, tenant_id, limit), await _take(one, tenant_id, limit)] == [True, False]
 
 
+async def test_what_was_remembered_without_redis_is_forgotten_with_it(
+    start: Start, valkey: Valkey, tenant_id: TenantId
+) -> None:
+    """Deleted in Redis since: it must not come back when Redis fails again."""
+    state = await start()
+    assert await _take(state, tenant_id, FixedWindow(10, DAY))
+    valkey.kill()
+    await state.cache.set(tenant_id, {"x": b"old"}, DAY)
+    assert state.hand == "postgres"
+    valkey.start()
+    await _until(lambda: state.hand == "redis")
+    await state.cache.delete(tenant_id, ["x"])
+    valkey.kill()
+
+    found = await state.cache.get(tenant_id, ["x"])
+
+    assert (state.hand, found) == ("postgres", {})
+
+
+async def test_a_redis_that_was_never_there_is_seen_before_anybody_needs_it(
+    start: Start, valkey: Valkey
+) -> None:
+    valkey.kill()
+    state = await start()
+
+    with pytest.raises(DegradedError, match="ConnectionError"):
+        await state.check()
+
+    assert state.hand == "postgres"
+
+
 async def test_a_redis_that_restarts_between_two_calls(
     start: Start, valkey: Valkey, tenant_id: TenantId
 ) -> None:

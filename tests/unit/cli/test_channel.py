@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from tests.unit.cli.conftest import PlayedApi, Types
+from tidings.cli.channel_words import line_of
 
 HOME = "/api/v1/channels"
 EMAIL: dict[str, Any] = {
@@ -131,3 +132,15 @@ def test_what_the_server_refuses_is_said(api: PlayedApi, types: Types) -> None:
 
     assert done.code == 1
     assert "The new credential is not usable" in done.err
+
+
+def test_names_that_fill_their_column_do_not_run_into_the_next() -> None:
+    channel = {
+        "channel": "sms",
+        "status": "active",
+        "vendor": "http",
+        "fallback_vendor": "http_backup",
+        "sender": {"from_name": "Demo", "sender_id": "DEMO"},
+    }
+
+    assert line_of(channel) == "sms       active    http then http_backup Demo <DEMO>"

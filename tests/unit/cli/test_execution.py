@@ -86,7 +86,25 @@ def test_list_goes_on_through_empty_pages(api: PlayedApi, types: Types) -> None:
     )
 
 
+def test_a_step_that_waits_says_until_when(api: PlayedApi, types: Types) -> None:
+    waits = {
+        "step": 1,
+        "channel": "sms",
+        "vendors": ["http"],
+        "state": "waiting",
+        "due_at": "2026-11-15T12:05:00Z",
+    }
+    api.answers[f"GET {HOME}/exec_1"] = (
+        200,
+        {**DONE, "status": "under_way", "ladder": [waits], "attempts": []},
+    )
+
+    told = types("execution", "show", "exec_1")
+
+    assert "  1. sms through http: waiting for its next call at 2026-11-15T12:05:00Z" in told.out.splitlines()
+
+
 def test_a_moment_without_an_offset_is_refused(types: Types) -> None:
     done = types("execution", "list", "--since", "2026-11-15")
 
-    assert (done.code, "--since must be a time with an offset" in done.err) == (1, True)
+    assert (done.code, "--since must be a time with its offset" in done.err) == (1, True)

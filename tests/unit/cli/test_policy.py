@@ -46,6 +46,7 @@ def test_list_and_show(types: Types) -> None:
     assert listed.out == "otp            SEQUENTIAL  v3    policy_1  whatsapp > sms/http_acme\n"
     assert "  Co?des" in shown.out
     assert "  1. whatsapp: until delivered, 20 s, 2 retries, unless known to be unreachable" in shown.out
+    assert "sms/http_acme: until delivered, 30 s, 1 retry, to +93" in shown.out
     assert "to +93, from 08:00 to 22:00 (Asia/Kabul)" in shown.out
     assert "  order fixed, at most 0.15 USD" in shown.out
     assert "  warning: ladder[1].vendor has no account yet" in shown.out
@@ -150,6 +151,17 @@ def test_diff_of_versions(api: PlayedApi, types: Types) -> None:
     assert '-  "order": "learned",' in told.out
     assert '+  "order": "fixed",' in told.out
     assert same.out == ""
+    assert same.err == "nothing differs between v3 and v3\n"
+
+
+def test_diff_where_there_is_nothing_to_compare_with(api: PlayedApi, types: Types) -> None:
+    api.answers[f"GET {HOME}/policy_1"] = (200, {**OTP, "version": 1})
+    api.answers[f"GET {HOME}/policy_1/versions/1"] = (200, {"policy": OTP})
+
+    told = types("policy", "diff", "policy_1")
+
+    assert (told.code, told.out) == (0, "")
+    assert "there is only version 1" in told.err
 
 
 def test_diff_with_a_file_that_leaves_defaults_out(api: PlayedApi, types: Types, tmp_path: Path) -> None:
@@ -175,6 +187,15 @@ def test_rollback_names_the_version_it_is_made_from(api: PlayedApi, types: Types
     _, headers, body = api.heard[-1]
     assert (body, headers["if-match"]) == ({"version": 2}, '"v3"')
     assert "v4" in done.out
+    assert "nothing differs" not in done.out
+
+
+def test_rollback_to_what_it_says_already(api: PlayedApi, types: Types) -> None:
+    api.answers[f"POST {HOME}/policy_1/rollback"] = (200, OTP)
+
+    done = types("policy", "rollback", "otp", "2")
+
+    assert done.out.startswith("nothing differs: it says already what v2 said\n")
 
 
 def test_a_use_case_without_a_policy(api: PlayedApi, types: Types) -> None:

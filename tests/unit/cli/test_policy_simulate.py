@@ -7,7 +7,8 @@ from tests.unit.cli.conftest import PlayedApi, Types
 
 HOME = "/api/v1/router/policies/simulate"
 STEP: dict[str, Any] = {
-    "vendor": None, "begins_at": None, "ends_at": None, "cost_micros": 0, "reason": None, "chance": None,
+    "vendor": None, "begins_at": None, "ends_at": None, "cost_micros": 0, "cost_currency": None, "reason": None,
+    "chance": None,
 }  # fmt: skip
 FOUND: dict[str, Any] = {
     "would": "send",
@@ -20,7 +21,7 @@ FOUND: dict[str, Any] = {
     "steps": [
         {**STEP, "step": 1, "channel": "whatsapp", "would": "skip", "reason": "no_\x1broute"},
         {**STEP, "step": 2, "channel": "sms", "would": "call", "vendor": "http", "cost_micros": 40_000,
-         "begins_at": "12:00:00Z", "ends_at": "12:00:30Z", "chance": 0.5},
+         "cost_currency": "USD", "begins_at": "12:00:00.123456Z", "ends_at": "12:00:30Z", "chance": 0.5},
         {**STEP, "step": 3, "channel": "email", "would": "not_reached"},
     ],
     "if_nothing_answers": {"result": "FAILED", "reason": "not_in_time", "at": "12:00:30Z"},
@@ -71,3 +72,31 @@ def test_by_the_policy_in_force(api: PlayedApi, types: Types) -> None:
 
     assert api.body_of(f"POST {HOME}") == {"recipient": "rcp_1", "template": "code", "variables": {}}
     assert told.out.startswith("otp by policy_1 v2: it would wait until 07:00 (quiet_hours)\n")
+
+
+def test_where_no_step_can_be_taken_it_does_not_say_that_it_goes_out(api: PlayedApi, types: Types) -> None:
+    skipped = {**STEP, "step": 1, "channel": "sms", "would": "skip", "reason": "no_address"}
+    end = {"result": "REFUSED_NO_CHANNEL", "reason": "no_address", "at": "12:00:00Z"}
+    api.answers[f"POST {HOME}"] = (200, {**FOUND, "steps": [skipped], "if_nothing_answers": end})
+
+    told = types("policy", "simulate", "rcp_1", "code")
+
+    assert told.out.startswith("otp by the draft: it would reach nobody (no_address)\n")
+
+
+def test_without_a_policy_the_price_has_its_own_currency(api: PlayedApi, types: Types) -> None:
+    step = {
+        **STEP, "step": 1, "channel": "sms", "would": "call", "vendor": "http", "cost_micros": 10,
+        "cost_currency": "EUR", "begins_at": "12:00:00Z", "ends_at": "12:00:30Z",
+    }  # fmt: skip
+    api.answers[f"POST {HOME}"] = (200, {**FOUND, "by": "none", "currency": None, "steps": [step]})
+
+    assert ", 0.00001 EUR a call" in types("policy", "simulate", "rcp_1", "code").out
+
+
+def test_somebody_who_is_no_address_is_not_sent_to_another_option(api: PlayedApi, types: Types) -> None:
+    done = types("policy", "simulate", "nobody", "code")
+
+    assert (done.code, api.heard) == (1, [])
+    assert "nobody is no recipient's id (rcp_…), mail address or number such as +93700123456" in done.err
+    assert "--channel" not in done.err

@@ -12,6 +12,7 @@ LAILA: dict[str, Any] = {
     "recipient_id": WHO,
     "discovery_state": "STABLE",
     "channels": [
+        {"channel": "push", "score": 0.9, "confidence": 0.1, "observations": 1, "last_observed_at": AT},
         {"channel": "sms", "score": 0.8571, "confidence": 0.5, "observations": 5, "last_observed_at": AT},
         {
             "channel": "whatsapp",
@@ -39,8 +40,9 @@ def test_list_and_show(api: PlayedApi, types: Types) -> None:
 
     listed, shown = types("profile", "list", "--state", "stable"), types("profile", "show", WHO)
 
-    assert listed.out == f"{WHO}  STABLE    sms 0.86  whatsapp 0.25\n"
+    assert listed.out == f"{WHO}  STABLE    push 0.90  sms 0.86  whatsapp 0.25\n"
     assert f"  sms       arrives  86%  believed  50%  observed    5 times, last at {AT}" in shown.out
+    assert f"observed     1 time, last at {AT}" in shown.out
     assert "  WhatsApp: no\n  a code by voice: unknown\n  mailbox verified: yes\n" in shown.out
     assert "  ids known: telegram\n" in shown.out
     assert json.loads(types("profile", "show", WHO, "--json").out) == LAILA

@@ -26,7 +26,7 @@ ADAPTER: dict[str, Any] = {
     "adapter": "http",
     "owner": "tenant",
     "channels": ["sms", "whatsapp"],
-    "capabilities": {"html": False, "receipts": True},
+    "capabilities": {"html": True, "attachments": False, "receipts": None, "cancel": None},
     "handle": None,
     "per_second": 50,
     "per_day": None,
@@ -63,6 +63,19 @@ def test_circuits_are_listed_one_line_each(types: Types) -> None:
         "31 of 40 calls failed, until 2026-11-15T12:00:30Z\n"
     )
     assert json.loads(types("circuit", "list", "--json").out) == [CIRCUIT]
+
+
+def test_of_the_platforms_circuits_there_is_less_to_print(api: PlayedApi, types: Types) -> None:
+    platform = {**CIRCUIT, "owner": "platform", "reason": "calls failed", "last_minute": None}
+    held = {**platform, "held": {"until": None, "reason": None}}
+    api.answers[f"GET {HOME}/circuits"] = (200, {"items": [platform, held]})
+
+    done = types("circuit", "list")
+
+    assert done.code == 0, done.err
+    first, second = done.out.splitlines()
+    assert first.endswith("platform  calls failed, until 2026-11-15T12:00:30Z")
+    assert second.endswith("platform  held by hand")
 
 
 def test_one_is_held_by_its_vendors_name(api: PlayedApi, types: Types) -> None:
@@ -117,6 +130,7 @@ def test_an_account_is_shown_with_all_that_matters(types: Types) -> None:
 
     assert listed.out == "http_acme             adcfg_1  tenant    OPEN       0.0075 USD a segment\n"
     assert "http: sms, whatsapp" in shown.out
+    assert "  can           html, receipts, cancel if its settings say so\n" in shown.out
     assert "a second      50" in shown.out
     assert "+93         0 USD a message" in shown.out
     assert "sms: 70 of 100, +93 now 60" in shown.out
@@ -151,7 +165,7 @@ def test_amounts_that_are_none(types: Types, amount: str) -> None:
     done = types("adapter", "price", "http_acme", f"--base={amount}")
 
     assert done.code == 1
-    assert "amount" in done.err
+    assert "--base must be an amount" in done.err
 
 
 def test_limits_change_and_prices_stay(api: PlayedApi, types: Types) -> None:
@@ -174,8 +188,52 @@ def test_weights_are_shown_and_set(api: PlayedApi, types: Types) -> None:
     assert "called in their order" in types("adapter", "share", "voice").out
 
     types("adapter", "share", "sms", "http_acme=50", "http_b=50")
-    _, headers, body = api.heard[-1]
+    _, headers, body = next(one for one in reversed(api.heard) if one[0].startswith("PUT"))
     assert headers["if-match"] == '"v2"'
     assert body == {"home": {"http_acme": 50, "http_b": 50}, "by_prefix": WEIGHTS["by_prefix"]}
     types("adapter", "share", "sms", "--none")
-    assert api.heard[-1][2] == {"home": {}, "by_prefix": {}}
+    assert api.body_of(f"PUT {HOME}/weights/sms") == {"home": {}, "by_prefix": {}}
+
+
+def test_a_share_for_a_vendor_that_the_channel_does_not_have_is_warned_of(
+    api: PlayedApi, types: Types
+) -> None:
+    api.answers[f"PUT {HOME}/weights/sms"] = (200, WEIGHTS)
+    api.answers["GET /api/v1/channels/sms"] = (200, {"vendor": "http_acme", "fallback_vendor": None})
+
+    done = types("adapter", "share", "sms", "http_acme=50", "http_b=50", "--json")
+
+    assert json.loads(done.out) == WEIGHTS
+    assert (
+        "http_b gets nothing yet, because sms is not set up with it; `tidings channel set sms --fallback http_b` does that"
+        in done.err
+    )
+    assert "http_acme gets" not in done.err
+
+
+def test_a_channel_that_there_is_not(api: PlayedApi, types: Types) -> None:
+    done = types("adapter", "share", "pigeon")
+
+    assert (done.code, api.heard) == (1, [])
+    assert "CHANNEL must be one of email, sms" in done.err
+
+
+def test_an_account_whose_messages_cost_nothing(api: PlayedApi, types: Types) -> None:
+    free = {**ADAPTER, "prices": {"currency": "USD", "by_prefix": {"+93": {}}}}
+    api.answers[f"GET {HOME}/adapters"] = (200, {"items": [free]})
+
+    assert types("adapter", "list").out.endswith("  0 USD\n")
+    assert "  price         0 USD\n    +93         as for all\n" in types("adapter", "show", "http_acme").out
+
+
+def test_a_platform_key_without_a_tenant(api: PlayedApi, types: Types) -> None:
+    errors = [
+        {"field": "X-Tenant-Id", "remedy": "is required with a platform key: name the tenant to act for"}
+    ]
+    api.answers[f"GET {HOME}/adapters"] = (400, {"status": 400, "code": "invalid", "errors": errors})
+
+    done = types("adapter", "list")
+
+    assert done.code == 1
+    assert "--tenant" in done.err
+    assert "--platform" in done.err

@@ -59,7 +59,12 @@ class TakeoverHotState:
         self._server = RedisServer(url, call_seconds=call_seconds)
         ledger = Ledger(self._local.limits, clock)
         self._hands = Hands(
-            db, self._server, bring_home=ledger.bring_home, settings=settings, observer=observer
+            db,
+            self._server,
+            bring_home=ledger.bring_home,
+            forget=self._local.cache.clear,
+            settings=settings,
+            observer=observer,
         )
         self._keeper = Keeper(
             self._hands,
@@ -86,8 +91,10 @@ class TakeoverHotState:
         return hand.name if hand is not None else None
 
     async def check(self) -> None:
-        """For `/readyz`: a `DegradedError` while Postgres counts."""
-        await asyncio.sleep(0)
+        """For `/readyz`: a `DegradedError` while Postgres counts. A Redis that nobody used yet is tried first."""
+        self._keeper.start()
+        if self._hands.present is None:
+            await self._hands.ready()
         if self._hands.why_postgres is not None:
             raise DegradedError(f"Postgres counts, because Redis failed ({self._hands.why_postgres})")
 

@@ -61,12 +61,14 @@ class Hands:
         server: RedisServer,
         *,
         bring_home: Callable[[], Awaitable[None]],
+        forget: Callable[[], None],
         settings: HandSettings,
         observer: HandObserver | None,
     ) -> None:
         self._db = db
         self._server = server
         self._bring_home = bring_home
+        self._forget = forget
         self._settings = settings
         self._observer = observer
         self._member = secrets.token_hex(8)
@@ -196,6 +198,8 @@ class Hands:
     async def _end(self, hand: Hand) -> None:
         await hand.drained()
         await self._bring_home()
+        # What this process remembers was right while this hand counted; others change it from now on.
+        self._forget()
 
     async def _alive_while(self, hand: Hand, work: Awaitable[None]) -> None:
         # Those who have changed already must wait for us, however long it takes.

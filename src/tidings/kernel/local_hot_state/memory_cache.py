@@ -60,6 +60,11 @@ class MemoryCache:
             self._forget(key)
         return len(old)
 
+    def clear(self) -> None:
+        """Forget everything."""
+        self._known.clear()
+        self._bytes = 0
+
     def _forget(self, key: _Key) -> None:
         entry = self._known.pop(key, None)
         if entry is not None:

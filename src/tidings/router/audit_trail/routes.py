@@ -20,7 +20,7 @@ _LISTING = "router_audit"
 @get(
     "/",
     **operation(
-        summary="List what happened to policies, adapters, circuits, weights and profiles, the newest first.",
+        summary="List what happened to policies, adapters, circuits, weights, profiles and callbacks, the newest first.",
         tag="audit",
         scope="audit:read",
         tenant=TenantNeed.OPTIONAL,

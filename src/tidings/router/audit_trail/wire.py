@@ -1,6 +1,6 @@
 """Rows of the router's audit as JSON."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 from msgspec import Meta, Struct
@@ -9,6 +9,10 @@ from tidings.contracts.moments import Moment
 from tidings.kernel.audit.record import AuditRow
 from tidings.kernel.http.paging import PageQuery
 
+#: What the router's audit speaks of.
+EntityType: TypeAlias = Literal[
+    "adapter_config", "callback", "circuit_breaker", "fallback_policy", "profile", "vendor_weight"
+]
 Word = Annotated[str, Meta(min_length=1, max_length=300)]
 
 
@@ -16,10 +20,8 @@ class ListRouterAudit(PageQuery, frozen=True, kw_only=True, forbid_unknown_field
     """Which rows are wanted."""
 
     entity_type: Annotated[
-        Word | None,
-        Meta(
-            description="Only this kind of thing: `fallback_policy`, `adapter_config`, `circuit_breaker`, `vendor_weight`."
-        ),
+        EntityType | None,
+        Meta(description="Only this kind of thing; `callback` stands in the platform's own rows alone."),
     ] = None
     entity_id: Annotated[Word | None, Meta(description="Only the thing with this id.")] = None
 

@@ -4,6 +4,7 @@ What an operator orders is in the platform's audit before it is done.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
@@ -14,12 +15,22 @@ from tidings.kernel.db import PlatformTx
 from tidings.kernel.ids import InboundWebhookEventId, InboundWebhookId, time_of
 from tidings.kernel.keys.keyring import Keyring
 from tidings.router.callbacks import raw_bodies, store
-from tidings.router.callbacks.errors import CallbackNotFoundError
+from tidings.router.callbacks.errors import CallbackNotFoundError, CallbackRequestNotFoundError
+from tidings.router.callbacks.patience import OLDEST_ATTEMPT
 from tidings.router.callbacks.store import OpenEvent
 
 #: Dead letters that are given new patience in one transaction.
 MOST_AT_ONCE: Final = 1000
 _ENTITY: Final = "callback"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Again:
+    """What came of an order to look again."""
+
+    ids: list[InboundWebhookEventId]
+    #: Dead ones that came too long ago to be looked for; counted up to `MOST_AT_ONCE`.
+    too_old: int
 
 
 class DeadCallbacks:
@@ -52,7 +63,7 @@ class DeadCallbacks:
         """The raw body of a request; that it was read is on record."""
         found = await store.show_request(tx, request_id=request_id, received_at=time_of(request_id))
         if found is None:
-            raise CallbackNotFoundError
+            raise CallbackRequestNotFoundError
         return await self._body(tx, blobs, request_id, found.raw_body_ref, actor)
 
     async def requeue(
@@ -63,10 +74,15 @@ class DeadCallbacks:
         ids: Sequence[InboundWebhookEventId] | None = None,
         vendor: str | None = None,
         since: datetime | None = None,
-    ) -> int:
-        """Look for their attempts again, at most `MOST_AT_ONCE`; how many there were."""
+    ) -> Again:
+        """Look for their attempts again, for at most `MOST_AT_ONCE`, as long as attempts are looked for at all."""
+        now = self._clock.now()
+        oldest = now - OLDEST_ATTEMPT
         again = await store.requeue_events(
-            tx, ids=ids, vendor=vendor, since=since, now=self._clock.now(), limit=MOST_AT_ONCE
+            tx, ids=ids, vendor=vendor, since=since, oldest=oldest, now=now, limit=MOST_AT_ONCE
+        )
+        too_old = await store.count_too_old(
+            tx, ids=ids, vendor=vendor, since=since, oldest=oldest, limit=MOST_AT_ONCE
         )
         await self._audit.append(
             tx,
@@ -81,7 +97,7 @@ class DeadCallbacks:
                 for event_id, its_vendor in again
             ],
         )
-        return len(again)
+        return Again(ids=[event_id for event_id, _ in again], too_old=too_old)
 
     async def _body(self, tx: PlatformTx, blobs: BlobStore, entity_id: str, ref: str, actor: str) -> bytes:
         key = await self._keyring.platform_key(tx)

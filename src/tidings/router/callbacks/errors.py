@@ -4,7 +4,8 @@ TidingsError
 └── RefusalError
     ├── NotFoundError
     │   ├── NoHookError             nothing listens at this address
-    │   └── CallbackNotFoundError   no event that nobody owns yet has this id
+    │   ├── CallbackNotFoundError   no event that nobody owns yet has this id
+    │   └── CallbackRequestNotFoundError   no request has this id
     ├── UnauthenticatedError
     │   └── BadSignatureError       the signature is not the account's
     └── UnavailableError
@@ -24,6 +25,12 @@ class CallbackNotFoundError(NotFoundError):
     """No such event waits or is dead; one that found its message is its tenant's, in the execution's history."""
 
     code = "callback_not_found"
+
+
+class CallbackRequestNotFoundError(NotFoundError):
+    """No request with this id is kept; the list of refused ones shows those there are."""
+
+    code = "callback_request_not_found"
 
 
 class BadSignatureError(UnauthenticatedError):

@@ -62,14 +62,19 @@ class GenericForm:
             names = f"{ID_HEADER}, {TIMESTAMP_HEADER} and {SIGNATURE_HEADER}"
             return Refusal(code="unsigned", remedy=f"send the headers {names}, each once")
         if not _ID.fullmatch(webhook_id):
-            return Refusal(code="unsigned", remedy=f"{ID_HEADER} must be up to 256 characters without a dot")
+            return Refusal(
+                code="malformed",
+                remedy=f"the header {ID_HEADER} must be 1 to 256 visible characters without a dot",
+            )
         if not _TIMESTAMP.fullmatch(timestamp):
-            return Refusal(code="unsigned", remedy=f"{TIMESTAMP_HEADER} must be whole seconds since 1970")
+            return Refusal(
+                code="malformed", remedy=f"the header {TIMESTAMP_HEADER} must be whole seconds since 1970"
+            )
         signed_at = datetime.fromtimestamp(int(timestamp), UTC)
         if abs(signed_at - request.received_at) > WINDOW:
             return Refusal(
                 code="stale",
-                remedy=f"{TIMESTAMP_HEADER} is more than five minutes off; sign when you send, by a clock that is right",
+                remedy=f"the header {TIMESTAMP_HEADER} is more than five minutes off; sign when you send, by a clock that is right",
             )
         offered = [word for word in given.split()[:_MOST_SIGNATURES] if word.startswith("v1,")]
         fits = False

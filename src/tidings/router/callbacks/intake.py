@@ -4,7 +4,7 @@ Whoever waits is bounded by number and by bytes: beyond that vendors are told to
 """
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -26,6 +26,7 @@ from tidings.router.callbacks.apply import purpose
 from tidings.router.callbacks.bell import Bell
 from tidings.router.callbacks.errors import HookUnavailableError
 from tidings.router.callbacks.model import Observer, ReadEvent, Unobserved
+from tidings.router.callbacks.portions import portions
 from tidings.router.callbacks.store import NewEvent, NewRequest, RequestStatus
 from tidings.router.executions.model import moment
 
@@ -33,6 +34,8 @@ _log = get_logger("callbacks")
 _MOST_BYTES_WAITING: Final = 64 * 1024 * 1024
 _MOST_AT_ONCE: Final = 200
 _MOST_EVENTS_TOGETHER: Final = 2000
+#: Seconds that the store of raw bodies may take, because a transaction waits for it.
+_PUT_SECONDS: Final = 5.0
 
 _encode = msgspec.json.Encoder().encode
 
@@ -74,6 +77,7 @@ class Intake:
         observer: Observer | None = None,
         most_waiting: int = 2000,
         most_bytes_waiting: int = _MOST_BYTES_WAITING,
+        put_seconds: float = _PUT_SECONDS,
     ) -> None:
         self._db = db
         self._blobs = blobs
@@ -82,6 +86,7 @@ class Intake:
         self._bell = bell
         self._observer = observer or Unobserved()
         self._most_bytes = most_bytes_waiting
+        self._put_seconds = put_seconds
         self._bytes = 0
         self._gatherer: Gatherer[str, Incoming, Taken] = Gatherer(
             self._group, most_at_once=_MOST_AT_ONCE, most_waiting=most_waiting
@@ -100,7 +105,7 @@ class Intake:
 
     async def _group(self, vendor: str, given: Sequence[Incoming]) -> Sequence[Taken | Exception]:
         results: list[Taken | Exception] = []
-        for some in _portions(given):
+        for some in portions(given, lambda request: len(request.events), _MOST_EVENTS_TOGETHER):
             try:
                 taken = await self._keep(vendor, some)
             except BlobError as error:
@@ -123,7 +128,7 @@ class Intake:
                 key, vendor, [(one, request.body) for one, request in zip(ids, given, strict=True)]
             )
             # Beside the statement, and waited for before the commit: a row never names a body that is not there.
-            kept = asyncio.create_task(raw_bodies.put(self._blobs(), packed))
+            kept = asyncio.create_task(self._put(packed))
             try:
                 taken = await store.insert_callbacks(
                     tx,
@@ -149,19 +154,12 @@ class Intake:
             for one, request in zip(ids, given, strict=True)
         ]
 
-
-def _portions(given: Sequence[Incoming]) -> Iterator[list[Incoming]]:
-    """In their order, so that no transaction has too many events; one request is never parted."""
-    some: list[Incoming] = []
-    count = 0
-    for request in given:
-        if some and count + len(request.events) > _MOST_EVENTS_TOGETHER:
-            yield some
-            some, count = [], 0
-        some.append(request)
-        count += len(request.events)
-    if some:
-        yield some
+    async def _put(self, packed: Sequence[raw_bodies.Packed]) -> None:
+        try:
+            async with asyncio.timeout(self._put_seconds):
+                await raw_bodies.put(self._blobs(), packed)
+        except TimeoutError:
+            raise BlobError("the blob store did not answer in time") from None
 
 
 def _request(request_id: InboundWebhookId, request: Incoming, ref: str) -> NewRequest:

@@ -112,7 +112,7 @@ class CallbackJob:
                 limit=settings.limit,
             )
             if not claimed:
-                next_at = await store.next_late(tx)
+                next_at = await store.next_late(tx, since=now - OLDEST_ATTEMPT)
                 self._observer.waiting(0.0)
                 return Turn(sleep=self._until(next_at))
             correlated = [(event, event.found) for event in claimed if event.found is not None]

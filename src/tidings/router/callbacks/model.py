@@ -85,7 +85,7 @@ class Refusal:
     """It is not, or nobody can tell."""
 
     #: One of few words, for rows and metrics.
-    code: Literal["unsigned", "stale", "mismatch"]
+    code: Literal["unsigned", "malformed", "stale", "mismatch"]
     #: What its sender can do, as a sentence.
     remedy: str
 
@@ -116,7 +116,7 @@ class Observer(Protocol):
         ...
 
     def refused(self, vendor: str, code: str) -> None:
-        """A request was refused: `unknown`, `unsigned`, `stale`, `mismatch`, `unreadable`."""
+        """A request was refused: `unknown`, `unsigned`, `malformed`, `stale`, `mismatch`, `unreadable`."""
         ...
 
     def applied(self, count: int, seconds: float) -> None:

@@ -4,7 +4,7 @@ A row names its body as `<key of the object>#<place in it>`. Bodies hold address
 one object may be of several tenants: they stay under the platform's key, and are removed after some weeks.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import msgspec
@@ -14,6 +14,7 @@ from tidings.kernel.blobs.store import BlobStore
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.ids import InboundWebhookId
 from tidings.kernel.keys.data_key import DataKey
+from tidings.router.callbacks.portions import portions
 
 #: An object is opened whole to read one body of it.
 _MOST_BYTES_TOGETHER = 4 * 1024 * 1024
@@ -35,7 +36,7 @@ def pack(
     """The objects for these bodies, and where each body is."""
     packed: list[Packed] = []
     refs: list[str] = []
-    for some in _portions(bodies):
+    for some in portions(bodies, lambda one: len(one[1]), _MOST_BYTES_TOGETHER):
         owner_id = some[0][0]
         name = webhook_key(vendor, owner_id)
         content = key.seal(msgspec.msgpack.encode([body for _, body in some]), _purpose(name))
@@ -60,21 +61,6 @@ async def read(blobs: BlobStore, key: DataKey, ref: str) -> bytes:
     if int(place) >= len(bodies):
         raise BadValueError("raw_body_ref", "names a place that its object does not have")
     return bodies[int(place)]
-
-
-def _portions(
-    bodies: Sequence[tuple[InboundWebhookId, bytes]],
-) -> Iterator[list[tuple[InboundWebhookId, bytes]]]:
-    some: list[tuple[InboundWebhookId, bytes]] = []
-    size = 0
-    for one in bodies:
-        if some and size + len(one[1]) > _MOST_BYTES_TOGETHER:
-            yield some
-            some, size = [], 0
-        some.append(one)
-        size += len(one[1])
-    if some:
-        yield some
 
 
 def _purpose(name: BlobKey) -> str:

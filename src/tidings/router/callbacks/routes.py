@@ -171,7 +171,7 @@ async def read_callback_body(request: AnyRequest) -> Response[bytes]:
         writes=True,
         path={"request_id": INBOUND_WEBHOOK},
         media_type="application/octet-stream",
-        problems=["callback_not_found"],
+        problems=["callback_request_not_found"],
         description="Of one whose signature did not fit only the beginning is kept.",
     ),
 )
@@ -192,7 +192,10 @@ async def read_request_body(request: AnyRequest) -> Response[bytes]:
         tenant=TenantNeed.NONE,
         body=Requeue,
         answer=Requeued,
-        description="By their ids, or all of a vendor, at most a thousand at a time. Those that are not dead are passed over.",
+        description=(
+            "By their ids, or all of a vendor, at most a thousand at a time. Those that are not dead are passed over, and "
+            "those received more than 35 days ago: their messages are not looked for any more."
+        ),
     ),
 )
 async def requeue_callbacks(request: AnyRequest) -> Requeued:
@@ -201,17 +204,18 @@ async def requeue_callbacks(request: AnyRequest) -> Requeued:
     wanted = await read_body(request, Requeue)
     ids = wanted.event_ids()
     async with _platform(request) as tx:
-        count = await deps.dead.requeue(
+        again = await deps.dead.requeue(
             tx,
             actor=caller_of(request).actor,
             ids=ids,
             vendor=None if isinstance(wanted.vendor, UnsetType) else wanted.vendor,
             since=None if isinstance(wanted.since, UnsetType) else wanted.since,
         )
-        if count and not deps.bell.attended:
+        if again.ids and not deps.bell.attended:
             await store.announce(tx)
     deps.bell.ring()
-    return Requeued(requeued=count, more=ids is None and count == MOST_AT_ONCE)
+    count = len(again.ids)
+    return Requeued(requeued=count, too_old=again.too_old, more=ids is None and count == MOST_AT_ONCE)
 
 
 def _raw(body: bytes) -> Response[bytes]:

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Literal, TypeAlias
 
 from tidings.kernel.db import PlatformTx, Row, TenantTx, WorkerTx
-from tidings.kernel.ids import InboundWebhookEventId, InboundWebhookId, TenantId
+from tidings.kernel.ids import InboundWebhookEventId, InboundWebhookId, TenantId, time_of
 from tidings.kernel.sql import Queries, sparse
 from tidings.router.callbacks.model import Canonical, ReadEvent
 
@@ -206,9 +206,9 @@ async def claim_events(
     return [_claimed(row) for row in rows]
 
 
-async def next_late(tx: WorkerTx) -> datetime | None:
-    """When one that waits is to be looked at next."""
-    at: datetime | None = await tx.fetch_value(QUERIES.next_late)
+async def next_late(tx: WorkerTx, *, since: datetime) -> datetime | None:
+    """When one that waits, and came after `since`, is to be looked at next."""
+    at: datetime | None = await tx.fetch_value(QUERIES.next_late, since=since)
     return at
 
 
@@ -280,14 +280,22 @@ async def find_unsettled(
     return [(row["id"], row["received_at"]) for row in rows]
 
 
+async def give_up_old(
+    tx: WorkerTx, *, until: datetime, now: datetime, limit: int
+) -> list[tuple[InboundWebhookId, datetime]]:
+    """Give up open ones received until then; their requests, one for each event."""
+    rows = await tx.fetch(QUERIES.give_up_old, until=until, now=now, limit=limit)
+    return [(row["webhook_inbound_id"], row["received_at"]) for row in rows]
+
+
 async def sweep_dedup(tx: WorkerTx, *, now: datetime, limit: int) -> int:
     """Forget what can't be told again; how many went."""
     return await tx.execute(QUERIES.sweep_dedup, now=now, limit=limit)
 
 
-async def find_vendors(tx: WorkerTx) -> list[str]:
-    """Everybody who may have called."""
-    return [row["provider"] for row in await tx.fetch(QUERIES.find_vendors)]
+async def find_vendors(tx: WorkerTx) -> dict[str, datetime]:
+    """Everybody who may have called, and since when."""
+    return {row["provider"]: time_of(row["first_id"]) for row in await tx.fetch(QUERIES.find_vendors)}
 
 
 async def list_events(
@@ -350,19 +358,42 @@ async def requeue_events(
     ids: Sequence[InboundWebhookEventId] | None,
     vendor: str | None,
     since: datetime | None,
+    oldest: datetime,
     now: datetime,
     limit: int,
 ) -> list[tuple[InboundWebhookEventId, str]]:
-    """Dead letters that have new patience, each with its vendor."""
+    """Dead letters that came after `oldest` and have new patience, each with its vendor."""
     rows = await tx.fetch(
         QUERIES.requeue_events,
         ids=list(ids) if ids is not None else None,
         vendor=vendor,
         since=since,
+        oldest=oldest,
         now=now,
         limit=limit,
     )
     return [(row["id"], row["vendor"]) for row in rows]
+
+
+async def count_too_old(
+    tx: PlatformTx,
+    *,
+    ids: Sequence[InboundWebhookEventId] | None,
+    vendor: str | None,
+    since: datetime | None,
+    oldest: datetime,
+    limit: int,
+) -> int:
+    """How many of those asked for came before that; counted up to `limit`."""
+    count: int = await tx.fetch_value(
+        QUERIES.count_too_old,
+        ids=list(ids) if ids is not None else None,
+        vendor=vendor,
+        since=since,
+        oldest=oldest,
+        limit=limit,
+    )
+    return count
 
 
 def _claimed(row: Row) -> Claimed:

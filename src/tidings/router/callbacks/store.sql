@@ -88,9 +88,9 @@ LEFT JOIN LATERAL (
 ORDER BY mine.received_at, mine.id;
 
 -- name: next_late
--- When the next look is needed, from the index alone.
+-- When the next look is needed, of those that are still looked at.
 SELECT next_correlate_at FROM chan.webhook_inbound_events
-WHERE status = 'late_correlate'
+WHERE status = 'late_correlate' AND received_at > :since
 ORDER BY next_correlate_at LIMIT 1;
 
 -- name: load_details
@@ -164,6 +164,21 @@ WHERE request.status = 'received' AND request.received_at < :before AND request.
   )
 ORDER BY request.received_at LIMIT :limit;
 
+-- name: give_up_old
+-- Open ones that nobody claims any more, because their attempts are too old to be looked for.
+WITH old AS (
+    SELECT id, received_at
+    FROM chan.webhook_inbound_events
+    WHERE status IN ('queued', 'late_correlate') AND received_at <= :until
+    ORDER BY received_at LIMIT :limit
+    FOR UPDATE SKIP LOCKED
+)
+UPDATE chan.webhook_inbound_events AS event
+SET status = 'dlq', next_correlate_at = NULL, updated_at = :now::timestamptz
+FROM old
+WHERE event.received_at = old.received_at AND event.id = old.id
+RETURNING event.webhook_inbound_id, event.received_at;
+
 -- name: sweep_dedup
 -- A chunk of what can't be told again any more.
 WITH over AS (
@@ -179,8 +194,8 @@ WHERE known.vendor = over.vendor AND known.adapter = over.adapter
   AND known.discriminator = over.discriminator;
 
 -- name: find_vendors
--- Whose raw bodies there may be, each in folders of its own. Accounts are never deleted.
-SELECT DISTINCT provider FROM chan.channel_adapter_configs ORDER BY provider;
+-- Whose raw bodies there may be, each in folders of its own. Accounts are never deleted, and the oldest says since when.
+SELECT provider, min(id) AS first_id FROM chan.channel_adapter_configs GROUP BY provider ORDER BY provider;
 
 -- name: list_events
 -- Those that nobody owns yet, the newest first.
@@ -232,6 +247,7 @@ WITH dead AS MATERIALIZED (
       AND (:ids::text[] IS NULL OR id = ANY(:ids::text[]))
       AND (:vendor::text IS NULL OR vendor = :vendor::text)
       AND (:since::timestamptz IS NULL OR received_at >= :since::timestamptz)
+      AND received_at > :oldest
     ORDER BY received_at, id LIMIT :limit
     FOR UPDATE SKIP LOCKED
 ), again AS (
@@ -247,3 +263,15 @@ WITH dead AS MATERIALIZED (
     WHERE request.received_at = open.received_at AND request.id = open.id AND request.status = 'dlq'
 )
 SELECT id, vendor FROM again ORDER BY id;
+
+-- name: count_too_old
+-- Dead letters that were asked for, and came so long ago that their attempts are not looked for.
+SELECT count(*) FROM (
+    SELECT FROM chan.webhook_inbound_events
+    WHERE status = 'dlq' AND tenant_id IS NULL
+      AND (:ids::text[] IS NULL OR id = ANY(:ids::text[]))
+      AND (:vendor::text IS NULL OR vendor = :vendor::text)
+      AND (:since::timestamptz IS NULL OR received_at >= :since::timestamptz)
+      AND received_at <= :oldest
+    LIMIT :limit
+) AS old;

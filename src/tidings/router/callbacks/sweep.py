@@ -8,13 +8,14 @@ from tidings.kernel.blobs.keys import PLATFORM
 from tidings.kernel.blobs.store import BlobStore
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
+from tidings.kernel.logs import get_logger
 from tidings.router.callbacks import store
 from tidings.router.callbacks.patience import OLDEST_ATTEMPT
 
+_log = get_logger("callbacks")
 #: How long raw bodies are kept.
 RAW_KEPT: Final = timedelta(days=30)
-#: So many days back a sweeper looks that was away for a while.
-_DAYS_BACK: Final = 7
+_DAY: Final = timedelta(days=1)
 #: A request that is open longer, without an open event, was marked by two workers at once.
 _SETTLED_AFTER: Final = timedelta(minutes=1)
 
@@ -26,17 +27,24 @@ async def sweep_dedup(db: Database, clock: Clock, *, limit: int) -> int:
 
 
 async def settle_stuck(db: Database, clock: Clock, *, limit: int) -> int:
-    """Close requests whose last events were marked by two workers at once; how many."""
+    """Give up what is too old to be looked for, and close requests whose last events were marked by two workers at
+    once; how many events and requests that were."""
     now = clock.now()
+    oldest = now - OLDEST_ATTEMPT
     async with db.worker() as tx:
-        found = await store.find_unsettled(
-            tx, after=now - OLDEST_ATTEMPT, before=now - _SETTLED_AFTER, limit=limit
-        )
-        return await store.settle_requests(tx, found, now=now) if found else 0
+        old = await store.give_up_old(tx, until=oldest, now=now, limit=limit)
+        if old:
+            await store.settle_requests(tx, sorted(set(old)), now=now)
+    if old:
+        _log.warning("callbacks_too_old", count=len(old))
+    async with db.worker() as tx:
+        found = await store.find_unsettled(tx, after=oldest, before=now - _SETTLED_AFTER, limit=limit)
+        return len(old) + (await store.settle_requests(tx, found, now=now) if found else 0)
 
 
 class RawBodySweeper:
-    """Removes raw bodies that are old enough, day by day; a day that is done is not looked at again."""
+    """Removes raw bodies that are old enough, day by day from the first there can be; a day that is done is not looked
+    at again."""
 
     def __init__(
         self, db: Database, blobs: Callable[[], BlobStore], clock: Clock, *, kept: timedelta = RAW_KEPT
@@ -45,22 +53,51 @@ class RawBodySweeper:
         self._blobs = blobs
         self._clock = clock
         self._kept = kept
-        self._done: date | None = None
+        #: The last day that is done, by vendor.
+        self._done: dict[str, date] = {}
 
     async def sweep(self, limit: int) -> int:
         """Remove at most so many objects; how many went."""
-        last = (self._clock.now() - self._kept).date() - timedelta(days=1)
-        day = max(self._done or date.min, last - timedelta(days=_DAYS_BACK)) + timedelta(days=1)
+        last = (self._clock.now() - self._kept).date() - _DAY
+        async with self._db.worker() as tx:
+            vendors = await store.find_vendors(tx)
         removed = 0
-        while day <= last:
-            async with self._db.worker() as tx:
-                vendors = await store.find_vendors(tx)
-            for vendor in vendors:
-                async for key in self._blobs().list(f"{PLATFORM}/webhooks/{vendor}/{day:%Y/%m/%d}"):
-                    await self._blobs().delete(key)
-                    removed += 1
-                    if removed >= limit:
-                        return removed
-            self._done = day
-            day += timedelta(days=1)
+        for vendor, since in vendors.items():
+            # A day earlier, for clocks that differ.
+            self._done.setdefault(vendor, since.date() - 2 * _DAY)
+            removed += await self._sweep_vendor(vendor, last, limit - removed)
+            if removed >= limit:
+                break
         return removed
+
+    async def _sweep_vendor(self, vendor: str, last: date, limit: int) -> int:
+        removed = 0
+        first = self._done[vendor] + _DAY
+        while (day := self._done[vendor] + _DAY) <= last:
+            # Long times without a callback are passed over a year or a month at a time.
+            if (day == first or (day.month, day.day) == (1, 1)) and await self._empty(vendor, f"{day:%Y}"):
+                self._done[vendor] = min(day.replace(month=12, day=31), last)
+                continue
+            if (day == first or day.day == 1) and await self._empty(vendor, f"{day:%Y/%m}"):
+                self._done[vendor] = min(_end_of_month(day), last)
+                continue
+            async for key in self._blobs().list(_folder(vendor, f"{day:%Y/%m/%d}")):
+                if removed >= limit:
+                    return removed
+                await self._blobs().delete(key)
+                removed += 1
+            self._done[vendor] = day
+        return removed
+
+    async def _empty(self, vendor: str, time: str) -> bool:
+        async for _ in self._blobs().list(_folder(vendor, time)):
+            return False
+        return True
+
+
+def _folder(vendor: str, time: str) -> str:
+    return f"{PLATFORM}/webhooks/{vendor}/{time}"
+
+
+def _end_of_month(day: date) -> date:
+    return (day.replace(day=28) + 4 * _DAY).replace(day=1) - _DAY

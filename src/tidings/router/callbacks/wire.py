@@ -15,6 +15,9 @@ _Vendor = Annotated[
     str,
     Meta(pattern=r"^[a-z][a-z0-9_]{1,62}$", description="must be the name of a vendor, such as http_acme"),
 ]
+_VendorOnly = Annotated[_Vendor | None, Meta(description="Only this vendor's.")]
+_AdapterOnly = Annotated[str | None, Meta(description="Only those for the account with this id.")]
+_SinceOnly = Annotated[Moment | None, Meta(description="Only those received then or later.")]
 
 
 class HookAnswer(Struct, frozen=True, kw_only=True):
@@ -29,11 +32,13 @@ class HookAnswer(Struct, frozen=True, kw_only=True):
 class CallbackQuery(PageQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which events are wanted."""
 
-    status: Literal["dlq", "late_correlate", "queued"] = "dlq"
-    vendor: _Vendor | None = None
-    #: The id of the account that was called.
-    adapter: str | None = None
-    since: Moment | None = None
+    status: Annotated[
+        Literal["dlq", "late_correlate", "queued"],
+        Meta(description="`dlq`: given up; `late_correlate`: looked for again; `queued`: not looked at yet."),
+    ] = "dlq"
+    vendor: _VendorOnly = None
+    adapter: _AdapterOnly = None
+    since: _SinceOnly = None
 
     def chosen(self) -> Chosen:
         """Without the page."""
@@ -43,9 +48,9 @@ class CallbackQuery(PageQuery, frozen=True, kw_only=True, forbid_unknown_fields=
 class RequestQuery(PageQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which refused requests are wanted."""
 
-    vendor: _Vendor | None = None
-    adapter: str | None = None
-    since: Moment | None = None
+    vendor: _VendorOnly = None
+    adapter: _AdapterOnly = None
+    since: _SinceOnly = None
 
     def chosen(self) -> Chosen:
         """Without the page."""
@@ -98,7 +103,7 @@ class RefusedRequestView(Struct, frozen=True, kw_only=True):
     adapter: str
     #: Whether the vendor had signed it.
     signed: bool
-    #: `unsigned`, `stale`, `mismatch`, `unreadable`.
+    #: `unsigned`, `malformed`, `stale`, `mismatch`, `unreadable`.
     reason: str | None
     received_at: Moment
 
@@ -125,10 +130,12 @@ class Requeue(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     def event_ids(self) -> list[InboundWebhookEventId] | None:
         """The ids, if it is by ids."""
-        if isinstance(self.ids, UnsetType) == isinstance(self.vendor, UnsetType):
-            raise BadValueError("ids", "is required, or a vendor instead")
         if isinstance(self.ids, UnsetType):
+            if isinstance(self.vendor, UnsetType):
+                raise BadValueError("ids", "is required, or a vendor instead")
             return None
+        if not isinstance(self.vendor, UnsetType):
+            raise BadValueError("vendor", "can't stand beside ids; give one of the two")
         if not isinstance(self.since, UnsetType):
             raise BadValueError("since", "goes with a vendor; leave it out with ids")
         return [INBOUND_WEBHOOK_EVENT.parse(one, field=f"ids[{i}]") for i, one in enumerate(self.ids)]
@@ -138,5 +145,7 @@ class Requeued(Struct, frozen=True, kw_only=True):
     """What came of it."""
 
     requeued: int
+    #: Dead ones of them that came more than 35 days ago; they stay dead. Counted up to a thousand.
+    too_old: int
     #: There may be more of that vendor: order it again.
     more: bool

@@ -1,19 +1,21 @@
 """Vendor accounts as JSON: what requests bring and answers show. References to secrets are the channels' business."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 import msgspec
 from msgspec import Meta, Struct
 
 from tidings.contracts.prices import PriceModel
-from tidings.router.adapters.registry import kind_of
+from tidings.router.adapters.registry import AdapterKind, kind_of
 from tidings.router.channel_configs.store import StoredAccount
 from tidings.router.traffic.circuit import CircuitState
 from tidings.router.traffic.known import AccountCircuit, ChannelWeights
 
 _PerSecond = Annotated[int, Meta(ge=1, le=1_000_000)]
 _PerDay = Annotated[int, Meta(ge=1, le=2_000_000_000)]
+#: By kind, what each account says for itself.
+_BY_SETTINGS: Final[Mapping[str, frozenset[str]]] = {"http": frozenset({"idempotent", "receipts", "cancel"})}
 
 
 class PutAdapter(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -46,8 +48,8 @@ class AdapterView(Struct, frozen=True, kw_only=True):
     #: `platform`: one that all tenants may use.
     owner: Literal["tenant", "platform"]
     channels: list[str]
-    #: What the adapter can do.
-    capabilities: dict[str, bool]
+    #: What it can do; null where that is in the account's own settings, which are as secret as its credentials.
+    capabilities: dict[str, bool | None]
     handle: str | None
     per_second: int | None
     per_day: int | None
@@ -69,7 +71,7 @@ class AdapterView(Struct, frozen=True, kw_only=True):
             adapter=kind.name if kind else account.vendor,
             owner="platform" if account.platform else "tenant",
             channels=sorted(kind.channels) if kind else [],
-            capabilities=_capabilities(msgspec.to_builtins(kind.capabilities)) if kind else {},
+            capabilities=_capabilities(kind) if kind else {},
             handle=account.handle,
             per_second=account.per_second,
             per_day=account.per_day,
@@ -86,8 +88,12 @@ class AdapterList(Struct, frozen=True, kw_only=True):
     items: list[AdapterView]
 
 
-def _capabilities(found: Mapping[str, object]) -> dict[str, bool]:
-    return {name: can for name, can in found.items() if isinstance(can, bool)}
+def _capabilities(kind: AdapterKind) -> dict[str, bool | None]:
+    by_settings = _BY_SETTINGS.get(kind.name, frozenset())
+    found = msgspec.to_builtins(kind.capabilities)
+    return {
+        name: None if name in by_settings else can for name, can in found.items() if isinstance(can, bool)
+    }
 
 
 def _weight(vendor: str, weights: ChannelWeights) -> AdapterWeight:

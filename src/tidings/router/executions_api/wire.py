@@ -1,9 +1,9 @@
 """Executions as JSON: what requests ask and answers show."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from tidings.contracts.delivery import DeliveryResult, Evidence
 from tidings.contracts.moments import Moment
@@ -23,13 +23,13 @@ _UNDER_WAY = "under_way"
 class ListExecutions(PageQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which executions are wanted."""
 
-    status: ExecutionStatus | None = None
-    outcome: DeliveryResult | None = None
-    use_case: UseCase | None = None
-    #: Begun then or later.
-    since: Moment | None = None
-    #: Begun before then.
-    until: Moment | None = None
+    status: Annotated[
+        ExecutionStatus | None, Meta(description="Only those under way, or only those that are over.")
+    ] = None
+    outcome: Annotated[DeliveryResult | None, Meta(description="Only those that ended so.")] = None
+    use_case: Annotated[UseCase | None, Meta(description="Only those of this use case.")] = None
+    since: Annotated[Moment | None, Meta(description="Only those begun then or later.")] = None
+    until: Annotated[Moment | None, Meta(description="Only those begun before then.")] = None
 
     def filter(self) -> Filter:
         """The same, for the store."""

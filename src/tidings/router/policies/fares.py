@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from tidings.contracts.delivery import ReadyStep, SkipStep, WaitStep
 from tidings.contracts.rehearsal import Rehearsed
 from tidings.router.channel_configs.store import StoredAccount
-from tidings.router.ladder.model import COST_CAP, WRONG_PREFIX, Barred, Blocked, Purse, Step
+from tidings.router.ladder.model import COST_CAP, NO_ACCOUNT, WRONG_PREFIX, Barred, Blocked, Purse, Step
 from tidings.router.policies.check import Adapters
 from tidings.router.policies.walk import Fare
 from tidings.router.prices.price import price_of, price_of_text
@@ -52,7 +52,9 @@ class Fares:
             and not prepared.message.to.startswith(step.prefixes)
         ):
             return Barred(step=place, by=SkipStep(reason=WRONG_PREFIX, result="REFUSED_NO_CHANNEL"))
-        open_until = [self._open_until(vendor, at) for vendor in step.vendors]
+        if not any(vendor in self._accounts for vendor in step.vendors):
+            return Barred(step=place, by=SkipStep(reason=NO_ACCOUNT, result="FAILED"))
+        open_until = [self._open_until(vendor, at) for vendor in step.vendors if vendor in self._accounts]
         if all(until is not None for until in open_until):
             until = min(until for until in open_until if until is not None)
             return Blocked(step=place, reason=CIRCUIT_OPEN, until=until)
@@ -85,9 +87,19 @@ class Fares:
             return micros
         return self._rates.convert(micros, account.prices.currency, self._currency)
 
+    def currency(self, place: int, at: datetime) -> str | None:
+        """In which its account's prices are; None where none are known."""
+        account = self._accounts.get(self._carrier(self._steps[place - 1], at))
+        return None if account is None or account.prices is None else account.prices.currency
+
     def _carrier(self, step: Step, at: datetime) -> str:
-        """The first whose circuit is not open. Weights are not drawn: that would say nothing about the next message."""
-        usable = (vendor for vendor in step.vendors if self._open_until(vendor, at) is None)
+        """The first with an account whose circuit is not open. Weights are not drawn: that would say nothing about the
+        next message."""
+        usable = (
+            vendor
+            for vendor in step.vendors
+            if vendor in self._accounts and self._open_until(vendor, at) is None
+        )
         return next(usable, step.vendors[0] if step.vendors else "")
 
     def _open_until(self, vendor: str, at: datetime) -> datetime | None:

@@ -68,8 +68,10 @@ class RehearsedStep(Struct, frozen=True, kw_only=True):
     success: Success
     deadline_seconds: int | None
     retry_budget: int | None
-    #: What one call would cost, in millionths of `currency`; null where its price has no rate to it.
+    #: What one call would cost, in millionths; null where its price has no rate to the policy's currency.
     cost_micros: int | None
+    #: The policy's currency where it has a cap, or else that of the account's prices; null where none is known.
+    cost_currency: str | None
     #: Null where its channel is not set up, or has no words for this message.
     gate: RehearsedGate | None
     #: Where the order is learned or cheapest.
@@ -172,6 +174,7 @@ def _step(done: Rehearsal, place: int, step: Step) -> RehearsedStep:
         deadline_seconds=step.deadline,
         retry_budget=step.retries,
         cost_micros=done.costs[place - 1],
+        cost_currency=done.plan.currency or done.currencies[place - 1],
         gate=None if prepared is None else _gate(prepared),
         chance=None if why is None else why.p,
         index=None if why is None else why.index,

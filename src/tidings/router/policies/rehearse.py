@@ -53,6 +53,8 @@ class Rehearsal:
     worst_case: int
     #: For each step what one call would cost; None where that can't be known or converted.
     costs: tuple[int | None, ...]
+    #: For each step the currency of its account's prices; None where they are not known.
+    currencies: tuple[str | None, ...]
     warnings: list[PolicyWarning]
 
 
@@ -150,6 +152,7 @@ class PolicyRehearser:
             silence=silence,
             worst_case=max(silence.spent, dearest.spent),
             costs=tuple(fares.cost(place, at) for place in range(1, len(plan.frozen.steps) + 1)),
+            currencies=tuple(fares.currency(place, at) for place in range(1, len(plan.frozen.steps) + 1)),
             warnings=[] if policy is None else warnings_about(terms_of(policy), policy.use_case, around),
         )
 

@@ -74,7 +74,8 @@ def _without_account(steps: Sequence[PolicyStep], around: Surroundings) -> Itera
         yield PolicyWarning(
             field=f"ladder[{place}].{field}",
             code="no_account",
-            text=f"has no account yet: the step is skipped until {remedy}",
+            text=f"has no account yet: until {remedy}, the step is skipped while another is left, and waits where it "
+            "is the last",
         )
 
 
@@ -87,6 +88,9 @@ def _about_cost(terms: Terms, around: Surroundings) -> Iterator[PolicyWarning]:
             text="is 0: steps that have a price are never taken; leave it out for no cap",
         )
         return
+    if cap is None:
+        return
+    compared = currency in around.rates.currencies
     for place, step in enumerate(terms.ladder):
         carrying = around.carrying(step)
         priced = [account.prices for account in carrying if account.prices is not None]
@@ -95,18 +99,26 @@ def _about_cost(terms: Terms, around: Surroundings) -> Iterator[PolicyWarning]:
         # One at least: nothing is nothing in every currency.
         costs = [around.rates.convert(_least(prices) or 1, prices.currency, currency) for prices in priced]
         known = [cost for cost in costs if cost is not None]
+        compared = True
         if not known:
             yield PolicyWarning(
                 field="cost_cap_currency",
                 code="no_rate",
                 text=f"has no rate to {priced[0].currency}, in which ladder[{place}] is priced: it is never taken",
             )
-        elif cap is not None and min(known) > cap:
+        elif min(known) > cap:
             yield PolicyWarning(
                 field=f"ladder[{place}]",
                 code="over_cap",
                 text=f"costs {min(known)} micros or more, and the cap is {cap}: it is never taken",
             )
+    if not compared:
+        yield PolicyWarning(
+            field="cost_cap_currency",
+            code="no_rate",
+            text=f"has no rate here: a step with a price in another currency is never taken; "
+            f"rates are known for {', '.join(around.rates.currencies)}",
+        )
 
 
 def _least(prices: PriceModel) -> int:

@@ -69,9 +69,8 @@ class RollBackPolicy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 class ListPolicies(PageQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which policies are wanted."""
 
-    use_case: UseCase | None = None
-    #: `true` shows deleted ones too.
-    deleted: Literal["true", "false"] = "false"
+    use_case: Annotated[UseCase | None, Meta(description="Only the one for this use case.")] = None
+    deleted: Annotated[Literal["true", "false"], Meta(description="`true` shows deleted ones too.")] = "false"
 
 
 class PolicyView(Struct, frozen=True, kw_only=True):

@@ -41,6 +41,11 @@ class ProfileChanger:
         """Take in what somebody says; of each fact the later word counts, so an old one may change nothing."""
         await expect_known(self._recipients, tx, recipient_id)
         now = self._clock.now()
+        known = await store.lock_profile(tx, recipient_id)
+        if known is not None and told(known, values, at=at or now).facts == known.facts:
+            # All of it is known from later: nothing changes, its version neither.
+            expect(known.version)
+            return known
         before = (await store.open_profiles(tx, [recipient_id], now=now)).get(recipient_id)
         if before is None:
             # Erased since we asked.

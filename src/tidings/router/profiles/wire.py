@@ -1,8 +1,9 @@
 """Profiles as JSON: what requests bring and answers show. Ids of messengers and hashes of numbers are never shown."""
 
 from datetime import datetime
+from typing import Annotated
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from tidings.contracts.moments import Moment
 from tidings.contracts.tenants import Channel
@@ -16,7 +17,7 @@ from tidings.router.profiles.model import Discovery, Profile
 class ListProfiles(PageQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which profiles are wanted."""
 
-    discovery_state: Discovery | None = None
+    discovery_state: Annotated[Discovery | None, Meta(description="Only those who are known so well.")] = None
 
 
 class PatchProfile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -16,6 +16,7 @@ from tidings.kernel.errors import TidingsError
 from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.kms import open_kms
 
+UNKNOWN = "whe_01JCQ000000000000000000000"
 Command = Callable[..., Awaitable[Result]]
 
 
@@ -93,10 +94,18 @@ async def test_trying_again(called: CallbackWorld, command: Command, tenant_id: 
     attempt = await called.attempt(tenant_id, account, message_id="m-2")
 
     by_id = await command("requeue", first)
+    again = await command("requeue", first, UNKNOWN)
+    nobodys = await command("requeue", "--vendor", "nope")
     rest = await command("requeue", "--vendor", "http")
     await called.job().drain()
 
     assert by_id.stdout == "requeued: 1\n"
+    assert nobodys.stdout == (
+        "there are no dead ones of nope; `tidings callbacks list` shows those there are\nrequeued: 0\n"
+    )
+    assert f"{first}: it is not dead, its message is looked for again at 20" in again.stdout
+    assert f"{UNKNOWN}: there is no such event, or it has found its message" in again.stdout
+    assert again.stdout.endswith("requeued: 0\n")
     assert rest.stdout == "requeued: 1\n"
     assert {row["id"]: row["status"] for row in await called.events()} == {
         first: "late_correlate",
@@ -108,7 +117,9 @@ async def test_trying_again(called: CallbackWorld, command: Command, tenant_id: 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("show", "ntf_1"), "whe_"),
+        (("show", "ntf_1"), "the id of an event, whe_…, or of a refused request, whi_…"),
+        (("show", "whi_01JCQ000000000000000000000"), "No request with this id is kept"),
+        (("requeue", "whe_x"), "whe_x is not the id of an event, whe_…"),
         (("show", "whe_01JCQ000000000000000000000"), "its tenant's"),
         (("requeue",), "--vendor VENDOR"),
         (("requeue", "whe_01JCQ000000000000000000000", "--vendor", "http"), "--vendor VENDOR"),

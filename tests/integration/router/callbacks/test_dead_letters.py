@@ -55,7 +55,7 @@ async def test_requeued_by_id_it_is_found_at_once(world: CallbackWorld, tenant_i
         again = await client.post("/internal/v1/callbacks/requeue", json={"ids": [found]})
     await world.job().drain()
 
-    assert answer.json() == {"requeued": 1, "more": False}
+    assert answer.json() == {"requeued": 1, "too_old": 0, "more": False}
     assert again.json()["requeued"] == 0
     assert [r["attempt_id"] for r in await world.receipts(tenant_id)] == [attempt.id]
     assert {row["id"]: row["status"] for row in await world.events()} == {found: "applied", lost: "dlq"}
@@ -81,9 +81,25 @@ async def test_requeued_by_vendor_it_has_new_patience(world: CallbackWorld) -> N
         )
     await world.job().turn()
 
-    assert answer.json() == {"requeued": 1, "more": False}
+    assert answer.json() == {"requeued": 1, "too_old": 0, "more": False}
     row = next(row for row in await world.events() if row["id"] == young)
     assert (row["status"], row["correlate_attempts"]) == ("late_correlate", 1)
+
+
+async def test_requeued_too_late_it_stays_dead(world: CallbackWorld) -> None:
+    """Nobody looks for an attempt that old: it must not wait for a look that never comes."""
+    account = await world.account(None)
+    [old] = await _dead(world, account, "m-1")
+    await world.later(days=36)
+    [_, young] = await _dead(world, account, "m-2")
+
+    async with world.client("admin") as client:
+        by_vendor = await client.post("/internal/v1/callbacks/requeue", json={"vendor": "http"})
+        by_id = await client.post("/internal/v1/callbacks/requeue", json={"ids": [old]})
+
+    assert by_vendor.json() == {"requeued": 1, "too_old": 1, "more": False}
+    assert by_id.json() == {"requeued": 0, "too_old": 1, "more": False}
+    assert {row["id"]: row["status"] for row in await world.events()} == {old: "dlq", young: "late_correlate"}
 
 
 async def test_reading_a_raw_body_is_on_record(world: CallbackWorld) -> None:
@@ -125,6 +141,14 @@ async def test_refused_requests_are_listed_and_read(world: CallbackWorld) -> Non
     assert read.content == forged
 
 
+async def test_a_request_that_is_not_there(world: CallbackWorld) -> None:
+    async with world.client("admin") as client:
+        answer = await client.get("/internal/v1/callbacks/requests/whi_01JCQ000000000000000000000/body")
+
+    assert (answer.status_code, answer.json()["code"]) == (404, "callback_request_not_found")
+    assert "No request with this id is kept" in answer.json()["detail"]
+
+
 async def test_what_found_its_message_is_its_tenants(world: CallbackWorld, tenant_id: TenantId) -> None:
     attempt = await world.attempt(tenant_id, await world.account(None))
     await world.tell(attempt)
@@ -159,3 +183,13 @@ async def test_orders_that_say_too_little_or_too_much(world: CallbackWorld, wish
 
     assert answer.status_code == 400
     assert answer.json()["errors"]
+
+
+async def test_ids_beside_a_vendor(world: CallbackWorld) -> None:
+    wish = {"vendor": "http", "ids": ["whe_01JCQ000000000000000000000"]}
+    async with world.client("admin") as client:
+        answer = await client.post("/internal/v1/callbacks/requeue", json=wish)
+
+    assert [(e["field"], e["remedy"]) for e in answer.json()["errors"]] == [
+        ("vendor", "can't stand beside ids; give one of the two")
+    ]

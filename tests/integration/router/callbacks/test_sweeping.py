@@ -60,5 +60,37 @@ async def test_raw_bodies_go_after_their_time(world: CallbackWorld) -> None:
     assert (left, last, _bodies(world)) == (1, 1, 0)
 
 
+async def test_raw_bodies_go_however_long_nobody_swept(world: CallbackWorld) -> None:
+    """A sweeper that is new after more than a year: over the turn of a year and months without a callback."""
+    account = await world.account(None)
+    await world.post(account, events(event("first")))
+    await world.later(days=430)
+    await world.post(account, events(event("second")))
+    await world.later(days=45)
+    await world.post(account, events(event("young")))
+    sweeper = RawBodySweeper(world.db, lambda: world.blobs, world.clock, kept=timedelta(days=30))
+
+    assert [await sweeper.sweep(1), await sweeper.sweep(1), await sweeper.sweep(1)] == [1, 1, 0]
+    assert _bodies(world) == 1
+
+
+async def test_open_ones_that_are_too_old_are_given_up(world: CallbackWorld) -> None:
+    """Nobody was there to look for weeks: they are not passed over for ever, and no worker is kept awake by them."""
+    account = await world.account(None)
+    await world.post(account, events(event("late")))
+    await world.job().turn()
+    await world.later(seconds=1)
+    await world.post(account, events(event("queued")))
+    await world.later(days=36)
+
+    turn = await world.job().turn()
+    given_up = await settle_stuck(world.db, world.clock, limit=100)
+
+    assert turn.sleep > 1
+    assert given_up == 2
+    assert {row["status"] for row in await world.events()} == {"dlq"}
+    assert {row["status"] for row in await world.requests()} == {"dlq"}
+
+
 def _bodies(world: CallbackWorld) -> int:
     return sum(path.is_file() for path in (world.folder / "blobs").rglob("*"))

@@ -2,15 +2,16 @@
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from tests.integration.router.callbacks.conftest import SECRET, CallbackWorld, event, events
-from tidings.kernel.blobs.store import open_blobs
+from tidings.kernel.blobs.store import BlobStore, open_blobs
 from tidings.kernel.ids import INBOUND_WEBHOOK, INBOUND_WEBHOOK_EVENT, TenantId
 from tidings.kernel.refusals import TooBusyError
 from tidings.router.callbacks import raw_bodies, store
+from tidings.router.callbacks.errors import HookUnavailableError
 from tidings.router.callbacks.generic import GenericForm
 from tidings.router.callbacks.intake import Incoming
 from tidings.router.callbacks.store import NewEvent
@@ -191,6 +192,27 @@ async def test_when_the_store_of_bodies_is_away_nothing_is_taken(world: Callback
     assert refused.json()["code"] == "hook_unavailable"
     assert taken.json() == {"accepted": 1, "repeated": 0}
     assert len(await world.requests()) == 1
+
+
+async def test_a_store_of_bodies_that_hangs_holds_no_transaction(world: CallbackWorld) -> None:
+    account = await world.account(None)
+    incoming = Incoming(
+        account_id=account, signature_valid=False, status="rejected", reason="mismatch", body=b"x"
+    )
+    put = asyncio.Event()
+
+    class Hanging:
+        async def put(self, *_: object, **__: object) -> None:
+            put.set()
+            await asyncio.Event().wait()
+
+    world.blobs = cast("BlobStore", Hanging())
+    async with asyncio.timeout(20):
+        with pytest.raises(HookUnavailableError):
+            await world.make_intake(put_seconds=0.05).take("http", incoming)
+
+    assert put.is_set()
+    assert await world.requests() == []
 
 
 async def test_more_bytes_than_may_wait_are_turned_away(world: CallbackWorld) -> None:

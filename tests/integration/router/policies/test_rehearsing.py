@@ -148,6 +148,27 @@ async def test_costs_and_the_cap(world: RehearsalWorld, sender: Sender) -> None:
     assert [warning["code"] for warning in dear["warnings"]] == ["over_cap"]
 
 
+async def test_a_step_that_no_account_can_carry_is_passed_over(sender: Sender) -> None:
+    found = await rehearsed(sender, policy={"ladder": [{**SMS, "vendor": "http_nobody"}, EMAIL]})
+    alone = await rehearsed(sender, policy={"ladder": [{**SMS, "vendor": "http_nobody"}]})
+
+    assert [(step["would"], step["reason"]) for step in found["steps"]] == [
+        ("skip", "no_account"),
+        ("call", None),
+    ]
+    assert found["steps"][1]["begins_at"] == found["at"]
+    assert (alone["steps"][0]["would"], alone["if_nothing_answers"]["result"]) == ("skip", "FAILED")
+
+
+async def test_a_price_without_a_cap_keeps_its_currency(world: RehearsalWorld, sender: Sender) -> None:
+    await price(world, sender, "http", 40)
+
+    found = await rehearsed(sender, policy={"ladder": [SMS]})
+
+    assert found["currency"] is None
+    assert (found["steps"][0]["cost_micros"], found["steps"][0]["cost_currency"]) == (40, "USD")
+
+
 async def test_a_step_that_a_gate_holds_back(world: RehearsalWorld, sender: Sender) -> None:
     wish = SuppressionWish(channel="sms", address=normalise("sms", NUMBER), reason=Reason.OPT_OUT)
     async with world.db.tenant(sender.tenant_id) as tx:

@@ -74,3 +74,14 @@ async def test_what_is_personal_in_a_description_is_masked(client: httpx.AsyncCl
     assert "about it" in answer.text
     assert "laila@" not in answer.text
     assert "laila@" in (await client.get(HOME)).text
+
+
+async def test_a_kind_of_thing_that_there_is_not(client: httpx.AsyncClient) -> None:
+    answer = await client.get(AUDIT, params={"entity_type": "foo"})
+    known = await client.get(AUDIT, params={"entity_type": "profile"})
+
+    assert (answer.status_code, known.status_code) == (400, 200)
+    [error] = answer.json()["errors"]
+    assert error["field"] == "entity_type"
+    assert "fallback_policy" in error["remedy"]
+    assert "callback" in error["remedy"]

@@ -107,6 +107,29 @@ async def test_facts_are_told_by_hand_and_the_later_word_counts(world: PeopleWor
     assert '"fact":"voice_otp_supported","known":"KNOWN_YES"' in other["after"].replace(" ", "")
 
 
+async def test_what_is_known_from_later_changes_nothing(world: PeopleWorld) -> None:
+    """Neither its version nor the audit speaks of a change that there was not."""
+    tenant = await world.tenant()
+    who = await world.recipient(tenant.id, ("sms", "+93701234567"))
+    yesterday = (world.system.clock.now() - timedelta(days=1)).isoformat()
+    async with world.http.as_tenant(tenant.id) as client:
+        first = await client.patch(f"{HOME}/{who}", json={"has_whatsapp_business": "KNOWN_NO"})
+        older = await client.patch(
+            f"{HOME}/{who}", json={"has_whatsapp_business": "KNOWN_YES", "observed_at": yesterday}
+        )
+        stale = await client.patch(
+            f"{HOME}/{who}",
+            json={"has_whatsapp_business": "KNOWN_YES", "observed_at": yesterday},
+            headers={"If-Match": '"v9"'},
+        )
+
+    assert older.status_code == 200, older.text
+    assert older.json() == first.json()
+    assert older.headers["etag"] == first.headers["etag"]
+    assert stale.status_code == 412
+    assert len(await audited(world, tenant.id)) == 1
+
+
 @pytest.mark.parametrize(
     ("body", "field"),
     [
@@ -138,7 +161,9 @@ async def test_a_change_from_an_old_version_is_refused_where_one_is_named(world:
         await teach(world, tenant.id, who, "sms", True)
         stale = await client.patch(path, json={"email_verified": False}, headers={"If-Match": '"v1"'})
         also = await client.delete(path, headers={"If-Match": '"v1"'})
-        right = await client.patch(path, json={"email_verified": False}, headers={"If-Match": '"v2"'})
+        right = await client.patch(
+            path, json={"voice_otp_supported": "KNOWN_NO"}, headers={"If-Match": '"v2"'}
+        )
 
     assert fresh.status_code == 200, fresh.text
     assert {stale.status_code, also.status_code} == {412}

@@ -89,6 +89,20 @@ def test_a_late_step_is_a_warning_sooner_for_codes() -> None:
     assert warned(*ladder, use_case="txn") == []
 
 
+def test_a_currency_that_nothing_is_known_of() -> None:
+    """Also where no account says yet in what its prices are."""
+    without_cap = warned(step("sms"), cost_cap_currency="XYZ")
+    [found] = [
+        one
+        for one in warned(step("sms"), cost_cap_micros=1, cost_cap_currency="XYZ")
+        if one.code == "no_rate"
+    ]
+
+    assert found.field == "cost_cap_currency"
+    assert "rates are known for EUR, USD" in found.text
+    assert "no_rate" not in {one.code for one in without_cap}
+
+
 @pytest.mark.parametrize(
     ("prices", "cap", "code"),
     [
@@ -103,7 +117,8 @@ def test_a_late_step_is_a_warning_sooner_for_codes() -> None:
             None,
         ),
         (PriceModel(currency="NGN", per_segment_micros=1), 100, "no_rate"),
-        (PriceModel(currency="NGN", base_micros=1), None, "no_rate"),
+        # Without a cap there is nothing to compare with.
+        (PriceModel(currency="NGN", base_micros=1), None, None),
         (PriceModel(currency="USD", base_micros=101), None, None),
     ],
 )
