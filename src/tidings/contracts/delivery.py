@@ -260,6 +260,8 @@ class ExecutionRecord:
     due_at: datetime | None
     attempts: tuple[AttemptRecord, ...]
     steps: tuple[StepRecord, ...] = ()
+    #: What it waits for, while it is under way: `circuit_open`, `vendor_limit`, a gate's reason, or `receipt`.
+    waits_for: str | None = None
     #: `fixed`, `learned` or `cheapest`, where a policy says so.
     order: str | None = None
     cost_cap_micros: int | None = None

@@ -154,6 +154,11 @@ def _why_later(story: Story) -> str:
     line = story.lines[-1] if story.lines else None
     if line is not None and line.step and line.verdict == "defer":
         return line_sentence(line)
+    waits_for = story.live.waits_for if story.live is not None else None
+    if waits_for == "receipt":
+        return "The vendor took it over, and has not said yet what became of it."
+    if waits_for is not None:
+        return reason_sentence(waits_for) or ""
     attempts = story.attempts
     if attempts and attempts[-1].status in {"failed_temp", "timed_out"}:
         return f"The last try did not succeed; step {attempts[-1].step} is tried again."

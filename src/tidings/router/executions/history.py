@@ -1,7 +1,7 @@
 """What the router can tell of the ladders of some notifications, for those who explain."""
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import zip_longest
 from typing import Final
 
@@ -11,11 +11,15 @@ from tidings.kernel.db import Row, TenantTx
 from tidings.kernel.ids import NotificationId
 from tidings.router.executions import store
 from tidings.router.executions.snapshot import Frozen, frozen_of, path_of, state_of
+from tidings.router.ladder.model import Leg
 
 #: The status of a call that has not been answered yet.
 UNDER_WAY: Final = "under_way"
 #: The clocks of two processes differ a little.
 _LEEWAY = timedelta(minutes=5)
+#: What a step waits for that was accepted.
+RECEIPT: Final = "receipt"
+_NEVER = datetime.max.replace(tzinfo=UTC)
 
 
 class StoredHistory:
@@ -73,12 +77,21 @@ def _execution(row: Row, attempts: tuple[AttemptRecord, ...]) -> ExecutionRecord
         due_at=None if over else row["due_at"],
         attempts=attempts,
         steps=tuple(_steps(frozen)),
+        waits_for=None if over else _waits_for(state_of(row["state"]).legs),
         order=frozen.order,
         cost_cap_micros=frozen.cap,
         cost_reserved_micros=0 if over else row["cost_reserved_micros"],
         cost_spent_micros=row["total_cost_micros"] if over else row["cost_spent_micros"],
         cost_currency=row["cost_currency"],
     )
+
+
+def _waits_for(legs: tuple[Leg, ...]) -> str | None:
+    """What the step that goes on first waits for."""
+    first = min(legs, key=lambda leg: leg.due_at or leg.deadline_at or _NEVER, default=None)
+    if first is None or first.calling is not None:
+        return None
+    return RECEIPT if first.awaiting is not None else first.waits
 
 
 def _steps(frozen: Frozen) -> Iterator[StepRecord]:

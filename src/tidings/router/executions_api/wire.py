@@ -102,6 +102,8 @@ class ExecutionStep(Struct, frozen=True, kw_only=True):
     calls: int
     #: When it is called for next, where it waits for that.
     due_at: Moment | None
+    #: What it waits for until then: `circuit_open`, `vendor_limit`, a gate's reason; null where nothing holds it back.
+    waits_for: str | None
     call_seconds: float | None
     prefixes: list[str] | None
     hours: Hours | None
@@ -248,6 +250,7 @@ def _step(execution: Execution, place: int, step: Step) -> ExecutionStep:
         calls=sum(past.step == place and past.vendor is not None for past in execution.path)
         + (leg is not None and leg.calling is not None),
         due_at=leg.due_at if leg else None,
+        waits_for=leg.waits if leg else None,
         call_seconds=step.call_seconds,
         prefixes=None if step.prefixes is None else list(step.prefixes),
         hours=step.hours,

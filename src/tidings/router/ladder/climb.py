@@ -134,7 +134,9 @@ class Climb:
             self._leave(leg)
         else:
             # The clock of the step stands still: it begins again with the next call. The budget does not.
-            self._legs[leg.step] = replace(leg, due_at=max(barred.by.until, self._now), deadline_at=None)
+            self._legs[leg.step] = replace(
+                leg, due_at=max(barred.by.until, self._now), deadline_at=None, waits=barred.by.reason
+            )
 
     def _answered(self, leg: Leg, call: Calling, answered: Answered) -> None:
         outcome = answered.outcome
@@ -223,7 +225,7 @@ class Climb:
         elif leg.deadline_at is not None and blocked.until >= leg.deadline_at:
             self._leave(leg)
         else:
-            self._legs[leg.step] = replace(leg, due_at=max(blocked.until, self._now))
+            self._legs[leg.step] = replace(leg, due_at=max(blocked.until, self._now), waits=blocked.reason)
 
     def _heard(self, heard: Heard) -> None:
         place = next((i for i, past in enumerate(self._past) if past.id == heard.attempt_id), None)

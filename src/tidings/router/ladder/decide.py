@@ -58,6 +58,7 @@ class Ladder:
                 leg,
                 calling=call,
                 due_at=None,
+                waits=None,
                 tries=leg.tries + 1,
                 deadline_at=leg.deadline_at or now + self.clock_of(here, leg.step),
                 tried=leg.tried if call.vendor in leg.tried else (*leg.tried, call.vendor),

@@ -113,6 +113,8 @@ class Leg(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     tried: tuple[str, ...] = ()
     #: Its answer was not learned, and it would recognise the message: it is asked again, and no other one in this step.
     unlearned: str | None = None
+    #: What it waits for: `circuit_open`, `vendor_limit`, or the reason of a gate.
+    waits: str | None = None
 
 
 class Purse(msgspec.Struct, frozen=True, kw_only=True):

@@ -92,10 +92,13 @@ async def test_whatsapp_unreachable_sms_too_late_mail_delivers(world: LadderWorl
 
 async def test_a_receipt_ends_it(world: LadderWorld, worker: Worker) -> None:
     await world.policy("otp", ON_WHATSAPP, BY_SMS)
-    await begun(world, worker)
+    wish = await begun(world, worker)
     (waiting,) = await world.live()
     await heard(world, worker, "whatsapp", "sent")
     assert len(await world.live()) == 1
+    async with world.db.tenant(world.tenant_id) as tx:
+        found = await world.history.of_notifications(tx, [wish.hand_off.notification_id])
+    assert [ladder.waits_for for ladder in found[wish.hand_off.notification_id]] == ["receipt"]
     await heard(world, worker, "whatsapp", "delivered")
 
     assert waiting["due_at"] == state_of(waiting["state"]).legs[0].deadline_at
