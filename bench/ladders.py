@@ -76,7 +76,13 @@ class _Takes:
     capabilities = Capabilities(receipts=True)
     longest_send = timedelta(seconds=30)
 
-    async def send(self, messages: Sequence[OutboundMessage]) -> Sequence[Outcome]:
+    async def send(
+        self,
+        messages: Sequence[OutboundMessage],
+        *,
+        within: float | None = None,  # noqa: ARG002
+        learned: list[Outcome] | None = None,  # noqa: ARG002
+    ) -> Sequence[Outcome]:
         return [Accepted(provider_message_id=f"{m.channel}_{m.message_id}") for m in messages]
 
     async def check(self) -> Outcome | None:

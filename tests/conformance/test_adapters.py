@@ -109,6 +109,31 @@ def _http_settings(port: int, **more: Any) -> dict[str, Any]:
     )
 
 
+@asynccontextmanager
+async def _take_turns(
+    name: str, *turns: str, seconds: float = 60
+) -> AsyncIterator[tuple[dict[str, Any], Callable[[], int]]]:
+    """A vendor that does these one after the other, the last one for good, over one connection; and how many it was asked."""
+    if name == "smtp":
+        dots = {"accepted": smtp.USUAL["."], "slow": smtp.SLOW + smtp.USUAL["."], "hangs": smtp.HANG}
+        async with smtp.played_smtp({".": [dots[turn] for turn in turns]}) as played:
+            yield (
+                smtp_settings(played.port, connections=1, timeout_seconds=seconds),
+                lambda: len(played.messages),
+            )
+        return
+    answers = {
+        "accepted": _HTTP["accepted"],
+        "slow": http.SLOW + _HTTP["accepted"],
+        "hangs": http.HANG,
+    }
+    async with http.played_http(*(answers[turn] for turn in turns)) as vendor:
+        yield (
+            _http_settings(vendor.port, connections=1, timeout_seconds=seconds),
+            lambda: len(vendor.heard),
+        )
+
+
 Play = Callable[[str], AbstractAsyncContextManager[dict[str, Any]]]
 PLAYERS: Mapping[str, Play] = {"smtp": _play_smtp, "http": _play_http}
 
@@ -233,6 +258,48 @@ async def test_the_longest_call_is_known(name: str) -> None:
     """Whoever holds a lease on the work can make it long enough."""
     async with PLAYERS[name]("accepted") as settings, opened(name, settings) as adapter:
         assert timedelta(0) < adapter.longest_send < timedelta(minutes=10)
+
+
+async def test_a_message_has_the_time_it_is_given(name: str) -> None:
+    """And not all of the account's; then the answer is unlearned."""
+    async with _take_turns(name, "hangs") as (settings, asked), opened(name, settings) as adapter:
+        async with asyncio.timeout(20):
+            outcomes = await adapter.send([MESSAGE], within=0.3)
+
+    assert [type(outcome) for outcome in outcomes] == [Unlearned]
+    assert asked() == 1
+
+
+async def test_waiting_for_ones_turn_costs_no_time(name: str) -> None:
+    """The set takes more than twice as long as each of its messages has."""
+    async with _take_turns(name, "slow") as (settings, asked), opened(name, settings) as adapter:
+        outcomes = await adapter.send(messages(25), within=1.0)
+
+    assert [type(outcome) for outcome in outcomes] == [Accepted] * 25
+    assert asked() == 25
+
+
+async def test_a_set_that_is_cut_off_keeps_what_was_learned(name: str) -> None:
+    """The answers that came; what was never begun can go again without a thought."""
+    learned: list[Outcome] = [Unlearned(reason="nothing was told")] * 8
+    turns = ["accepted"] * 3 + ["hangs"]
+    # Closing waits for the one that hangs.
+    async with _take_turns(name, *turns, seconds=3) as (settings, asked), opened(name, settings) as adapter:
+        call = asyncio.ensure_future(adapter.send(messages(8), learned=learned))
+        async with asyncio.timeout(20):
+            while asked() < 4:
+                await asyncio.sleep(0.001)
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        kept = list(learned)
+
+    assert [type(outcome) for outcome in kept[:3]] == [Accepted] * 3
+    assert isinstance(kept[3], Unlearned)
+    # The fifth may have been announced behind the fourth.
+    assert [outcome.code for outcome in kept[5:] if isinstance(outcome, TryLater)] == ["late"] * 3
+    assert asked() <= 5
+    assert learned == kept
 
 
 @pytest.mark.parametrize("case", EXPECTED)

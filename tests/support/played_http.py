@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 HANG, CLOSE = b"<hang>", b"<close>"
+#: Before an answer: it comes after a tenth of a second.
+SLOW = b"<slow>"
 
 
 def answer(status: str, body: bytes = b"", *, headers: str = "") -> bytes:
@@ -40,7 +42,9 @@ class PlayedHttp:
                 part = self._parts.pop(0) if len(self._parts) > 1 else self._parts[0]
                 if part == HANG:
                     await asyncio.Event().wait()
-                writer.write(part.removesuffix(CLOSE))
+                if part.startswith(SLOW):
+                    await asyncio.sleep(0.1)
+                writer.write(part.removeprefix(SLOW).removesuffix(CLOSE))
                 await writer.drain()
                 if part.endswith(CLOSE):
                     break

@@ -8,6 +8,8 @@ from contextlib import asynccontextmanager
 
 #: Instead of an answer, or behind one: say nothing more, or end the connection.
 HANG, CLOSE = b"<hang>", b"<close>"
+#: Before an answer: it comes after a tenth of a second.
+SLOW = b"<slow>"
 
 USUAL: Mapping[str, bytes] = {
     "BANNER": b"220 mx.played.test ESMTP\r\n",
@@ -93,7 +95,9 @@ class PlayedSmtp:
             return False
         if part == HANG:
             await asyncio.Event().wait()
-        writer.write(part.removesuffix(CLOSE))
+        if part.startswith(SLOW):
+            await asyncio.sleep(0.1)
+        writer.write(part.removeprefix(SLOW).removesuffix(CLOSE))
         await writer.drain()
         return not part.endswith(CLOSE)
 

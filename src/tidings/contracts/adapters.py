@@ -3,9 +3,26 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Protocol, runtime_checkable
+from typing import Final, Protocol, runtime_checkable
 
 from tidings.contracts.messages import OutboundMessage, Outcome
+
+#: Codes with which we speak of ourselves: the vendor was not asked. No vendor's own code is ever passed on as one of these.
+OUR_CODES: Final = frozenset(
+    {
+        "account_not_found",
+        "account_secret",
+        "account_settings",
+        "account_unusable",
+        "address",
+        "closed",
+        "internal",
+        "late",
+        "no_account",
+        "secret_store",
+        "vendor_limit",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,10 +64,20 @@ class Adapter(Protocol):
         """A call of `send` has returned after this; a lease on the work has to be longer."""
         ...
 
-    async def send(self, messages: Sequence[OutboundMessage]) -> Sequence[Outcome]:
+    async def send(
+        self,
+        messages: Sequence[OutboundMessage],
+        *,
+        within: float | None = None,
+        learned: list[Outcome] | None = None,
+    ) -> Sequence[Outcome]:
         """Hand them over: one outcome each, in the same order; nothing a vendor does makes it raise.
 
-        If the call is cancelled, all of it is unlearned.
+        `within`: the seconds that each message has from the moment at which the vendor is asked to take it, where that is
+        less than the account's own. Waiting for its turn in the set does not count.
+
+        `learned` comes with one `Unlearned` for each message and is kept up to date meanwhile. Whoever cancels the call finds in
+        it what is certain: the answers that came, `TryLater` with the code `late` for what was never begun.
         """
         ...
 

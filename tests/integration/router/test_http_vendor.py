@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.played_http import CLOSE, answer, played_http
+from tests.support.played_http import CLOSE, SLOW, answer, played_http
 from tests.support.vendors import MESSAGE, KnownSecrets, http_settings, messages, opened
 from tidings.contracts.adapters import Cancels
 from tidings.contracts.messages import Accepted, Refused, TryLater, Unlearned
@@ -196,3 +196,43 @@ async def test_nothing_is_called_back_where_the_settings_do_not_say_how() -> Non
         can = adapter.capabilities.cancel
 
     assert (can, list(answers), played.heard) == (False, [False, False], [])
+
+
+async def test_sets_that_share_connections_do_not_use_up_each_others_time() -> None:
+    """A request's clock begins when it has a connection, whoever had it before."""
+    async with played_http(SLOW + OK) as played:
+        settings = http_settings(played.port, connections=1, timeout_seconds=1.0)
+        async with opened("http", settings) as adapter:
+            sets = await asyncio.gather(adapter.send(messages(13)), adapter.send(messages(12), within=0.9))
+
+    assert [type(outcome) for some in sets for outcome in some] == [Accepted] * 25
+    assert len(played.heard) == 25
+
+
+async def test_a_vendor_that_was_not_reached_in_time_was_not_asked() -> None:
+    """One that takes connections and never greets: nothing was sent, and that is certain."""
+
+    async def say_nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+        writer.close()
+
+    server = await asyncio.start_server(say_nothing, "127.0.0.1", 0)
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        settings = http_settings(port, url=f"https://127.0.0.1:{port}/", timeout_seconds=60)
+        async with opened("http", settings) as adapter, asyncio.timeout(20):
+            (outcome,) = await adapter.send([MESSAGE], within=0.3)
+
+    assert isinstance(outcome, TryLater)
+    assert outcome.code == "connection"
+
+
+async def test_a_redirect_brings_no_new_time() -> None:
+    """All hops have one clock."""
+    moved = SLOW + answer("308 Permanent", headers="Location: /on\r\n")
+    async with played_http(moved) as played, opened("http", http_settings(played.port)) as adapter:
+        (endless,) = await adapter.send([MESSAGE])
+        (over,) = await adapter.send([MESSAGE], within=0.15)
+
+    assert isinstance(endless, TryLater)
+    assert isinstance(over, Unlearned)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.certificates import make_certificate
-from tests.support.played_smtp import CLOSE, HANG, played_smtp
+from tests.support.played_smtp import CLOSE, HANG, SLOW, USUAL, played_smtp
 from tests.support.vendors import MESSAGE, KnownSecrets, messages, opened, smtp_settings
 from tidings.contracts.messages import Accepted, TryLater
 from tidings.kernel.clock import SystemClock
@@ -141,6 +141,47 @@ async def test_closing_waits_for_what_is_under_way() -> None:
     accepted = [outcome for outcome in outcomes if isinstance(outcome, Accepted)]
     assert len(accepted) == len(played.messages)
     assert {type(outcome) for outcome in outcomes} <= {Accepted, TryLater}
+
+
+# --- the time of one message
+
+
+async def test_a_server_that_is_never_reached_has_no_more_time_than_a_message() -> None:
+    """And whoever has longer waits on."""
+    async with played_smtp({"BANNER": HANG}) as played:
+        settings = smtp_settings(played.port, connections=2, connect_seconds=60, timeout_seconds=0.5)
+        async with opened("smtp", settings) as adapter:
+            patient = asyncio.ensure_future(adapter.send(messages(1)))
+            async with asyncio.timeout(20):
+                outcomes = await adapter.send(messages(5), within=0.2)
+            waits = not patient.done()
+        await patient
+
+    assert {(type(o), getattr(o, "code", "")) for o in outcomes} == {(TryLater, "connection")}
+    assert waits
+
+
+async def test_a_server_that_is_reached_late_still_has_those_who_wait() -> None:
+    """Connecting counts while nobody is connected; those who have the time are sent."""
+    async with (
+        played_smtp({"BANNER": SLOW + USUAL["BANNER"]}) as played,
+        opened("smtp", smtp_settings(played.port, connections=1)) as adapter,
+    ):
+        outcomes = await adapter.send(messages(5), within=2.0)
+
+    assert [type(outcome) for outcome in outcomes] == [Accepted] * 5
+
+
+@pytest.mark.parametrize("phase", ["MAIL", "RCPT", "DATA"])
+async def test_what_used_up_its_time_is_not_begun_again(phase: str) -> None:
+    """Over another connection it would have twice as much; nothing was sent, so it can be tried later."""
+    async with played_smtp({phase: HANG}) as played:
+        settings = smtp_settings(played.port, connections=1, timeout_seconds=60)
+        async with opened("smtp", settings) as adapter, asyncio.timeout(20):
+            outcomes = await adapter.send(messages(1), within=0.2)
+
+    assert [type(outcome) for outcome in outcomes] == [TryLater]
+    assert played.connections == 1
 
 
 # --- TLS and login

@@ -5,6 +5,7 @@ a connection that was never made is `TryLater`; one that ended after the request
 """
 
 import asyncio
+import math
 import socket
 import ssl
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,6 +21,7 @@ from tidings.contracts.messages import Address, OutboundMessage, Outcome, Refuse
 from tidings.kernel.clock import Clock
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.logs import get_logger
+from tidings.router.adapters.cut_off import LATE, UNANSWERED
 from tidings.router.adapters.egress import Guard, NotAllowedThereError
 from tidings.router.adapters.http_answers import HttpAnswer, Reading, checked
 from tidings.router.adapters.http_failures import outcome_of_failure
@@ -35,6 +37,10 @@ __all__ = ["HttpAdapter", "HttpSettings"]
 _log = get_logger("http_adapter")
 _MOST_ANSWER_BYTES = 256 * 1024
 _MOST_HOPS = 3
+#: The part of a request's time in which the vendor must be reached: who was not has certainly not been asked.
+_TO_REACH_IT = 0.9
+#: Seconds; less than none would mean no end at all.
+_LEAST = 0.001
 #: Headers that the connection needs for itself.
 _OURS = frozenset({"host", "content-length", "transfer-encoding", "connection", "content-type", "expect"})
 
@@ -103,6 +109,8 @@ class HttpAdapter:
         )
         self._context = _context(settings)
         self._session: aiohttp.ClientSession | None = None
+        #: One for each connection: whoever has none has not begun, and its clock does not run.
+        self._slots = asyncio.Semaphore(settings.connections)
         self._closed = False
 
     @property
@@ -111,15 +119,20 @@ class HttpAdapter:
         settings = self._settings
         return timedelta(seconds=settings.batch_seconds + settings.timeout_seconds + 1)
 
-    async def send(self, messages: Sequence[OutboundMessage]) -> Sequence[Outcome]:
+    async def send(
+        self,
+        messages: Sequence[OutboundMessage],
+        *,
+        within: float | None = None,
+        learned: list[Outcome] | None = None,
+    ) -> Sequence[Outcome]:
         """One outcome each, in the same order."""
-        outcomes: list[Outcome] = [
-            TryLater(reason="there was no time left for it in this set", code="late") for _ in messages
-        ]
+        outcomes: list[Outcome] = [] if learned is None else learned
+        outcomes[:] = [LATE] * len(messages)
         deadline = asyncio.get_running_loop().time() + self._settings.batch_seconds
         line = iter(enumerate(messages))
         workers = min(len(messages), self._settings.connections)
-        await asyncio.gather(*(self._work(line, outcomes, deadline) for _ in range(workers)))
+        await asyncio.gather(*(self._work(line, outcomes, deadline, within) for _ in range(workers)))
         return outcomes
 
     async def check(self) -> Outcome | None:
@@ -128,7 +141,8 @@ class HttpAdapter:
             return None
         try:
             headers = self._plain_headers()
-            answer = await self._call(self._check_url(_NOBODY), headers, None, method="GET")
+            async with self._slots:
+                answer = await self._call(self._check_url(_NOBODY), headers, None, method="GET")
         except Exception as error:  # noqa: BLE001  # whatever a vendor makes the library do, it is told
             outcome = outcome_of_failure(error)
             return (
@@ -158,16 +172,22 @@ class HttpAdapter:
             await self._session.close()
 
     async def _work(
-        self, line: Iterator[tuple[int, OutboundMessage]], outcomes: list[Outcome], deadline: float
+        self,
+        line: Iterator[tuple[int, OutboundMessage]],
+        outcomes: list[Outcome],
+        deadline: float,
+        within: float | None,
     ) -> None:
         loop = asyncio.get_running_loop()
         for place, message in line:
-            if self._closed:
-                outcomes[place] = TryLater(reason="the adapter is closed", code="closed")
-            elif loop.time() <= deadline:
-                outcomes[place] = await self._send_one(message)
+            async with self._slots:
+                if self._closed:
+                    outcomes[place] = TryLater(reason="the adapter is closed", code="closed")
+                elif loop.time() <= deadline:
+                    outcomes[place] = UNANSWERED
+                    outcomes[place] = await self._send_one(message, within)
 
-    async def _send_one(self, message: OutboundMessage) -> Outcome:
+    async def _send_one(self, message: OutboundMessage, within: float | None) -> Outcome:
         try:
             url, headers, body = self._request(message)
         except BadValueError as error:
@@ -175,11 +195,11 @@ class HttpAdapter:
         except (TypeError, ValueError, msgspec.MsgspecError):
             return Refused(reason="metadata must be JSON", code="bad_message")
         try:
-            answer = await self._call(url, headers, body)
+            answer = await self._call(url, headers, body, within=within)
+            return self._reading.outcome(answer, message)
         except Exception as error:  # noqa: BLE001  # whatever a vendor makes the library do, one message pays for it
             _log.info("http.unanswered", message_id=message.message_id, error=type(error).__name__)
             return outcome_of_failure(error)
-        return self._reading.outcome(answer, message)
 
     async def _take_back(
         self, url: Fill, line: Iterator[tuple[int, str]], taken_back: list[bool], deadline: float
@@ -189,9 +209,10 @@ class HttpAdapter:
             if self._closed or loop.time() > deadline:
                 return
             try:
-                answer = await self._call(
-                    url(provider_message_id), self._plain_headers(), None, method="DELETE"
-                )
+                async with self._slots:
+                    answer = await self._call(
+                        url(provider_message_id), self._plain_headers(), None, method="DELETE"
+                    )
             except Exception as error:  # noqa: BLE001  # whatever a vendor makes the library do, it is not called back
                 _log.info("http.not_cancelled", error=type(error).__name__)
             else:
@@ -208,12 +229,28 @@ class HttpAdapter:
         return self._url(message), headers, msgspec.json.encode(self._body(message))
 
     async def _call(
-        self, url: str, headers: Mapping[str, str], body: bytes | None, *, method: str | None = None
+        self,
+        url: str,
+        headers: Mapping[str, str],
+        body: bytes | None,
+        *,
+        method: str | None = None,
+        within: float | None = None,
     ) -> HttpAnswer:
+        """One request with one clock, however many hops it takes; only for those who have a slot."""
         session = self._session or self._open()
+        usual = self._settings.timeout_seconds
+        seconds = usual if within is None else min(within, usual)
+        timeout = session.timeout if seconds == usual else self._timeout(seconds)
+        ends = asyncio.get_running_loop().time() + seconds
         for _ in range(_MOST_HOPS):
             async with session.request(
-                method or self._settings.method, url, data=body, headers=headers, allow_redirects=False
+                method or self._settings.method,
+                url,
+                data=body,
+                headers=headers,
+                allow_redirects=False,
+                timeout=timeout,
             ) as response:
                 onward = _same_place(url, response.status, response.headers.get("Location"))
                 if onward is None:
@@ -223,6 +260,7 @@ class HttpAdapter:
                         content=await _whole(response),
                     )
                 url = onward
+            timeout = self._timeout(ends - asyncio.get_running_loop().time())
         return HttpAnswer(status=310, retry_after=None, content=b"")
 
     def _open(self) -> "aiohttp.ClientSession":
@@ -237,10 +275,7 @@ class HttpAdapter:
                 keepalive_timeout=10,
                 socket_factory=self._socket,
             ),
-            timeout=aiohttp.ClientTimeout(
-                total=settings.timeout_seconds,
-                sock_connect=min(settings.connect_seconds, settings.timeout_seconds),
-            ),
+            timeout=self._timeout(settings.timeout_seconds),
             auto_decompress=True,
             cookie_jar=aiohttp.DummyCookieJar(),
             skip_auto_headers={"User-Agent"},
@@ -248,6 +283,17 @@ class HttpAdapter:
             trust_env=False,
         )
         return self._session
+
+    def _timeout(self, seconds: float) -> "aiohttp.ClientTimeout":
+        import aiohttp
+
+        seconds = max(seconds, _LEAST)
+        return aiohttp.ClientTimeout(
+            total=seconds,
+            connect=min(self._settings.connect_seconds, _TO_REACH_IT * seconds),
+            # To the moment: two ends that are rounded up can become one.
+            ceil_threshold=math.inf,
+        )
 
     def _socket(self, info: Any) -> socket.socket:
         """Called for the address that is really connected to: no name can be looked up twice in two ways."""

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
+from tidings.contracts.adapters import OUR_CODES
 from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused, TryLater, Unlearned
 from tidings.kernel.clock import Clock
 from tidings.router.adapters.reasons import clean
@@ -71,6 +72,9 @@ class Reading:
                 )
             return Accepted(provider_message_id=found[:_MOST_ID_CHARACTERS])
         code = clean(_scalar(_at(said, self.error_code_path)) or status, message) or status
+        if code in OUR_CODES:
+            # Said by the vendor, it means something else.
+            code = status
         words = _scalar(_at(said, self.error_reason_path))
         reason = clean(words, message) if words else f"the vendor answered {status}"
         if verdict == "refused":

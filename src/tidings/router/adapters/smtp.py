@@ -129,9 +129,15 @@ class SmtpAdapter:
         """A call of `send` has returned after this."""
         return self._longest
 
-    async def send(self, messages: Sequence[OutboundMessage]) -> Sequence[Outcome]:
+    async def send(
+        self,
+        messages: Sequence[OutboundMessage],
+        *,
+        within: float | None = None,
+        learned: list[Outcome] | None = None,
+    ) -> Sequence[Outcome]:
         """One outcome each, in the same order."""
-        return await self._pool.send(messages)
+        return await self._pool.send(messages, within=within, learned=learned)
 
     async def check(self) -> Outcome | None:
         """Connect, greet, log in, and leave again."""

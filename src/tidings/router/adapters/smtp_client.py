@@ -5,7 +5,6 @@ of the next (RFC 2920 allows that, and DATA's 354 keeps both sides in step). Con
 a connection that ends before it has sent nothing.
 """
 
-import asyncio
 from collections.abc import Callable
 from typing import Protocol
 
@@ -46,6 +45,10 @@ class Envelope(Protocol):
         """An address in it is not ASCII."""
         ...
 
+    def deadline(self, seconds: float) -> float:
+        """By when the server must have answered, at most so many seconds from now; asked first when its turn has come."""
+        ...
+
     def settle(self, outcome: Outcome) -> None:
         """Told once what became of it."""
         ...
@@ -60,7 +63,6 @@ class SmtpConnection:
 
     def __init__(self, server: Server, wire: SmtpWire, extensions: dict[str, str]) -> None:
         self._server = server
-        self._loop = asyncio.get_running_loop()
         self._extensions = extensions
         self._sent = 0
         self._needs_reset = False
@@ -96,7 +98,7 @@ class SmtpConnection:
                     continue
                 content_sent = True
                 following = self._send_content(current, take)
-                reply = await self.wire.reply(self._deadline())
+                reply = await self.wire.reply(current.deadline(self._server.timeout_seconds))
                 current.settle(outcome_of(reply, current.message))
                 content_sent = False
                 # Its story is told; whatever happens from here on happens to the next.
@@ -161,7 +163,7 @@ class SmtpConnection:
 
     async def _may_send(self, envelope: Envelope) -> Outcome | None:
         """Read the answers to the envelope; None when the server waits for the content."""
-        deadline = self._deadline()
+        deadline = envelope.deadline(self._server.timeout_seconds)
         if self._needs_reset:
             await self.wire.reply(deadline)
             self._needs_reset = False
@@ -228,6 +230,3 @@ class SmtpConnection:
         if not 200 <= reply.code < 300 and reply.code < 400:
             self.wire.abort("the server's replies are out of step")
             raise ConnectionGoneError(self.wire.gone)
-
-    def _deadline(self) -> float:
-        return self._loop.time() + self._server.timeout_seconds

@@ -3,15 +3,19 @@
 Work waits in one line, what is urgent before the rest. Each connection takes the next message when it can, so a slow one
 holds up nobody but the message it has. A message whose connection ended before the server could have taken it goes back to the head of the
 line once, because servers close idle connections without a word; the second time it is given back to the caller.
+
+A message that has only so much time has it from its turn on. Waiting for others costs it nothing; waiting for a server that can't be
+reached by anybody does.
 """
 
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 
-from tidings.contracts.messages import OutboundMessage, Outcome, Refused, TryLater, Unlearned
+from tidings.contracts.messages import OutboundMessage, Outcome, Refused, TryLater
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.logs import get_logger
+from tidings.router.adapters.cut_off import LATE, UNANSWERED
 from tidings.router.adapters.smtp_client import SmtpConnection
 from tidings.router.adapters.smtp_open import CannotConnectError
 
@@ -33,12 +37,16 @@ class Ready:
 class _Batch:
     """Messages that were handed over together."""
 
-    __slots__ = ("deadline", "done", "outcomes", "over", "waiting")
+    __slots__ = ("began_at", "bell", "deadline", "done", "outcomes", "over", "waiting", "within")
 
-    def __init__(self, size: int, deadline: float) -> None:
+    def __init__(self, size: int, seconds: float, within: float | None) -> None:
         self.outcomes: list[Outcome | None] = [None] * size
         self.waiting = size
-        self.deadline = deadline
+        self.began_at = asyncio.get_running_loop().time()
+        self.deadline = self.began_at + seconds
+        #: The seconds of each of them; None: as many as the server's answers may take.
+        self.within = within
+        self.bell: asyncio.TimerHandle | None = None
         #: Its caller has gone; what has not begun is not begun.
         self.over = False
         self.done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -47,13 +55,29 @@ class _Batch:
 class _Job:
     """One message of a batch, from the line to its outcome."""
 
-    __slots__ = ("_batch", "_place", "_pool", "data", "message", "needs_utf8", "returned", "sender", "to")
+    __slots__ = (
+        "_batch",
+        "_ends",
+        "_place",
+        "_pool",
+        "begun",
+        "data",
+        "message",
+        "needs_utf8",
+        "returned",
+        "sender",
+        "to",
+    )
 
     def __init__(self, pool: "SmtpPool", message: OutboundMessage, batch: _Batch, place: int) -> None:
         self._pool = pool
         self._batch = batch
         self._place = place
+        #: Its own end, from its turn on, where it has one.
+        self._ends: float | None = None
         self.message = message
+        #: A connection has it.
+        self.begun = False
         self.returned = False
         self.sender = self.to = ""
         self.data = b""
@@ -61,11 +85,26 @@ class _Job:
 
     @property
     def wanted(self) -> bool:
-        return not self._batch.over
+        return not self._batch.over and self._batch.outcomes[self._place] is None
 
     @property
     def too_late(self) -> bool:
         return asyncio.get_running_loop().time() > self._batch.deadline
+
+    @property
+    def told(self) -> Outcome:
+        """What is certain of it now."""
+        return self._batch.outcomes[self._place] or (UNANSWERED if self.begun else LATE)
+
+    def deadline(self, seconds: float) -> float:
+        """By when the server must have answered, at most so many seconds from now."""
+        now = asyncio.get_running_loop().time()
+        within = self._batch.within
+        if within is None:
+            return now + seconds
+        if self._ends is None:
+            self._ends = now + within
+        return min(now + seconds, self._ends)
 
     def settle(self, outcome: Outcome) -> None:
         """Tell the caller; the first word counts."""
@@ -81,9 +120,11 @@ class _Job:
         """The connection ended too early: once more over another, then the caller decides."""
         if self._batch.outcomes[self._place] is not None:
             return
-        if self.returned:
+        over = self._ends is not None and asyncio.get_running_loop().time() >= self._ends
+        if self.returned or over:
             self.settle(TryLater(reason=reason, code="connection"))
         else:
+            self.begun = False
             self.returned = True
             self._pool.put_first(self)
 
@@ -137,23 +178,41 @@ class SmtpPool:
         self._idle: deque[asyncio.Future[None]] = deque()
         #: Workers that have a connection, or are about to.
         self._hopeful = 0
+        #: Connections that are open.
+        self._open = 0
+        #: Since when none is.
+        self._cut_off_at = 0.0
         self._closed = False
 
-    async def send(self, messages: Sequence[OutboundMessage]) -> list[Outcome]:
-        """One outcome each, in order."""
+    async def send(
+        self,
+        messages: Sequence[OutboundMessage],
+        *,
+        within: float | None = None,
+        learned: list[Outcome] | None = None,
+    ) -> list[Outcome]:
+        """One outcome each, in order; `learned` has what is certain where the call is cancelled."""
         if not messages:
             return []
         if self._closed:
             return [TryLater(reason="the adapter is closed", code="closed") for _ in messages]
-        batch = _Batch(len(messages), asyncio.get_running_loop().time() + self._batch_seconds)
-        for place, message in enumerate(messages):
-            self._line.append(_Job(self, message, batch, place))
+        outcomes: list[Outcome] = [] if learned is None else learned
+        batch = _Batch(len(messages), self._batch_seconds, within)
+        jobs = [_Job(self, message, batch, place) for place, message in enumerate(messages)]
+        for job in jobs:
+            self._line.append(job)
         self._call_workers()
+        if within is not None:
+            self._hurry(batch, jobs, within)
         try:
             await batch.done
         finally:
+            # From here on none of it begins.
             batch.over = True
-        return [outcome or Unlearned(reason="no outcome was told") for outcome in batch.outcomes]
+            if batch.bell is not None:
+                batch.bell.cancel()
+            outcomes[:] = [job.told for job in jobs]
+        return outcomes
 
     async def close(self) -> None:
         """Give back what waits, let what is under way end, close."""
@@ -181,6 +240,18 @@ class SmtpPool:
         self._line.appendleft(job)
         self._call_workers()
 
+    def _hurry(self, batch: _Batch, jobs: Sequence[_Job], within: float) -> None:
+        """Give back what has waited for so long while nobody reached the server; look again until the set is over."""
+        loop = asyncio.get_running_loop()
+        now = loop.time()
+        since = now if self._open else max(self._cut_off_at, batch.began_at)
+        if now < since + within:
+            batch.bell = loop.call_at(since + within, self._hurry, batch, jobs, within)
+            return
+        for job in jobs:
+            if not job.begun:
+                job.settle(TryLater(reason="the server could not be reached in time", code="connection"))
+
     def _call_workers(self) -> None:
         work = len(self._line)
         while self._idle and work:
@@ -206,8 +277,8 @@ class SmtpPool:
         try:
             while not self._closed:
                 if connection is not None and not connection.usable:
-                    await connection.close()
-                    connection = None
+                    gone, connection = connection, None
+                    await self._leave(gone)
                 if not self._line:
                     if connection is None or not await self._rest(connection):
                         return
@@ -220,11 +291,17 @@ class SmtpPool:
                         if self._hopeful == 1:
                             self._fail_line(error.reason, error.code)
                         return
+                    self._open += 1
                 await connection.run(self._take)
         finally:
             self._hopeful -= 1
             if connection is not None:
-                await connection.close()
+                await self._leave(connection)
+
+    async def _leave(self, connection: SmtpConnection) -> None:
+        self._open -= 1
+        self._cut_off_at = asyncio.get_running_loop().time()
+        await connection.close()
 
     async def _rest(self, connection: SmtpConnection) -> bool:
         """Wait for work; False when it is time to go."""
@@ -248,7 +325,7 @@ class SmtpPool:
             if not job.wanted:
                 continue
             if job.too_late:
-                job.settle(TryLater(reason="there was no time left for it in this set", code="late"))
+                job.settle(LATE)
                 continue
             try:
                 ready = self._build(job.message)
@@ -261,6 +338,7 @@ class SmtpPool:
                 continue
             job.sender, job.to, job.data = ready.sender, ready.to, ready.data
             job.needs_utf8 = ready.needs_utf8
+            job.begun = True
             return job
         return None
 

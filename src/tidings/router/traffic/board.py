@@ -203,16 +203,17 @@ class Traffic:
                 free.append(vendor)
             else:
                 barred.append(known)
+        fresh = [vendor for vendor in free if vendor not in tried]
         if barred:
             for known in barred:
-                if known.vendor not in tried and self._take_probe(known):
+                # A repeat goes to somebody else first; where there is nobody else, it is as good a probe as any.
+                if (known.vendor not in tried or not fresh) and self._take_probe(known):
                     return Chosen(known.vendor, known.account_id, PROBE)
             until = self._ask_again(barred) + self.settings.spread * luck
             if not free:
                 return Blocked(CIRCUIT_OPEN, until)
         if not free:
             return Chosen(vendors[0], None, ONLY if len(vendors) == 1 else FIRST)
-        fresh = [vendor for vendor in free if vendor not in tried]
         vendor, why = self._pick(tenant_id, channel, fresh or free, to, luck)
         if barred:
             why = f"circuit of {', '.join(known.vendor for known in barred)} open"
@@ -262,6 +263,9 @@ class Traffic:
             elif circuit.until <= now:
                 self.wanted.add(known.account_id)
                 times.append(soon)
+            elif circuit.override is not None:
+                # Who holds it by hand may let go of it at any time.
+                times.append(min(circuit.until, now + self.settings.ask_again))
             else:
                 times.append(circuit.until)
         return max(min(times), now + timedelta(milliseconds=1))

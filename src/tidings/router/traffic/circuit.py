@@ -6,6 +6,7 @@ Each change makes a new version, and calls are counted for the version in which 
 circuit down does not bring it down again after it has closed.
 """
 
+import re
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, Literal
@@ -17,6 +18,7 @@ PROBES_WELL: Final = "the probes went well"
 PROBES_LOST: Final = "the probes were not answered"
 PROBING: Final = "it is tried again"
 HAND_LIFTED: Final = "no longer held by hand"
+_NUMBERS: Final = re.compile(r"\d+ of \d+ ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +158,11 @@ def lift(circuit: Circuit, *, now: datetime) -> Circuit:
     """It follows the counts again; one that was held open is tried before all goes through it."""
     until = now if circuit.state == "OPEN" else None
     return _after(circuit, circuit.state, now=now, until=until, reason=HAND_LIFTED)
+
+
+def without_numbers(reason: str) -> str:
+    """The reason for somebody who is not to learn how much goes through the account: `calls failed`."""
+    return _NUMBERS.sub("", reason)
 
 
 def _open(circuit: Circuit, reason: str, *, now: datetime, rules: CircuitRules) -> Circuit:

@@ -55,8 +55,7 @@ def _list_circuits(need: TenantNeed) -> Any:
     async def list_circuits(request: AnyRequest) -> CircuitList:
         async with _tx(request, need) as tx:
             found = await store.find_circuits(tx)
-        counts = await _counts(request, found)
-        return CircuitList(items=[CircuitView.of(one, counts.get(one.account_id, NONE)) for one in found])
+        return CircuitList(items=await _shown(request, need, found))
 
     return list_circuits
 
@@ -81,7 +80,8 @@ def _show_circuit(need: TenantNeed) -> Any:
             found = await store.find_circuits(tx, account_id=account_id)
         if not found:
             raise UnknownAccountError(f"there is no vendor account with the id {account_id}")
-        return await _shown(request, found[0])
+        (shown,) = await _shown(request, need, found[:1])
+        return shown
 
     return show_circuit
 
@@ -112,7 +112,8 @@ def _hold_circuit(need: TenantNeed) -> Any:
             held = await _holder(request).hold(
                 tx, account_id, wanted.override(), actor=caller_of(request).actor
             )
-        return await _shown(request, held)
+        (shown,) = await _shown(request, need, [held])
+        return shown
 
     return hold_circuit
 
@@ -136,7 +137,8 @@ def _let_circuit_go(need: TenantNeed) -> Any:
         account_id = path_id(request, ADAPTER_CONFIG, "account_id")
         async with _tx(request, need) as tx:
             free = await _holder(request).let_go(tx, account_id, actor=caller_of(request).actor)
-        return await _shown(request, free)
+        (shown,) = await _shown(request, need, [free])
+        return shown
 
     return let_circuit_go
 
@@ -279,9 +281,14 @@ def _channel(request: AnyRequest) -> str:
     return channel
 
 
-async def _shown(request: AnyRequest, one: AccountCircuit) -> CircuitView:
-    counts = await _counts(request, [one])
-    return CircuitView.of(one, counts.get(one.account_id, NONE))
+async def _shown(request: AnyRequest, need: TenantNeed, found: Sequence[AccountCircuit]) -> list[CircuitView]:
+    """A tenant is shown how the platform's stand, and nothing of what others send through them."""
+    shared = {one.account_id for one in found if one.tenant_id is None and need is not TenantNeed.NONE}
+    counts = await _counts(request, [one for one in found if one.account_id not in shared])
+    return [
+        CircuitView.of(one, counts.get(one.account_id, NONE), shared=one.account_id in shared)
+        for one in found
+    ]
 
 
 async def _counts(request: AnyRequest, found: Sequence[AccountCircuit]) -> dict[str, Counts]:
@@ -289,6 +296,8 @@ async def _counts(request: AnyRequest, found: Sequence[AccountCircuit]) -> dict[
     deps = deps_of(request, Deps)
     since = deps.clock.now() - deps.settings.circuits.window
     ids = [one.account_id for one in found]
+    if not ids:
+        return {}
     async with deps.db.worker() as tx:
         sums = Sums.of(await store.read_sums(tx, since=since, account_ids=ids))
     counts: dict[str, Counts] = {}

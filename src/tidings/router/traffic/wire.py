@@ -8,7 +8,7 @@ from tidings.contracts.moments import Moment
 from tidings.contracts.prices import Prefix
 from tidings.contracts.text import Reason
 from tidings.contracts.words import Vendor
-from tidings.router.traffic.circuit import CircuitState, Counts, Override
+from tidings.router.traffic.circuit import CircuitState, Counts, Override, without_numbers
 from tidings.router.traffic.known import AccountCircuit, ChannelWeights
 
 _Points = Annotated[int, Meta(ge=0, le=100, description="must be from 0 to 100")]
@@ -34,7 +34,8 @@ class HeldView(Struct, frozen=True, kw_only=True):
     """A person holds the circuit as it stands."""
 
     until: Moment | None
-    reason: str
+    #: Null for tenants where the account is the platform's.
+    reason: str | None
 
 
 class CountsView(Struct, frozen=True, kw_only=True):
@@ -62,13 +63,15 @@ class CircuitView(Struct, frozen=True, kw_only=True):
     since: Moment | None
     #: OPEN: from when on it is tried again.
     until: Moment | None
+    #: Without numbers for tenants where the account is the platform's.
     reason: str | None
     held: HeldView | None
-    last_minute: CountsView
+    #: Null for tenants where the account is the platform's: others use it too.
+    last_minute: CountsView | None
 
     @classmethod
-    def of(cls, one: AccountCircuit, counts: Counts) -> "CircuitView":
-        """The circuit as it is shown."""
+    def of(cls, one: AccountCircuit, counts: Counts, *, shared: bool) -> "CircuitView":
+        """The circuit as it is shown; `shared`: to somebody who is one of many that use the account."""
         circuit = one.circuit
         held = circuit.override
         return cls(
@@ -78,9 +81,9 @@ class CircuitView(Struct, frozen=True, kw_only=True):
             state=circuit.state,
             since=circuit.since,
             until=circuit.until,
-            reason=circuit.reason,
-            held=None if held is None else HeldView(until=held.until, reason=held.reason),
-            last_minute=CountsView.of(counts),
+            reason=without_numbers(circuit.reason) if shared and circuit.reason else circuit.reason,
+            held=HeldView(until=held.until, reason=None if shared else held.reason) if held else None,
+            last_minute=None if shared else CountsView.of(counts),
         )
 
 

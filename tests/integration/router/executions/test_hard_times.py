@@ -102,9 +102,7 @@ async def test_a_commit_that_was_not_heard_of_lets_the_call_be_made(
     assert len(world.sandbox.store) == 1
 
 
-async def test_who_was_overtaken_does_not_let_go_of_anothers_call(
-    world: LadderWorld, worker: Worker
-) -> None:
+async def test_who_was_overtaken_does_not_let_go_of_anothers_call(world: LadderWorld, worker: Worker) -> None:
     """What it wrote was committed unheard, and the ladder is on its next call since: that one stays in its hands."""
     begun = await worker.begin(world.tenant_id, [world.begin()])
     (row,) = await world.live()

@@ -14,6 +14,9 @@ from tidings.contracts.channel_configs import ConfigureAccount
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database
 from tidings.kernel.ids import TenantId
+from tidings.router.traffic import store
+from tidings.router.traffic.circuit import Circuit
+from tidings.router.traffic.tally import Observed
 
 ADAPTERS = "/api/v1/router/adapters"
 CIRCUITS = "/api/v1/router/circuits"
@@ -76,6 +79,8 @@ async def test_a_tenant_sees_its_own_accounts_and_those_it_may_use(
     assert (own["adapter"], own["circuit"], own["prices"], own["weights"]) == ("http", "CLOSED", None, [])
     assert "sms" in own["channels"]
     assert own["capabilities"]["html"] is True
+    # Switched on or off in the account's settings, which nobody sees here.
+    assert {own["capabilities"][name] for name in ("receipts", "idempotent", "cancel")} == {None}
     assert "secret" not in (await client.get(ADAPTERS)).text
 
 
@@ -194,6 +199,47 @@ async def test_a_circuit_is_held_shown_and_let_go(
         ("held", "maintenance"),
         ("released", "no longer held by hand"),
     ]
+
+
+async def test_of_the_platforms_circuits_a_tenant_sees_how_they_stand_and_no_more(
+    http: HttpWorld, client: httpx.AsyncClient, accounts: dict[str, str], clock: ManualClock
+) -> None:
+    """Not how much all the others send, and not what operators write to each other."""
+    counted, held, own = accounts["http_a"], accounts["http_b"], accounts["http_own"]
+    seen = [
+        Observed(account_id=one, prefix="+93", era=0, ok=23, failed=37, slow=0, seconds=6.0)
+        for one in (counted, own)
+    ]
+    async with http.db.worker() as tx:
+        await store.add_counts(tx, seen, bucket=clock.now(), worker="w")
+    opened = Circuit(state="OPEN", version=1, since=clock.now(), reason="37 of 60 calls failed")
+    async with http.db.platform() as platform_tx:
+        assert await store.change_circuit(platform_tx, counted, opened, known_version=0, now=clock.now())
+    async with http.as_platform() as platform:
+        wish = {"state": "OPEN", "reason": "Omar says that they have not paid"}
+        await platform.post(f"/internal/v1/router/circuits/{held}/override", json=wish)
+        inside = {
+            one["account_id"]: one
+            for one in (await platform.get("/internal/v1/router/circuits")).json()["items"]
+        }
+
+    listed = await client.get(CIRCUITS)
+    shown = {one["account_id"]: one for one in listed.json()["items"]}
+    single = [(await client.get(f"{CIRCUITS}/{one}")).json() for one in (counted, held, own)]
+
+    assert single == [shown[one] for one in (counted, held, own)]
+    assert (shown[counted]["state"], shown[counted]["reason"], shown[counted]["last_minute"]) == (
+        "OPEN",
+        "calls failed",
+        None,
+    )
+    assert (shown[held]["reason"], shown[held]["held"]) == ("by hand", {"until": None, "reason": None})
+    assert "37 of" not in listed.text
+    assert "Omar" not in listed.text
+    counts = {"calls": 60, "failed": 37, "slow": 0}
+    assert (shown[own]["last_minute"], inside[counted]["last_minute"]) == (counts, counts)
+    assert inside[counted]["reason"] == "37 of 60 calls failed"
+    assert inside[held]["held"]["reason"] == wish["reason"]
 
 
 async def test_two_who_hold_at_once_are_both_heard(

@@ -9,6 +9,7 @@ from tests.support.clock import ManualClock
 from tests.support.vendors import MESSAGE
 from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater, Unlearned
 from tidings.router.adapters.http_answers import HttpAnswer, Reading
+from tidings.router.traffic.verdict import is_failure
 
 
 def read(status: int, content: bytes = b"", *, retry_after: str | None = None, **how: Any) -> Outcome:
@@ -113,3 +114,13 @@ def test_a_long_answer_is_cut() -> None:
 
     assert isinstance(outcome, Refused)
     assert len(outcome.reason) <= 300
+
+
+@pytest.mark.parametrize("word", ["internal", "late", "closed", "vendor_limit"])
+def test_a_vendor_can_not_speak_of_us(word: str) -> None:
+    """Its own code may be one of those with which we speak of ourselves; its fault stays its own."""
+    outcome = read(503, b'{"code": "%b"}' % word.encode(), error_code_path="code")
+
+    assert isinstance(outcome, TryLater)
+    assert outcome.code == "503"
+    assert is_failure(outcome)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from tests.support.clock import ManualClock
 from tests.unit.router.traffic.boards import NoLimits, account, circuit, traffic, weights
+from tidings.contracts.adapters import OUR_CODES
 from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater, Unlearned
 from tidings.kernel.ids import TenantId
 from tidings.router.channel_configs.store import StoredAccount
@@ -175,6 +176,19 @@ def test_one_that_a_person_holds_open_is_asked_about_again_and_never_wanted() ->
     assert not board.wanted
 
 
+def test_one_that_is_held_for_hours_is_asked_about_soon() -> None:
+    """The person may let go of it before: who waits must not sleep through that."""
+    clock = ManualClock()
+    board = traffic(clock)
+    until = clock.now() + timedelta(hours=2)
+    held = Override(state="OPEN", until=until, reason="maintenance")
+    board.learn_circuits([circuit(A, "OPEN", version=1, until=until, override=held)])
+
+    blocked = choose(board, "http_a")
+    assert isinstance(blocked, Blocked)
+    assert blocked.until <= clock.now() + board.settings.ask_again + board.settings.spread
+
+
 @given(st.lists(st.booleans(), max_size=60))
 def test_a_half_open_circuit_lets_no_more_than_its_probes_through(asks: list[bool]) -> None:
     """Whoever asks, with or without another vendor to go to, and however often the news is heard."""
@@ -209,6 +223,19 @@ def test_nothing_is_probed_that_failed_with_the_same_message_before() -> None:
 
     assert isinstance(chosen, Chosen)
     assert chosen.vendor == "http_b"
+
+
+def test_a_repeat_is_a_probe_where_nobody_else_can_be_asked() -> None:
+    """An account whose only traffic are repeats gets out of its open circuit."""
+    board = traffic(name="me")
+    board.learn_circuits([circuit(A, "HALF_OPEN", version=2, prober="me")])
+
+    alone = choose(board, "http_a", tried=("http_a",))
+    both = choose(board, "http_a", "http_b", tried=("http_a", "http_b"))
+    board.learn_circuits([circuit(B, "OPEN", version=1)])
+    the_other_is_open = choose(board, "http_a", "http_b", tried=("http_a",))
+
+    assert [alone, both, the_other_is_open] == [Chosen("http_a", A.id, "probe")] * 3
 
 
 def test_answers_count_for_the_version_they_came_under() -> None:
@@ -246,6 +273,16 @@ def test_a_set_is_counted_by_country_and_by_what_speaks_against_the_vendor() -> 
     assert seen == {"+93": (2, 1, 0), "+49": (0, 2, 0)}
     board.observe_set(A.id, answers, seconds=5.7)
     assert {one.prefix: one.slow for one in board.tally.take()} == {"+93": 3, "+49": 2}
+
+
+@pytest.mark.parametrize("code", sorted(OUR_CODES))
+def test_what_is_our_own_fault_speaks_against_no_vendor(code: str) -> None:
+    """A set without time, settings that can't be used: the vendor was never asked."""
+    board = traffic()
+
+    board.observe_set(A.id, [("+93700000001", TryLater(reason="ours", code=code))] * 20, seconds=0.1)
+
+    assert board.tally.take() == []
 
 
 def test_what_could_not_be_told_is_not_forgotten() -> None:
