@@ -5,6 +5,7 @@ from typing import Any
 
 from litestar import Request, Router, get
 
+from tidings.contracts.audit import AuditView
 from tidings.kernel.db import PlatformTx, TenantTx
 from tidings.kernel.http.bodies import read_query
 from tidings.kernel.http.callers import Caller, TenantNeed, caller_of
@@ -12,7 +13,7 @@ from tidings.kernel.http.operations import deps_of, given, operation
 from tidings.kernel.http.paging import Page, page_of, read_cursor
 from tidings.kernel.ids import AuditId
 from tidings.notify.audit_trail.deps import Deps
-from tidings.notify.audit_trail.wire import AuditView, ListAudit
+from tidings.notify.audit_trail.wire import ListAudit
 
 _LISTING = "audit"
 

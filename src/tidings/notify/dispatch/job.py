@@ -57,9 +57,9 @@ class DispatchSettings:
     #: Notifications of one ordinary claim, and turns at once, while something critical or high was about in the last
     #: `wary` seconds: the next of that kind should find nobody in the middle of a long set, and processors that are idle
     #: now and then. After each such turn there is a pause as long as the turn was, times `idle_beside_urgent`.
-    most_beside_urgent: int = 20
+    most_beside_urgent: int = 10
     turns_beside_urgent: int = 1
-    idle_beside_urgent: float = 2.0
+    idle_beside_urgent: float = 3.0
     wary: float = 1.0
     #: Seconds between the beginnings of two ordinary claims at least, unless the one before was full: under load sets
     #: grow, after a rest nobody waits. What is critical or high never waits for it.

@@ -5,6 +5,7 @@ from typing import Any
 
 from litestar import Request, Router, get
 
+from tidings.contracts.audit import AuditView
 from tidings.kernel.db import PlatformTx, TenantTx
 from tidings.kernel.http.bodies import read_query
 from tidings.kernel.http.callers import Caller, TenantNeed, caller_of
@@ -12,7 +13,7 @@ from tidings.kernel.http.operations import deps_of, given, operation
 from tidings.kernel.http.paging import Page, page_of, read_cursor
 from tidings.kernel.ids import AuditId
 from tidings.router.audit_trail.deps import Deps
-from tidings.router.audit_trail.wire import ListRouterAudit, RouterAuditView
+from tidings.router.audit_trail.wire import ListRouterAudit
 
 _LISTING = "router_audit"
 
@@ -25,11 +26,11 @@ _LISTING = "router_audit"
         scope="audit:read",
         tenant=TenantNeed.OPTIONAL,
         query=ListRouterAudit,
-        answer=Page[RouterAuditView],
+        answer=Page[AuditView],
         description="With a platform key: the platform's own rows, or those of the tenant that X-Tenant-Id names.",
     ),
 )
-async def list_router_audit(request: Request[Any, Any, Any]) -> Page[RouterAuditView]:
+async def list_router_audit(request: Request[Any, Any, Any]) -> Page[AuditView]:
     """List what happened in the router."""
     deps = deps_of(request, Deps)
     query = read_query(request, ListRouterAudit)
@@ -42,9 +43,7 @@ async def list_router_audit(request: Request[Any, Any, Any]) -> Page[RouterAudit
             before=AuditId(after.id) if after else None,
             limit=query.limit + 1,
         )
-    return page_of(
-        rows, limit=query.limit, listing=_LISTING, id_of=lambda row: row.id, render=RouterAuditView.of
-    )
+    return page_of(rows, limit=query.limit, listing=_LISTING, id_of=lambda row: row.id, render=AuditView.of)
 
 
 def _side(deps: Deps, caller: Caller) -> AbstractAsyncContextManager[TenantTx | PlatformTx]:

@@ -1,0 +1,59 @@
+"""A row of any service's audit as JSON."""
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from tidings.contracts.moments import Moment
+from tidings.kernel.audit.record import AuditRow
+
+
+class AuditView(Struct, frozen=True, kw_only=True):
+    """One thing that happened, linked to what happened before it."""
+
+    id: str
+    #: Null: the platform's own.
+    tenant_id: str | None
+    occurred_at: Moment
+    #: The user or key that did it.
+    actor: str
+    #: A past participle: `created`, `rotated`, `platform.acted`.
+    action: str
+    entity_type: str
+    entity_id: str
+    #: How it was and how it is now, without secrets and addresses; null where there is nothing to tell.
+    before: Any
+    after: Any
+    #: Why, in the words of the one who did it.
+    reason: str | None
+    trace_id: str | None
+    #: Tenant and entity type name a stream, in which this counts from 1 without a gap.
+    seq: int
+    #: The hash of the stream's previous row, and the hash of this one; `docs/audit.md` says of what.
+    prev_hash: str | None
+    record_hash: str
+
+    @classmethod
+    def of(cls, row: AuditRow) -> "AuditView":
+        """The row as it is shown."""
+        return cls(
+            id=row.id,
+            tenant_id=row.tenant_id,
+            occurred_at=row.occurred_at,
+            actor=row.actor,
+            action=row.action,
+            entity_type=row.entity_type,
+            entity_id=row.entity_id,
+            before=_json(row.before),
+            after=_json(row.after),
+            reason=row.reason,
+            trace_id=row.trace_id,
+            seq=row.seq,
+            prev_hash=row.prev_hash,
+            record_hash=row.record_hash,
+        )
+
+
+def _json(text: str | None) -> Any:
+    return None if text is None else msgspec.json.decode(text)
