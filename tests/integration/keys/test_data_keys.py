@@ -54,6 +54,30 @@ async def test_concurrent_creators_agree(db: Database, tenant_id: TenantId, kms:
         assert all(keys[subject].unseal(box, "x") == subject.encode() for subject, box in boxes.items())
 
 
+async def test_two_who_begin_a_tenants_life_do_not_wait_for_each_other(
+    db: Database, tenant_id: TenantId, kms: MemoryKms
+) -> None:
+    """One needs the pepper first and then keys, the other makes all of them: whoever is second waits, and that is all."""
+
+    async def provision() -> None:
+        async with db.tenant(tenant_id) as tx:
+            await Keyring(kms, clock=SystemClock()).provision(tx)
+
+    async def somebody_waits() -> bool:
+        async with db.worker() as tx:
+            return bool(await tx.connection.fetchval("SELECT count(*) FROM pg_locks WHERE NOT granted"))
+
+    mine = Keyring(kms, clock=SystemClock())
+    async with db.tenant(tenant_id) as tx:
+        await mine.pepper(tx)
+        other = asyncio.create_task(provision())
+        async with asyncio.timeout(30):
+            while not await somebody_waits():
+                await asyncio.sleep(0.01)
+        await mine.data_keys(tx, recipients(1))
+    await other
+
+
 async def test_a_rollback_leaves_no_key_behind(db: Database, tenant_id: TenantId, keyring: Keyring) -> None:
     """Keys of a transaction that failed are not remembered: the next ones are read from the database."""
     (anna,) = recipients(1)

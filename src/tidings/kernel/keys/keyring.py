@@ -124,6 +124,8 @@ class Keyring:
             return known
         row = await tx.fetch_one(QUERIES.load_pepper, tenant_id=tx.tenant_id)
         if row is None:
+            # Whoever makes both makes the wrapping key first, or two who begin a tenant's life wait for each other.
+            await self.data_keys(tx, [])
             await self._make_tenant_key(tx, "pepper")
             row = await tx.fetch_one(QUERIES.load_pepper, tenant_id=tx.tenant_id)
         if row is None:

@@ -134,6 +134,18 @@ async def test_a_late_delivery_stops_the_ladder_and_is_told_once(world: LadderWo
     ]
 
 
+async def test_a_message_that_was_taken_in_vain_is_another_the_next_time(
+    world: LadderWorld, worker: Worker
+) -> None:
+    """Or a vendor that drops repeats would answer from memory, and send nothing."""
+    await world.policy("otp", ON_WHATSAPP, BY_SMS)
+    await begun(world, worker)
+    await heard(world, worker, "whatsapp", "failed_temp")
+    await later(world, worker, 10)
+
+    assert [(ask.step, ask.taken) for ask in worker.preparer.asked] == [(1, 1)]
+
+
 async def test_the_same_receipt_twice(world: LadderWorld, worker: Worker) -> None:
     await world.policy("otp", ON_WHATSAPP, BY_SMS)
     await begun(world, worker)
