@@ -1,14 +1,13 @@
 """What HTTP calls about vendor accounts: of a tenant, and under `/internal` of the platform."""
 
 from collections.abc import Sequence
-from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 from litestar import Request, Response, Router, get, put
 
 from tidings.kernel.db import PlatformTx, TenantTx
 from tidings.kernel.http.bodies import read_body
-from tidings.kernel.http.callers import TenantNeed, caller_of, tenant_of
+from tidings.kernel.http.callers import TenantNeed, caller_of
 from tidings.kernel.http.etags import etag, expect_version
 from tidings.kernel.http.operations import deps_of, given, operation, path_id
 from tidings.router.channel_configs import store
@@ -18,6 +17,7 @@ from tidings.router.channel_configs.errors import UnknownAccountError
 from tidings.router.channel_configs.store import StoredAccount
 from tidings.router.channel_configs.wire import AdapterList, AdapterView, PutAdapter
 from tidings.router.traffic.store import find_circuits, find_weights
+from tidings.router.whose import name_of, tx_of
 
 _TAG = "adapters"
 
@@ -27,7 +27,7 @@ AnyRequest = Request[Any, Any, Any]
 def _list_adapters(need: TenantNeed) -> Any:
     @get(
         "/",
-        name=_name("list_adapters", need),
+        name=name_of("list_adapters", need),
         **operation(
             summary="List vendor accounts with what they can do, cost and take, their circuits and weights.",
             tag=_TAG,
@@ -38,7 +38,7 @@ def _list_adapters(need: TenantNeed) -> Any:
         ),
     )
     async def list_adapters(request: AnyRequest) -> AdapterList:
-        async with _tx(request, need) as tx:
+        async with tx_of(request, deps_of(request, Deps).db, need) as tx:
             found = await store.find_accounts(tx)
             ordered = sorted(found, key=lambda one: (one.platform, one.vendor, one.id))
             return AdapterList(items=await _views(tx, ordered))
@@ -49,7 +49,7 @@ def _list_adapters(need: TenantNeed) -> Any:
 def _show_adapter(need: TenantNeed) -> Any:
     @get(
         "/{adapter_id:str}",
-        name=_name("show_adapter", need),
+        name=name_of("show_adapter", need),
         **operation(
             summary="Show a vendor account.",
             tag=_TAG,
@@ -62,7 +62,7 @@ def _show_adapter(need: TenantNeed) -> Any:
     )
     async def show_adapter(request: AnyRequest) -> Response[AdapterView]:
         wanted = path_id(request, ADAPTER_CONFIG, "adapter_id")
-        async with _tx(request, need) as tx:
+        async with tx_of(request, deps_of(request, Deps).db, need) as tx:
             found = [one for one in await store.find_accounts(tx) if one.id == wanted]
             if not found:
                 raise UnknownAccountError(f"there is no vendor account with the id {wanted}")
@@ -74,7 +74,7 @@ def _show_adapter(need: TenantNeed) -> Any:
 def _put_adapter(need: TenantNeed) -> Any:
     @put(
         "/{adapter_id:str}",
-        name=_name("put_adapter", need),
+        name=name_of("put_adapter", need),
         **operation(
             summary="Say what a vendor account costs and how much it takes.",
             tag=_TAG,
@@ -96,7 +96,7 @@ def _put_adapter(need: TenantNeed) -> Any:
         def expect(known: StoredAccount) -> None:
             expect_version(request.scope, known.version)
 
-        async with _tx(request, need) as tx:
+        async with tx_of(request, deps_of(request, Deps).db, need) as tx:
             after = await configs.set_terms(
                 tx,
                 account_id,
@@ -132,16 +132,3 @@ async def _views(tx: TenantTx | PlatformTx, accounts: Sequence[StoredAccount]) -
 
 def _shown(view: AdapterView) -> Response[AdapterView]:
     return Response(view, headers={"ETag": etag(view.version)})
-
-
-def _name(handler: str, need: TenantNeed) -> str:
-    return f"{handler}_of_platform" if need is TenantNeed.NONE else handler
-
-
-def _tx(
-    request: AnyRequest, need: TenantNeed
-) -> AbstractAsyncContextManager[TenantTx] | AbstractAsyncContextManager[PlatformTx]:
-    db, role = deps_of(request, Deps).db, caller_of(request).role
-    if need is TenantNeed.NONE:
-        return db.platform(caller_role=role)
-    return db.tenant(tenant_of(request), caller_role=role)

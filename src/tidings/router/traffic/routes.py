@@ -1,17 +1,15 @@
 """What HTTP calls about circuits and weights: of a tenant, and under `/internal` of the platform."""
 
 from collections.abc import Sequence
-from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 from litestar import Request, Response, Router, delete, get, post, put
 
 from tidings.contracts.words import CHANNELS
-from tidings.kernel.db import PlatformTx, TenantTx
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.asgi import headers
 from tidings.kernel.http.bodies import read_body
-from tidings.kernel.http.callers import TenantNeed, caller_of, tenant_of
+from tidings.kernel.http.callers import TenantNeed, caller_of
 from tidings.kernel.http.etags import etag, expect_version
 from tidings.kernel.http.operations import deps_of, given, operation, path_id
 from tidings.kernel.refusals import StaleVersionError
@@ -33,6 +31,7 @@ from tidings.router.traffic.wire import (
     WeightsList,
     WeightsView,
 )
+from tidings.router.whose import name_of, tx_of
 
 _CIRCUITS = "circuits"
 _WEIGHTS = "weights"
@@ -43,7 +42,7 @@ AnyRequest = Request[Any, Any, Any]
 def _list_circuits(need: TenantNeed) -> Any:
     @get(
         "/",
-        name=_name("list_circuits", need),
+        name=name_of("list_circuits", need),
         **operation(
             summary=f"List the circuits of {_whose(need)} vendor accounts.",
             tag=_CIRCUITS,
@@ -53,7 +52,7 @@ def _list_circuits(need: TenantNeed) -> Any:
         ),
     )
     async def list_circuits(request: AnyRequest) -> CircuitList:
-        async with _tx(request, need) as tx:
+        async with tx_of(request, deps_of(request, Deps).db, need) as tx:
             found = await store.find_circuits(tx)
         return CircuitList(items=await _shown(request, need, found))
 
@@ -63,7 +62,7 @@ def _list_circuits(need: TenantNeed) -> Any:
 def _show_circuit(need: TenantNeed) -> Any:
     @get(
         "/{account_id:str}",
-        name=_name("show_circuit", need),
+        name=name_of("show_circuit", need),
         **operation(
             summary="Show the circuit of a vendor account.",
             tag=_CIRCUITS,
@@ -76,7 +75,7 @@ def _show_circuit(need: TenantNeed) -> Any:
     )
     async def show_circuit(request: AnyRequest) -> CircuitView:
         account_id = path_id(request, ADAPTER_CONFIG, "account_id")
-        async with _tx(request, need) as tx:
+        async with tx_of(request, deps_of(request, Deps).db, need) as tx:
             found = await store.find_circuits(tx, account_id=account_id)
         if not found:
             raise UnknownAccountError(f"there is no vendor account with the id {account_id}")
@@ -89,7 +88,7 @@ def _show_circuit(need: TenantNeed) -> Any:
 def _hold_circuit(need: TenantNeed) -> Any:
     @post(
         "/{account_id:str}/override",
-        name=_name("hold_circuit", need),
+        name=name_of("hold_circuit", need),
         **operation(
             summary="Hold a circuit open or closed by hand, whatever is counted.",
             tag=_CIRCUITS,
@@ -108,7 +107,7 @@ def _hold_circuit(need: TenantNeed) -> Any:
     async def hold_circuit(request: AnyRequest) -> CircuitView:
         wanted = await read_body(request, HoldCircuit)
         account_id = path_id(request, ADAPTER_CONFIG, "account_id")
-        async with _tx(request, need) as tx:
+        async with tx_of(request, deps_of(request, Deps).db, need) as tx:
             held = await _holder(request).hold(
                 tx, account_id, wanted.override(), actor=caller_of(request).actor
             )
@@ -121,7 +120,7 @@ def _hold_circuit(need: TenantNeed) -> Any:
 def _let_circuit_go(need: TenantNeed) -> Any:
     @delete(
         "/{account_id:str}/override",
-        name=_name("let_circuit_go", need),
+        name=name_of("let_circuit_go", need),
         **operation(
             summary="Let a circuit follow the counts again.",
             tag=_CIRCUITS,
@@ -135,7 +134,7 @@ def _let_circuit_go(need: TenantNeed) -> Any:
     )
     async def let_circuit_go(request: AnyRequest) -> CircuitView:
         account_id = path_id(request, ADAPTER_CONFIG, "account_id")
-        async with _tx(request, need) as tx:
+        async with tx_of(request, deps_of(request, Deps).db, need) as tx:
             free = await _holder(request).let_go(tx, account_id, actor=caller_of(request).actor)
         (shown,) = await _shown(request, need, [free])
         return shown
@@ -146,7 +145,7 @@ def _let_circuit_go(need: TenantNeed) -> Any:
 def _list_weights(need: TenantNeed) -> Any:
     @get(
         "/",
-        name=_name("list_weights", need),
+        name=name_of("list_weights", need),
         **operation(
             summary=f"List how vendors share {_whose(need)} channels.",
             tag=_WEIGHTS,
@@ -156,7 +155,7 @@ def _list_weights(need: TenantNeed) -> Any:
         ),
     )
     async def list_weights(request: AnyRequest) -> WeightsList:
-        async with _tx(request, need) as tx:
+        async with tx_of(request, deps_of(request, Deps).db, need) as tx:
             found = await store.find_weights(tx)
         by_channel: dict[str, ChannelWeights] = {}
         for one in found:
@@ -170,7 +169,7 @@ def _list_weights(need: TenantNeed) -> Any:
 def _show_weights(need: TenantNeed) -> Any:
     @get(
         "/{channel:str}",
-        name=_name("show_weights", need),
+        name=name_of("show_weights", need),
         **operation(
             summary="Show how vendors share a channel, and where the points are now.",
             tag=_WEIGHTS,
@@ -182,7 +181,7 @@ def _show_weights(need: TenantNeed) -> Any:
     )
     async def show_weights(request: AnyRequest) -> Response[WeightsView]:
         channel = _channel(request)
-        async with _tx(request, need) as tx:
+        async with tx_of(request, deps_of(request, Deps).db, need) as tx:
             found = [one for one in await store.find_weights(tx, channel=channel) if one.home]
         if not found:
             raise NoWeightsError(f"the vendors of {channel} have no weights; they are called in their order")
@@ -194,7 +193,7 @@ def _show_weights(need: TenantNeed) -> Any:
 def _put_weights(need: TenantNeed) -> Any:
     @put(
         "/{channel:str}",
-        name=_name("put_weights", need),
+        name=name_of("put_weights", need),
         **operation(
             summary="Say how vendors share a channel; a change names the version it is made from by If-Match.",
             tag=_WEIGHTS,
@@ -223,7 +222,7 @@ def _put_weights(need: TenantNeed) -> Any:
             elif headers(request.scope, b"if-match"):
                 raise StaleVersionError("the channel has no weights, so there is no version to change from")
 
-        async with _tx(request, need) as tx:
+        async with tx_of(request, deps_of(request, Deps).db, need) as tx:
             after = await setter.put(
                 tx, channel, wanted.home, wanted.by_prefix, expect=expect, actor=caller_of(request).actor
             )
@@ -251,22 +250,8 @@ def routers(deps: Deps) -> list[Router]:
     ]
 
 
-def _name(handler: str, need: TenantNeed) -> str:
-    """What the API's description calls it."""
-    return f"{handler}_of_platform" if need is TenantNeed.NONE else handler
-
-
 def _whose(need: TenantNeed) -> str:
     return "the platform's" if need is TenantNeed.NONE else "your"
-
-
-def _tx(
-    request: AnyRequest, need: TenantNeed
-) -> AbstractAsyncContextManager[TenantTx] | AbstractAsyncContextManager[PlatformTx]:
-    db, role = deps_of(request, Deps).db, caller_of(request).role
-    if need is TenantNeed.NONE:
-        return db.platform(caller_role=role)
-    return db.tenant(tenant_of(request), caller_role=role)
 
 
 def _holder(request: AnyRequest) -> CircuitHolder:
