@@ -31,14 +31,15 @@ from tidings.kernel.secrets import FileSecrets, SecretsByScheme
 from tidings.operations.embedded import DataDir, EmbeddedPostgres
 from tidings.operations.migrations.runner import migrate_up
 from tidings.operations.partitions import make_missing
+from tidings.router.adapters.http_callbacks import GenericForm
 from tidings.router.adapters.registry import ADAPTERS
 from tidings.router.callbacks.apply import Applier
 from tidings.router.callbacks.bell import Bell
 from tidings.router.callbacks.evidence import Evidence
 from tidings.router.callbacks.hooks import Hooks
-from tidings.router.callbacks.intake import Intake
+from tidings.router.callbacks.intake import Intake, Taken
 from tidings.router.callbacks.jobs import CallbackJob
-from tidings.router.callbacks.take import HookDesk
+from tidings.router.callbacks.take import HookCall, HookDesk
 from tidings.router.channel_configs.configure import AdapterConfigs
 from tidings.router.executions import receipts
 from tidings.router.executions.model import EXECUTION
@@ -66,6 +67,8 @@ class _World:
         self.desk = HookDesk(
             Hooks(db, SecretsByScheme({"file": FileSecrets(self.secrets)}), clock=self.clock),
             Intake(db, blobs=lambda: blobs, keyring=keyring, clock=self.clock, bell=bell),
+            public_url="https://tidings.example",
+            usual=GenericForm(),
             clock=self.clock,
             evidence=Evidence(clock=self.clock),
         )
@@ -129,10 +132,14 @@ class _World:
                 ).encode()
                 signed = signed_headers(_SECRET, webhook_id=f"w-{n}", timestamp=int(time.time()), body=body)
                 headers = {name: [value] for name, value in signed.items()}
-                taken = await self.desk.take(
-                    "http", account, {**headers, "content-type": ["application/json"]}, _whole(body)
+                call = HookCall(
+                    method="POST",
+                    path=f"/hooks/http/{account}",
+                    headers={**headers, "content-type": ["application/json"]},
+                    read_body=_whole(body),
                 )
-                if taken.accepted != 1:
+                taken = await self.desk.take("http", account, call)
+                if taken != Taken(accepted=1, repeated=0):
                     raise AssertionError("an event was not taken in")
 
         began = time.perf_counter()

@@ -87,6 +87,7 @@ from tidings.notify.templates.resolve import (
 from tidings.notify.tenants.change import TenantChanger
 from tidings.notify.tenants.states import ProjectedStates
 from tidings.router.adapters.egress import public_and
+from tidings.router.adapters.http_callbacks import GenericForm
 from tidings.router.adapters.registry import ADAPTERS
 from tidings.router.callbacks import bell as callback_bell
 from tidings.router.callbacks.apply import Applier
@@ -188,10 +189,10 @@ class System:
         self.key_ledger = KeyLedger(outbox=self.outbox, audit=self.audit, clock=self.clock)
         self.categories = Categories(self.db, clock=self.clock)
         self.own_hosts = _own_hosts(settings.http)
-        self.links = UnsubscribeLinks(
-            base_url or settings.http.public_url or f"http://{self.own_hosts[0]}:{settings.http.port}",
-            clock=self.clock,
+        self.base_url = (
+            base_url or settings.http.public_url or f"http://{self.own_hosts[0]}:{settings.http.port}"
         )
+        self.links = UnsubscribeLinks(self.base_url, clock=self.clock)
         # Loads V8 at its first message: a process that renders nothing never pays for it.
         self.renderer = V8Renderer(own_hosts=self.own_hosts)
         self.templates = Templates(self.db, clock=self.clock)
@@ -408,6 +409,8 @@ class System:
                 bell=self.callback_bell,
                 observer=observer,
             ),
+            public_url=self.base_url,
+            usual=GenericForm(),
             clock=self.clock,
             evidence=Evidence(clock=self.clock),
             observer=observer,

@@ -39,6 +39,8 @@ class Capabilities:
     receipts: bool = False
     #: A message that the vendor has taken can be called back: the adapter is one of `Cancels`.
     cancel: bool = False
+    #: People can write back.
+    inbound: bool = False
 
 
 class Adapter(Protocol):

@@ -7,7 +7,7 @@ or a traceback carries nothing out.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +33,17 @@ class Attachment:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class VendorTemplate:
+    """A text that the vendor keeps and has approved, with what is filled in."""
+
+    name: str
+    #: As the vendor writes it: `en_US`.
+    language: str
+    #: In the order of its places.
+    parameters: tuple[str, ...] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OutboundMessage:
     """One message to one person over one channel, rendered and ready."""
 
@@ -45,11 +56,15 @@ class OutboundMessage:
     sender: Address = field(repr=False)
     #: The one address it goes to, in its one spelling.
     to: str = field(repr=False)
+    #: Where one step goes to all devices of a person: the others.
+    also_to: tuple[str, ...] = field(default=(), repr=False)
     to_name: str | None = field(default=None, repr=False)
     reply_to: Address | None = field(default=None, repr=False)
     subject: str | None = field(default=None, repr=False)
     html: str | None = field(default=None, repr=False)
     text: str | None = field(default=None, repr=False)
+    #: Where the vendor sends nothing else to somebody who has not written: what it keeps of this text.
+    template: VendorTemplate | None = field(default=None, repr=False)
     #: Further headers, name and value, where the channel has any.
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     attachments: tuple[Attachment, ...] = field(default=(), repr=False)
@@ -69,6 +84,8 @@ class Accepted:
 
     #: The vendor's own name for it, if it gave one.
     provider_message_id: str | None = None
+    #: Where an answer of the person will arrive, as an inbound message will name it; None: nobody can answer it.
+    sender: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +98,8 @@ class Refused:
     code: str
     #: The same message will not be taken there later either.
     permanent: bool = True
+    #: Whose no it is, where more is known than that the vendor said it.
+    status: Literal["failed_perm", "rejected_by_provider", "rejected_by_recipient"] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,6 @@
 """What the sandbox is asked over HTTP, and what it answers."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -29,7 +29,7 @@ class Hold:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """One answer: whole, or piece by piece."""
+    """One answer: whole, piece by piece, or one that is not known yet."""
 
     status: int = 200
     body: bytes = field(default=b"", repr=False)
@@ -37,6 +37,8 @@ class Answer:
     headers: Mapping[str, str] = field(default_factory=dict)
     hold: Hold | None = None
     stream: AsyncIterator[bytes] | None = None
+    #: The answer itself, where somebody else has to be asked first; the rest of this one says nothing.
+    later: "Awaitable[Answer] | None" = None
 
 
 def json_answer(value: object, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Answer:

@@ -1,15 +1,18 @@
-"""How the sandbox is told to behave: faults, scripts, hooks."""
+"""How the sandbox is told to behave: faults, scripts, hooks, and what people write back."""
 
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+from msgspec import Meta
 
+from tidings.contracts.tenants import Channel
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.bodies import decode
 from tidings.kernel.http.errors import NoRouteError, WrongMethodError
 from tidings.sandbox.answers import Answer, Request, json_answer
 from tidings.sandbox.faults import Faults, FaultWish
-from tidings.sandbox.hooks import Hook, Hooks
+from tidings.sandbox.hooks import Hook
+from tidings.sandbox.postman import Postman
 from tidings.sandbox.scripts import MAGIC, NAMES, Scripts, ScriptWish
 
 #: Every place that is not found by its whole path, with what may be done there.
@@ -23,13 +26,23 @@ _KNOWN = {
 }
 
 
+class _Wrote(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a person writes to a vendor's number or account."""
+
+    from_: Annotated[str, Meta(min_length=1, max_length=320)] = msgspec.field(name="from")
+    to: Annotated[str, Meta(min_length=1, max_length=320)]
+    text: Annotated[str, Meta(max_length=20_000)]
+    channel: Channel = "sms"
+
+
 class Controls:
     """Answers the requests that change how it behaves."""
 
-    def __init__(self, faults: Faults, scripts: Scripts, hooks: Hooks) -> None:
+    def __init__(self, faults: Faults, scripts: Scripts, postman: Postman) -> None:
         self._faults = faults
         self._scripts = scripts
-        self._hooks = hooks
+        self._postman = postman
+        self._hooks = postman.hooks
 
     def handle(self, request: Request, steps: list[str]) -> Answer:
         """One request that nobody else has taken."""
@@ -61,7 +74,14 @@ class Controls:
             case ("DELETE", "hooks", vendor):
                 self._hooks.end(vendor)
                 return json_answer({"hooks": self._hooks.urls()})
+            case ("POST", "inbound", vendor):
+                return Answer(later=self._write_back(vendor, decode(request.body, _Wrote)))
         raise _nothing_here(steps)
+
+    async def _write_back(self, vendor: str, wrote: _Wrote) -> Answer:
+        said = self._postman.said(channel=wrote.channel, sender=wrote.from_, to=wrote.to, text=wrote.text)
+        answer = await self._postman.write_back(vendor, said)
+        return json_answer({"id": said.id, "answer": answer})
 
     def _show_scripts(self) -> Answer:
         standing: dict[str, Any] = msgspec.to_builtins(self._scripts.standing())
@@ -71,7 +91,7 @@ class Controls:
 def _fault(body: bytes) -> FaultWish:
     wish = decode(body, FaultWish)
     if wish.vendor is not None and wish.adapter != "http":
-        raise BadValueError("vendor", "goes with the adapter http; mail has one vendor only")
+        raise BadValueError("vendor", "goes with the adapter http; mail and SMPP have one vendor only")
     return wish
 
 

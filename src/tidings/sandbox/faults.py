@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 
 from tidings.kernel.clock import Clock
 
-Adapter = Literal["smtp", "http"]
+Adapter = Literal["smtp", "http", "smpp"]
 Mode = Literal["reject_permanent", "reject_temporary", "throttle", "hang", "close", "garbage", "slow"]
 #: Modes that hold an answer back: there `seconds` says for how long.
 _HELD_BACK = frozenset({"hang", "slow"})

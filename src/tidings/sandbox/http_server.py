@@ -156,10 +156,12 @@ class _Connection(asyncio.Protocol):
             request = self._waiting.pop(0)
             found = self._handled(request)
             close = request.headers.get("connection", "").lower() == "close"
-            if found.hold is None and found.stream is None:
+            if found.hold is None and found.stream is None and found.later is None:
                 self._write(found, close=close)
             else:
-                self._task = asyncio.get_running_loop().create_task(self._later(found, close=close))
+                self._task = asyncio.get_running_loop().create_task(
+                    self._later(found, request.path, close=close)
+                )
 
     def _handled(self, request: Request) -> Answer:
         try:
@@ -167,10 +169,14 @@ class _Connection(asyncio.Protocol):
                 return Answer(status=403, body=b"the sandbox answers to its own page and to programs only\n")
             return self._server.handle(request)
         except TidingsError as error:
-            problem = answer(error, path=request.path, request_id="")
-            return Answer(status=problem.status, body=problem.body, media_type=MEDIA_TYPE)
+            return _problem(error, request.path)
 
-    async def _later(self, found: Answer, *, close: bool) -> None:
+    async def _later(self, found: Answer, path: str, *, close: bool) -> None:
+        if found.later is not None:
+            try:
+                found = await found.later
+            except TidingsError as error:
+                found = _problem(error, path)
         match found.hold:
             case Hold(kind="hang"):
                 await asyncio.sleep(found.hold.seconds or 86400)
@@ -214,6 +220,11 @@ class _Connection(asyncio.Protocol):
 
 class _TooMuchError(Exception):
     """The request is larger than the sandbox takes."""
+
+
+def _problem(error: TidingsError, path: str) -> Answer:
+    problem = answer(error, path=path, request_id="")
+    return Answer(status=problem.status, body=problem.body, media_type=MEDIA_TYPE)
 
 
 def _head(found: Answer, extra: Mapping[str, str]) -> bytes:

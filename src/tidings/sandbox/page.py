@@ -20,6 +20,7 @@ from tidings.sandbox.faults import Faults
 from tidings.sandbox.postman import Postman
 from tidings.sandbox.receipts import Course
 from tidings.sandbox.scripts import Scripts
+from tidings.sandbox.speakers import Speakers
 from tidings.sandbox.store import Received, Store
 from tidings.sandbox.vendor import Vendors
 
@@ -47,7 +48,8 @@ class Site:
         self._faults = faults
         self._ledger = postman.ledger
         self._vendors = Vendors(store, faults, scripts, postman)
-        self._controls = Controls(faults, scripts, postman.hooks)
+        self._speakers = Speakers(store, faults, scripts, postman)
+        self._controls = Controls(faults, scripts, postman)
         self._page = _PAGE.read_bytes()
         self._policy = _policy(self._page.decode())
         self._closing = asyncio.Event()
@@ -59,6 +61,8 @@ class Site:
     def handle(self, request: Request) -> Answer:
         """One request."""
         steps = request.path.strip("/").split("/")
+        if self._speakers.know(steps[0]):
+            return self._speakers.take(steps[0], request)
         match (request.method, *steps):
             case ("POST" | "PUT" | "PATCH", "vendors", vendor, "messages"):
                 return self._vendors.take(vendor, request)
@@ -73,6 +77,7 @@ class Site:
             case ("DELETE", "messages"):
                 refuse_query(request.query)
                 self._vendors.forget()
+                self._speakers.forget()
                 return json_answer({"deleted": self._store.clear()})
             case ("GET", "messages", message_id):
                 return json_answer(self._whole(self._found(message_id)))

@@ -4,18 +4,23 @@ import base64
 import email
 import html as entities
 import re
+from collections.abc import Mapping
 from email.errors import MessageError
 from email.header import decode_header
 from email.message import Message
 from email.utils import parseaddr
 from typing import Any
+from urllib.parse import parse_qsl
 
 import msgspec
 
-from tidings.sandbox.store import Received
+from tidings.sandbox.store import Received, Words
 
 _CID = re.compile(r"cid:([A-Za-z0-9._+@-]+)", re.IGNORECASE)
 _CHANNELS = frozenset("email sms whatsapp telegram viber voice push inapp webhook".split())  # noqa: SIM905
+#: How vendors call a message's text, the likeliest first.
+_TEXTS = ("text", "body", "textbody", "message", "content", "code", "value", "twiml")
+_MOST_LOOKED_AT = 1000
 _PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp", "image/svg+xml"})
 
 
@@ -110,17 +115,50 @@ def _show_mail(message: Received) -> Shown:
 
 def _show_json(message: Received) -> Shown:
     body, headers = split_request(message.raw)
+    words = message.words or _words(body)
     return Shown(
         id=message.id,
         adapter=message.adapter,
         channel=message.channel,
         from_=message.sender,
         to=", ".join(message.to),
+        subject=words.subject,
+        text=words.text,
+        html=words.html,
+        headers=headers,
+        received_at=moment(message),
+    )
+
+
+def _words(body: dict[str, Any]) -> Words:
+    """What a body says under usual names."""
+    return Words(
         subject=_string(body.get("subject")),
         text=_string(body.get("text")) or _string(body.get("body")) or _string(body.get("message")),
         html=_string(body.get("html")),
-        headers=headers,
-        received_at=moment(message),
+    )
+
+
+def found_words(body: dict[str, Any]) -> Words:
+    """What a vendor's body says under usual names, however deep they are and whatever their case."""
+    flat: dict[str, str] = {}
+    waiting: list[Any] = [body]
+    for _ in range(_MOST_LOOKED_AT):
+        if not waiting:
+            break
+        value = waiting.pop(0)
+        if isinstance(value, list):
+            waiting += value
+        elif isinstance(value, dict):
+            for name, inner in value.items():
+                if isinstance(inner, str):
+                    flat.setdefault(str(name).lower(), inner)
+                elif isinstance(inner, dict | list):
+                    waiting.append(inner)
+    return Words(
+        subject=next((flat[name] for name in ("subject", "title") if name in flat), None),
+        text=next((flat[name] for name in _TEXTS if name in flat), None),
+        html=next((flat[name] for name in ("html", "htmlbody") if name in flat), None),
     )
 
 
@@ -135,9 +173,17 @@ def join_request(headers: dict[str, str], body: bytes) -> bytes:
 
 
 def split_request(raw: bytes) -> tuple[dict[str, Any], dict[str, str]]:
-    """The body, as far as it is a JSON object, and the headers."""
+    """The body, as far as it is a JSON object or a form, and the headers."""
     head, _, content = raw.partition(b"\n")
-    return read_object(content), msgspec.json.decode(head, type=dict[str, str])
+    headers = msgspec.json.decode(head, type=dict[str, str])
+    return read_body(headers, content), headers
+
+
+def read_body(headers: Mapping[str, str], content: bytes) -> dict[str, Any]:
+    """A form's fields where the headers say that it is one; otherwise a JSON object."""
+    if headers.get("content-type", "").startswith("application/x-www-form-urlencoded"):
+        return dict(parse_qsl(content.decode("utf-8", "replace"), keep_blank_values=True))
+    return read_object(content)
 
 
 def read_object(content: bytes) -> dict[str, Any]:

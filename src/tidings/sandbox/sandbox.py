@@ -5,6 +5,7 @@ from typing import Self
 
 from tidings.kernel.clock import Clock
 from tidings.kernel.errors import NotConfiguredError
+from tidings.sandbox.dialects.known import DIALECTS
 from tidings.sandbox.faults import Faults
 from tidings.sandbox.http_server import HttpSandbox
 from tidings.sandbox.page import Site
@@ -41,6 +42,7 @@ class Sandbox:
             clock,
             run=self.store.run,
             ledger=Ledger(most=most_messages),
+            dialects=DIALECTS,
             post=post,
             changed=self.store.ring,
         )

@@ -18,6 +18,20 @@ MOST_BYTES = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """What a message says, where its raw form does not say it in a usual way."""
+
+    subject: str | None = field(default=None, repr=False)
+    text: str | None = field(default=None, repr=False)
+    html: str | None = field(default=None, repr=False)
+
+    @property
+    def size(self) -> int:
+        """About so many bytes."""
+        return sum(len(part) for part in (self.subject, self.text, self.html) if part is not None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Received:
     """One message as it came."""
 
@@ -33,7 +47,14 @@ class Received:
     sender: str = field(repr=False)
     to: tuple[str, ...] = field(repr=False)
     raw: bytes = field(repr=False)
+    #: None: they are read from the raw form.
+    words: Words | None = field(default=None, repr=False)
     received_at: datetime
+
+    @property
+    def size(self) -> int:
+        """Of what is kept."""
+        return len(self.raw) + (self.words.size if self.words is not None else 0)
 
     @property
     def id(self) -> str:
@@ -74,6 +95,7 @@ class Store:
         to: tuple[str, ...],
         raw: bytes,
         vendor: str | None = None,
+        words: Words | None = None,
     ) -> Received:
         """Keep a message; the oldest make room."""
         self._last += 1
@@ -86,15 +108,16 @@ class Store:
             sender=sender,
             to=to,
             raw=raw,
+            words=words,
             received_at=self._clock.now(),
         )
         self._kept.append(message)
         self.received[adapter] += 1
-        self.bytes += len(raw)
+        self.bytes += message.size
         while len(self._kept) > self._most_messages or (
             self.bytes > self._most_bytes and len(self._kept) > 1
         ):
-            self.bytes -= len(self._kept.popleft().raw)
+            self.bytes -= self._kept.popleft().size
         self.ring()
         return message
 

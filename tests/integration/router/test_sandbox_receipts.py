@@ -14,11 +14,11 @@ from tests.support.clock import ManualClock
 from tests.support.played_http import PlayedHttp, answer, played_http
 from tests.support.vendors import MESSAGE, opened
 from tidings.contracts.adapters import Cancels
+from tidings.contracts.callback_forms import RawCallback, ReadEvent, Verified
 from tidings.contracts.callbacks import Callback, sign
 from tidings.contracts.messages import Accepted, OutboundMessage, Refused
 from tidings.kernel.http.bodies import decode
-from tidings.router.callbacks.generic import GenericForm
-from tidings.router.callbacks.model import RawCallback, Verified
+from tidings.router.adapters.http_callbacks import GenericForm
 from tidings.sandbox import Sandbox
 
 SECRET = "whsec_aHVudGVyMg=="
@@ -142,14 +142,15 @@ async def test_the_router_reads_what_the_sandbox_tells(
     for seconds in (0.1, 0.1, 0.1, 0.7, 60):
         await advance(sandbox, clock, seconds)
 
-    form, read = GenericForm(), []
+    form = GenericForm()
+    read: list[ReadEvent] = []
     for head, body in hooked.heard:
         lines = [line.split(": ", 1) for line in head.split("\r\n")[1:] if line]
         headers = {name.lower(): (value,) for name, value in lines}
         signed_at = datetime.fromtimestamp(int(headers["webhook-timestamp"][0]), UTC)
         request = RawCallback(headers=headers, body=body, received_at=signed_at)
-        if isinstance(form.verify(request, SECRET), Verified):
-            read += form.read(body, received_at=signed_at)
+        if isinstance(await form.verify(request, {"secret": SECRET}), Verified):
+            read += form.read(request, {}).events
 
     assert [event.status for event in read] == MEANINGS[script]
     assert {event.vendor_message_id for event in read} <= {posted.json()["id"]}

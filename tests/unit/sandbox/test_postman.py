@@ -28,8 +28,8 @@ class Hooked:
         self.answers: list[int | Exception] = []
         self.requests: list[tuple[str, Mapping[str, str], bytes]] = []
 
-    async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> int:
-        self.requests.append((url, headers, body))
+    async def post(self, call: Call) -> int:
+        self.requests.append((call.url, call.headers, call.body))
         answer = self.answers.pop(0) if self.answers else 200
         if isinstance(answer, Exception):
             raise answer

@@ -7,8 +7,9 @@ signed because RFC 8058 asks for it.
 import base64
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
+from typing import TypeAlias
 
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import hashes
@@ -132,3 +133,7 @@ def _relaxed_body(body: bytes) -> bytes:
 def _folded_names(names: Sequence[str]) -> str:
     half = (len(names) + 1) // 2
     return ":".join(names[:half]) + ":\r\n  " + ":".join(names[half:])
+
+
+#: Whose keys sign a tenant's mail from a domain; none: it goes out unsigned.
+FindSigners: TypeAlias = Callable[[str, str], Sequence[DkimSigner]]

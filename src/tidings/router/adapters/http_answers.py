@@ -1,4 +1,4 @@
-"""Their status → our outcome, for vendors that are described by settings."""
+"""Their status → our outcome, for vendors that are asked over HTTP."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -44,6 +44,66 @@ class HttpAnswer:
     status: int
     retry_after: str | None
     content: bytes = field(repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+def answered(
+    verdict: Verdict,
+    answer: HttpAnswer,
+    message: OutboundMessage,
+    *,
+    clock: Clock,
+    message_id: str | None = None,
+    code: str | None = None,
+    words: str | None = None,
+) -> Outcome:
+    """The outcome, once it is known what the answer means; the vendor's words without anything personal.
+
+    `code` and `words` are the vendor's for what went wrong; its status stands in for them.
+    """
+    status = str(answer.status)
+    if verdict == "accepted":
+        return Accepted(provider_message_id=message_id[:_MOST_ID_CHARACTERS] if message_id else None)
+    code = clean(code or status, message) or status
+    if code in OUR_CODES:
+        # Said by the vendor, it means something else.
+        code = status
+    reason = clean(words, message) if words else f"the vendor answered {status}"
+    if verdict == "refused":
+        return Refused(reason=reason, code=code)
+    if verdict == "try_later":
+        return TryLater(reason=reason, code=code, after=wait_of(answer.retry_after, clock))
+    return Unlearned(reason=reason)
+
+
+def verdict_of(status: int, statuses: Mapping[str, Verdict] | None = None) -> Verdict:
+    """What a status means, by this table and by the usual one."""
+    text, wide = str(status), f"{str(status)[0]}xx"
+    own = statuses or {}
+    for table in (own, USUAL):
+        if text in table:
+            return table[text]
+        if wide in table and (table is not own or text not in USUAL):
+            return table[wide]
+    return "unlearned"
+
+
+def wait_of(text: str | None, clock: Clock) -> timedelta | None:
+    """Retry-After: seconds, or a date."""
+    if text is None:
+        return None
+    if text.strip().isascii() and text.strip().isdecimal():
+        return min(timedelta(seconds=min(int(text.strip()[:9]), 10**8)), _LONGEST_WAIT)
+    try:
+        then = parsedate_to_datetime(text)
+    except (ValueError, TypeError):
+        return None
+    wait = (then if then.tzinfo else then.replace(tzinfo=UTC)) - clock.now()
+    return min(max(wait, timedelta(0)), _LONGEST_WAIT)
+
+
+#: Where an answer was a success and has no id though it should have one: a stranger's, a proxy's, a login page.
+NO_MESSAGE_ID = Unlearned(reason="the vendor's answer was a success without the message id it should have")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,52 +118,20 @@ class Reading:
 
     def outcome(self, answer: HttpAnswer, message: OutboundMessage) -> Outcome:
         """What the answer means."""
-        status = str(answer.status)
-        verdict = self._verdict(status)
-        said = _decoded(answer.content)
-        if verdict == "accepted":
-            if self.message_id_path is None:
-                return Accepted()
-            found = _scalar(_at(said, self.message_id_path))
-            # A success that does not look like the vendor's own may be a stranger's: a proxy, a login page.
-            if found is None:
-                return Unlearned(
-                    reason="the vendor's answer was a success without the message id it should have"
-                )
-            return Accepted(provider_message_id=found[:_MOST_ID_CHARACTERS])
-        code = clean(_scalar(_at(said, self.error_code_path)) or status, message) or status
-        if code in OUR_CODES:
-            # Said by the vendor, it means something else.
-            code = status
-        words = _scalar(_at(said, self.error_reason_path))
-        reason = clean(words, message) if words else f"the vendor answered {status}"
-        if verdict == "refused":
-            return Refused(reason=reason, code=code)
-        if verdict == "try_later":
-            return TryLater(reason=reason, code=code, after=self._after(answer.retry_after))
-        return Unlearned(reason=reason)
-
-    def _verdict(self, status: str) -> Verdict:
-        wide = f"{status[0]}xx"
-        for table in (self.statuses, USUAL):
-            if status in table:
-                return table[status]
-            if wide in table and (table is not self.statuses or status not in USUAL):
-                return table[wide]
-        return "unlearned"
-
-    def _after(self, text: str | None) -> timedelta | None:
-        """Retry-After: seconds, or a date."""
-        if text is None:
-            return None
-        if text.strip().isascii() and text.strip().isdecimal():
-            return min(timedelta(seconds=min(int(text.strip()[:9]), 10**8)), _LONGEST_WAIT)
-        try:
-            at = parsedate_to_datetime(text)
-        except (ValueError, TypeError):
-            return None
-        wait = (at if at.tzinfo else at.replace(tzinfo=UTC)) - self.clock.now()
-        return min(max(wait, timedelta(0)), _LONGEST_WAIT)
+        verdict = verdict_of(answer.status, self.statuses)
+        said = decoded(answer.content)
+        found = scalar(at(said, self.message_id_path))
+        if verdict == "accepted" and self.message_id_path is not None and found is None:
+            return NO_MESSAGE_ID
+        return answered(
+            verdict,
+            answer,
+            message,
+            clock=self.clock,
+            message_id=found,
+            code=scalar(at(said, self.error_code_path)),
+            words=scalar(at(said, self.error_reason_path)),
+        )
 
 
 def checked(status: int) -> Outcome:
@@ -115,14 +143,16 @@ def checked(status: int) -> Outcome:
     return TryLater(reason=f"the vendor answered {status}", code=str(status))
 
 
-def _decoded(content: bytes) -> Any:
+def decoded(content: bytes) -> Any:
+    """The JSON of an answer; None where it is none."""
     try:
         return msgspec.json.decode(content)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
 
 
-def _at(value: Any, path: str | None) -> Any:
+def at(value: Any, path: str | None) -> Any:
+    """What stands under a path such as `messages.0.id`; None where there is nothing."""
     if path is None:
         return None
     for step in path.split("."):
@@ -135,7 +165,8 @@ def _at(value: Any, path: str | None) -> Any:
     return value
 
 
-def _scalar(value: Any) -> str | None:
+def scalar(value: Any) -> str | None:
+    """A text or a number, as text."""
     if isinstance(value, str):
         return value or None
     return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else None

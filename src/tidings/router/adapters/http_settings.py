@@ -1,4 +1,4 @@
-"""An account with a vendor that takes JSON, as its settings describe it."""
+"""Accounts with vendors that are asked over HTTP: what all have, and one that its settings describe."""
 
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
@@ -6,7 +6,9 @@ from urllib.parse import urlsplit
 from msgspec import Meta, Struct
 
 from tidings.kernel.errors import BadValueError
+from tidings.router.adapters.egress import Guard
 from tidings.router.adapters.http_answers import Verdict
+from tidings.router.adapters.http_sender import HttpSender
 
 _Text = Annotated[str, Meta(min_length=1, max_length=2048, pattern=r"^[^\x00-\x1f\x7f]+$")]
 _HeaderName = Annotated[
@@ -25,7 +27,44 @@ _Status = Annotated[
 ]
 
 
-class HttpSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+#: The address of a vendor's API.
+ApiUrl = Annotated[
+    str,
+    Meta(
+        max_length=2048,
+        pattern=r"^https?://[^\s/?#@]+(/[^\s?#]*)?$",
+        description="must be an address such as https://api.vendor.example",
+    ),
+]
+
+
+class HttpAccount(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What every account has that is asked over HTTP."""
+
+    #: Trust the certificates of this file, and no others.
+    ca_file: _Text | None = None
+    #: Most requests at once.
+    connections: Annotated[int, Meta(ge=1, le=500)] = 16
+    connect_seconds: Annotated[float, Meta(gt=0, le=300)] = 10.0
+    #: For one request, from the first byte to the last.
+    timeout_seconds: Annotated[float, Meta(gt=0, le=600)] = 30.0
+    #: What has not begun after this is given back.
+    batch_seconds: Annotated[float, Meta(gt=0, le=3600)] = 60.0
+
+
+def sender_of(account: HttpAccount, guard: Guard) -> HttpSender:
+    """Its pool of connections."""
+    return HttpSender(
+        guard=guard,
+        connections=account.connections,
+        connect_seconds=account.connect_seconds,
+        timeout_seconds=account.timeout_seconds,
+        batch_seconds=account.batch_seconds,
+        ca_file=account.ca_file,
+    )
+
+
+class HttpSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One account with a vendor that takes JSON."""
 
     url: _Text
@@ -54,15 +93,6 @@ class HttpSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     callback_secret: _Text | None = None
     #: A DELETE there calls a message back; `{{provider_message_id}}` says which.
     cancel_url: _Text | None = None
-    #: Trust the certificates of this file, and no others.
-    ca_file: _Text | None = None
-    #: Most requests at once.
-    connections: Annotated[int, Meta(ge=1, le=500)] = 16
-    connect_seconds: Annotated[float, Meta(gt=0, le=300)] = 10.0
-    #: For one request, from the first byte to the last.
-    timeout_seconds: Annotated[float, Meta(gt=0, le=600)] = 30.0
-    #: What has not begun after this is given back.
-    batch_seconds: Annotated[float, Meta(gt=0, le=3600)] = 60.0
 
     def __repr__(self) -> str:
         return f"HttpSettings(host={urlsplit(self.url).hostname!r})"

@@ -1,4 +1,4 @@
-"""Every adapter by its name: what it needs, what it can do, and how one is made from an account's settings.
+"""Every adapter by its name, and how one is made from an account's settings.
 
 Settings are a JSON object. A key that ends in `_ref`, at any depth, is a reference to a secret and is replaced by
 what it leads to, under the name without `_ref`. The account's own `secret_ref` leads either to a JSON object, whose
@@ -7,88 +7,63 @@ keys are added to the settings, or to a plain text, which is the adapter's main 
 
 import hashlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from importlib.metadata import entry_points
 from typing import Any, Final
 
 import msgspec
 
-from tidings.contracts.adapters import Adapter, Capabilities
+from tidings.contracts.adapters import Adapter
 from tidings.contracts.channel_configs import adapter_of
-from tidings.kernel.clock import Clock
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.explain import explain
 from tidings.kernel.ids import TenantId
+from tidings.kernel.logs import get_logger
 from tidings.kernel.refusals import InvalidError
 from tidings.kernel.secrets import SecretResolver
-from tidings.router.adapters.egress import Guard, anywhere
-from tidings.router.adapters.http import HttpAdapter, HttpSettings
-from tidings.router.adapters.smtp import FindSigners, SmtpAdapter, SmtpSettings
+from tidings.router.adapters import http, smtp
+from tidings.router.adapters.kind import AdapterKind, Surroundings
 
+__all__ = [
+    "ADAPTERS",
+    "AdapterKind",
+    "ReadAccount",
+    "Surroundings",
+    "kind_of",
+    "open_adapter",
+    "read_account",
+]
+
+_log = get_logger("adapters")
 _DEEPEST = 8
 #: Of this process alone: a mark says whether two texts are the same, and nothing about either.
 _MARKING = os.urandom(32)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
-    """What an adapter is given beside its settings."""
-
-    clock: Clock
-    #: Whether an address may be connected to; a tenant's own accounts get a strict one.
-    guard: Guard = anywhere
-    #: Whose keys sign a tenant's mail; the account's own where this is None.
-    find_signers: FindSigners | None = None
+#: Where packages of other people name theirs: `name = "package.module:KIND"`.
+ENTRY_POINTS: Final = "tidings.adapters"
+_OURS: Final = (http, smtp)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AdapterKind:
-    """One line of the registry."""
-
-    name: str
-    channels: frozenset[str]
-    capabilities: Capabilities
-    #: Read strictly: unknown keys are refused.
-    settings: type[msgspec.Struct]
-    #: Settings that are secret, by their names.
-    credential_fields: tuple[str, ...]
-    #: The one that a secret of plain text fills; dots lead inwards.
-    main_credential: str
-    make: Callable[[Any, Surroundings], Adapter]
-
-
-def _smtp(settings: SmtpSettings, around: Surroundings) -> Adapter:
-    return SmtpAdapter(settings, clock=around.clock, guard=around.guard, find_signers=around.find_signers)
+def _found() -> dict[str, AdapterKind]:
+    """Ours, and those that installed packages bring; nobody takes the place of another."""
+    kinds = {kind.name: kind for kind in (module.KIND for module in _OURS)}
+    for point in entry_points(group=ENTRY_POINTS):
+        try:
+            kind = point.load()
+        except Exception as error:  # noqa: BLE001  # a package that is broken must not stop all the others
+            _log.error("adapter_not_loaded", entry_point=point.name, error=type(error).__name__)
+            continue
+        if not isinstance(kind, AdapterKind) or kind.name in kinds:
+            _log.error("adapter_passed_over", entry_point=point.name)
+            continue
+        kinds[kind.name] = kind
+    return kinds
 
 
-def _http(settings: HttpSettings, around: Surroundings) -> Adapter:
-    return HttpAdapter(settings, clock=around.clock, guard=around.guard)
-
-
-ADAPTERS: Final[Mapping[str, AdapterKind]] = {
-    kind.name: kind
-    for kind in (
-        AdapterKind(
-            name="smtp",
-            channels=SmtpAdapter.channels,
-            capabilities=SmtpAdapter.capabilities,
-            settings=SmtpSettings,
-            credential_fields=("username", "password", "dkim[].key"),
-            main_credential="password",
-            make=_smtp,
-        ),
-        AdapterKind(
-            name="http",
-            channels=HttpAdapter.channels,
-            capabilities=HttpAdapter.capabilities,
-            settings=HttpSettings,
-            credential_fields=("secrets", "callback_secret"),
-            main_credential="secrets.token",
-            make=_http,
-        ),
-    )
-}
+ADAPTERS: Final[Mapping[str, AdapterKind]] = _found()
 
 
 @lru_cache(maxsize=4096)

@@ -5,28 +5,27 @@ between the final dot and its answer.
 """
 
 import ssl
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from tidings.contracts.adapters import Capabilities
+from tidings.contracts.adapters import Adapter, Capabilities
 from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused, TryLater
 from tidings.kernel.clock import Clock
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.secrets import Secret
-from tidings.router.adapters.dkim import DkimSigner
+from tidings.router.adapters.dkim import DkimSigner, FindSigners
 from tidings.router.adapters.egress import Guard
+from tidings.router.adapters.kind import AdapterKind, Surroundings
 from tidings.router.adapters.mime import build
 from tidings.router.adapters.mime_headers import MailAddress
 from tidings.router.adapters.smtp_client import SmtpConnection
 from tidings.router.adapters.smtp_open import CannotConnectError, Server
 from tidings.router.adapters.smtp_pool import Ready, SmtpPool
 
-#: Whose keys sign a tenant's mail from a domain; none: it goes out unsigned.
-FindSigners: TypeAlias = Callable[[str, str], Sequence[DkimSigner]]
 #: The default port of each kind of security.
 _PORTS = {"tls": 465, "starttls": 587, "none": 25}
 
@@ -203,3 +202,19 @@ def _context(ca_file: str | None) -> ssl.SSLContext:
         return ssl.create_default_context(cafile=Path(ca_file) if ca_file else None)
     except (OSError, ssl.SSLError):
         raise BadValueError("ca_file", "must be a file of certificates in PEM that can be read") from None
+
+
+def _make(settings: SmtpSettings, around: Surroundings) -> Adapter:
+    return SmtpAdapter(settings, clock=around.clock, guard=around.guard, find_signers=around.find_signers)
+
+
+KIND = AdapterKind(
+    name="smtp",
+    title="Any mail server",
+    channels=SmtpAdapter.channels,
+    capabilities=SmtpAdapter.capabilities,
+    settings=SmtpSettings,
+    credential_fields=("username", "password", "dkim[].key"),
+    main_credential="password",
+    make=_make,
+)

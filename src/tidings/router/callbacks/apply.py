@@ -10,6 +10,7 @@ from typing import Final
 
 import msgspec
 
+from tidings.contracts.callback_forms import Canonical, Details
 from tidings.kernel.db import Database, TenantTx
 from tidings.kernel.errors import DatabaseBusyError, DatabaseError, DatabaseUnavailableError
 from tidings.kernel.ids import InboundWebhookEventId, TenantId
@@ -18,7 +19,7 @@ from tidings.kernel.keys.data_key import DataKey
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.logs import get_logger
 from tidings.router.callbacks import store
-from tidings.router.callbacks.model import Canonical, Details, Observer, Unobserved
+from tidings.router.callbacks.model import Observer, Unobserved
 from tidings.router.callbacks.receipts import ApplyReceipts, Receipt
 from tidings.router.callbacks.store import Claimed, Found, Told
 

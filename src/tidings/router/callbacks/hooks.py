@@ -9,6 +9,7 @@ import asyncio
 from dataclasses import dataclass, field
 from datetime import timedelta
 
+from tidings.contracts.callback_forms import CallbackForm, Keys
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.errors import BadValueError, NotConfiguredError
@@ -21,8 +22,6 @@ from tidings.kernel.secrets import SecretNotFoundError, SecretResolver, SecretSt
 from tidings.router.adapters.registry import read_account
 from tidings.router.callbacks import store
 from tidings.router.callbacks.errors import HookUnavailableError
-from tidings.router.callbacks.forms import FORMS
-from tidings.router.callbacks.model import CallbackForm
 from tidings.router.callbacks.store import HookAccount
 from tidings.router.channel_configs.configure import ADAPTER_CONFIG
 
@@ -45,9 +44,9 @@ class Hook:
 
     account: HookAccount
     form: CallbackForm
-    #: One, or several with blanks between them.
-    secret: str = field(repr=False)
-    #: When the secret was read, by the monotonic clock.
+    #: What its requests are proven with.
+    keys: Keys = field(repr=False)
+    #: When they were read, by the monotonic clock.
     read_at: float
 
     @property
@@ -104,7 +103,7 @@ class Hooks:
             known = self._hooks.get(hook.account.id)
             if known is None or known.read_at <= hook.read_at:
                 known = await self._read(hook.account)
-        return known if known is not None and known.secret != hook.secret else None
+        return known if known is not None and known.keys != hook.keys else None
 
     def _refuse_too_many(self) -> None:
         """Whoever makes up addresses asks the database so often, and not more often."""
@@ -154,11 +153,11 @@ class Hooks:
         except (SecretNotFoundError, BadValueError, InvalidError, NotConfiguredError) as error:
             _log.warning("hook_unusable", account_id=account.id, vendor=account.vendor, code=error.code)
             return None
-        form = FORMS.get(read.kind.name)
-        secret = getattr(read.settings, "callback_secret", None)
-        if form is None or not secret:
+        form = read.kind.callbacks
+        keys = form.keys(read.settings) if form is not None else None
+        if form is None or keys is None:
             return None
-        hook = Hook(account=account, form=form, secret=secret, read_at=read_at)
+        hook = Hook(account=account, form=form, keys=keys, read_at=read_at)
         self._hooks.put(account.id, hook)
         return hook
 

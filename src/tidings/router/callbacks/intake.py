@@ -4,17 +4,18 @@ Whoever waits is bounded by number and by bytes: beyond that vendors are told to
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final
+from typing import Final, Protocol
 
 import msgspec
 
+from tidings.contracts.callback_forms import ReadEvent, ReadInbound
 from tidings.kernel.blobs.store import BlobError, BlobStore
 from tidings.kernel.clock import Clock
-from tidings.kernel.db import Database
+from tidings.kernel.db import Database, PlatformTx
 from tidings.kernel.gather import Gatherer
 from tidings.kernel.ids import INBOUND_WEBHOOK, INBOUND_WEBHOOK_EVENT, InboundWebhookId
 from tidings.kernel.keys.data_key import DataKey
@@ -25,7 +26,7 @@ from tidings.router.callbacks import raw_bodies, store
 from tidings.router.callbacks.apply import purpose
 from tidings.router.callbacks.bell import Bell
 from tidings.router.callbacks.errors import HookUnavailableError
-from tidings.router.callbacks.model import Observer, ReadEvent, Unobserved
+from tidings.router.callbacks.model import Observer, Unobserved
 from tidings.router.callbacks.portions import portions
 from tidings.router.callbacks.store import NewEvent, NewRequest, RequestStatus
 from tidings.router.executions.model import moment
@@ -51,6 +52,8 @@ class Incoming:
     reason: str | None
     body: bytes = field(repr=False)
     events: Sequence[ReadEvent] = ()
+    #: What people wrote.
+    inbound: Sequence[ReadInbound] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +64,23 @@ class Taken:
     accepted: int
     #: Events that were told before.
     repeated: int
+
+
+class KeepInbound(Protocol):
+    """Keeps what people wrote, in the transaction that keeps the requests which told it."""
+
+    async def __call__(
+        self,
+        tx: PlatformTx,
+        vendor: str,
+        told: Sequence[tuple[InboundWebhookId, str, ReadInbound]],
+        /,
+        *,
+        key: DataKey,
+        now: datetime,
+    ) -> Mapping[InboundWebhookId, int]:
+        """Each with its request and the account's id; how many of each request were new."""
+        ...
 
 
 class Intake:
@@ -74,6 +94,7 @@ class Intake:
         keyring: Keyring,
         clock: Clock,
         bell: Bell,
+        keep_inbound: KeepInbound | None = None,
         observer: Observer | None = None,
         most_waiting: int = 2000,
         most_bytes_waiting: int = _MOST_BYTES_WAITING,
@@ -84,6 +105,7 @@ class Intake:
         self._keyring = keyring
         self._clock = clock
         self._bell = bell
+        self._keep_inbound = keep_inbound
         self._observer = observer or Unobserved()
         self._most_bytes = most_bytes_waiting
         self._put_seconds = put_seconds
@@ -105,7 +127,9 @@ class Intake:
 
     async def _group(self, vendor: str, given: Sequence[Incoming]) -> Sequence[Taken | Exception]:
         results: list[Taken | Exception] = []
-        for some in portions(given, lambda request: len(request.events), _MOST_EVENTS_TOGETHER):
+        for some in portions(
+            given, lambda request: len(request.events) + len(request.inbound), _MOST_EVENTS_TOGETHER
+        ):
             try:
                 taken = await self._keep(vendor, some)
             except BlobError as error:
@@ -143,15 +167,24 @@ class Intake:
                 )
                 if taken and not self._bell.attended:
                     await store.announce(tx)
+                wrote = [
+                    (one, request.account_id, read)
+                    for one, request in zip(ids, given, strict=True)
+                    for read in request.inbound
+                ]
+                heard: Mapping[InboundWebhookId, int] = {}
+                if wrote and self._keep_inbound is not None:
+                    heard = await self._keep_inbound(tx, vendor, wrote, key=key, now=now)
                 await kept
             finally:
                 if not kept.done():
                     kept.cancel()
                     with suppress(asyncio.CancelledError, BlobError):
                         await kept
+        fresh = [taken.get(one, 0) + heard.get(one, 0) for one in ids]
         return [
-            Taken(accepted=taken.get(one, 0), repeated=len(request.events) - taken.get(one, 0))
-            for one, request in zip(ids, given, strict=True)
+            Taken(accepted=new, repeated=len(request.events) + len(request.inbound) - new)
+            for new, request in zip(fresh, given, strict=True)
         ]
 
     async def _put(self, packed: Sequence[raw_bodies.Packed]) -> None:
@@ -168,7 +201,8 @@ def _request(request_id: InboundWebhookId, request: Incoming, ref: str) -> NewRe
         account_id=request.account_id,
         signature_valid=request.signature_valid,
         raw_body_ref=ref,
-        status=request.status,
+        # What people wrote has a life of its own.
+        status="applied" if request.inbound and not request.events else request.status,
         reason=request.reason,
     )
 

@@ -3,9 +3,11 @@
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
+import msgspec
 from litestar import Request, Response, Router, get, post
 from msgspec import UnsetType
 
+from tidings.contracts.callback_forms import HookReply
 from tidings.contracts.callbacks import Callback
 from tidings.kernel.db import PlatformTx
 from tidings.kernel.http.bodies import body_of, read_body, read_query
@@ -16,6 +18,9 @@ from tidings.kernel.ids import INBOUND_WEBHOOK, INBOUND_WEBHOOK_EVENT
 from tidings.router.callbacks import store
 from tidings.router.callbacks.dead_letters import MOST_AT_ONCE
 from tidings.router.callbacks.deps import Deps
+from tidings.router.callbacks.errors import NoHookError
+from tidings.router.callbacks.intake import Taken
+from tidings.router.callbacks.take import HookCall
 from tidings.router.callbacks.wire import (
     CallbackQuery,
     CallbackView,
@@ -31,6 +36,25 @@ _EVENTS = "callbacks"
 _REQUESTS = "callback-requests"
 
 AnyRequest = Request[Any, Any, Any]
+
+
+@get(
+    "/{vendor:str}/{adapter:str}",
+    **operation(
+        public=True,
+        tag=_TAG,
+        summary="Ask whether a hook is there, as the vendor that is about to use it.",
+        media_type="text/plain",
+        problems=["no_hook", "bad_signature", "hook_unavailable", "too_busy"],
+        description="Some vendors ask once, before they send anything; WhatsApp's question and its answer are Meta's.",
+    ),
+)
+async def challenge_hook(request: AnyRequest) -> Response[bytes]:
+    """Answer a vendor's question."""
+    answer = await _take(request)
+    if not isinstance(answer, HookReply):
+        raise NoHookError
+    return _replied(answer)
 
 
 @post(
@@ -49,18 +73,35 @@ AnyRequest = Request[Any, Any, Any]
         ),
     ),
 )
-async def take_callback(request: AnyRequest) -> HookAnswer:
+async def take_callback(request: AnyRequest) -> Response[bytes]:
     """Take a callback in."""
+    taken = await _take(request)
+    if isinstance(taken, HookReply):
+        return _replied(taken)
+    answer = HookAnswer(accepted=taken.accepted, repeated=taken.repeated)
+    return Response(msgspec.json.encode(answer), status_code=200, media_type="application/json")
+
+
+async def _take(request: AnyRequest) -> Taken | HookReply:
     headers: dict[str, list[str]] = {}
     for name, value in request.scope["headers"]:
         headers.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
-    taken = await deps_of(request, Deps).desk.take(
-        str(request.path_params["vendor"]),
-        str(request.path_params["adapter"]),
-        headers,
-        lambda: body_of(request),
+    raw_path = request.scope.get("raw_path") or request.scope["path"].encode()
+    query = request.scope["query_string"]
+    call = HookCall(
+        method=str(request.method),
+        path=(raw_path.partition(b"?")[0] + (b"?" + query if query else b"")).decode("latin-1"),
+        headers=headers,
+        read_body=lambda: body_of(request),
     )
-    return HookAnswer(accepted=taken.accepted, repeated=taken.repeated)
+    return await deps_of(request, Deps).desk.take(
+        str(request.path_params["vendor"]), str(request.path_params["adapter"]), call
+    )
+
+
+def _replied(reply: HookReply) -> Response[bytes]:
+    headers = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
+    return Response(reply.body, status_code=reply.status, media_type=reply.media_type, headers=headers)
 
 
 @get(
@@ -238,6 +279,6 @@ def routers(deps: Deps) -> list[Router]:
         requeue_callbacks,
     ]
     return [
-        Router("/hooks", route_handlers=[take_callback], opt=given(deps)),
+        Router("/hooks", route_handlers=[take_callback, challenge_hook], opt=given(deps)),
         Router("/internal/v1/callbacks", route_handlers=mine, opt=given(deps)),
     ]

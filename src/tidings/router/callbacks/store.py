@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, TypeAlias
 
+from tidings.contracts.callback_forms import Canonical, ReadEvent
 from tidings.kernel.db import PlatformTx, Row, TenantTx, WorkerTx
 from tidings.kernel.ids import InboundWebhookEventId, InboundWebhookId, TenantId, time_of
 from tidings.kernel.sql import Queries, sparse
-from tidings.router.callbacks.model import Canonical, ReadEvent
 
 QUERIES = Queries.beside(__file__)
 

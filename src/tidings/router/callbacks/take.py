@@ -2,23 +2,42 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Final
 
+from tidings.contracts.callback_forms import (
+    MOST_BYTES,
+    CallbackForm,
+    Challenges,
+    HookReply,
+    RawCallback,
+    Reading,
+    Refusal,
+)
 from tidings.kernel.clock import Clock
 from tidings.kernel.errors import BadValueError, TidingsError
 from tidings.kernel.http.errors import BadRequestError, BodyTooLargeError
 from tidings.kernel.refusals import InvalidError
 from tidings.router.callbacks.errors import BadSignatureError, NoHookError
 from tidings.router.callbacks.evidence import MOST_EVIDENCE_BYTES, Evidence
-from tidings.router.callbacks.forms import FORMS
 from tidings.router.callbacks.hooks import Hook, Hooks
 from tidings.router.callbacks.intake import Incoming, Intake, Taken
-from tidings.router.callbacks.model import MOST_BYTES, Observer, RawCallback, ReadEvent, Refusal, Unobserved
+from tidings.router.callbacks.model import Observer, Unobserved
 from tidings.router.callbacks.store import RequestStatus
 
 #: Where there is no hook a signature is looked at all the same, against this.
-_NOBODYS_SECRET: Final = "whsec_" + "A" * 44
-_SOME_FORM: Final = next(iter(FORMS.values()))
+_NOBODYS_KEYS: Final = {"secret": "whsec_" + "A" * 44}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookCall:
+    """A request to a hook before its body is read."""
+
+    method: str
+    #: With the query, as it came.
+    path: str = field(repr=False)
+    headers: Mapping[str, Sequence[str]] = field(repr=False)
+    read_body: Callable[[], Awaitable[bytes]] = field(repr=False)
 
 
 class HookDesk:
@@ -29,70 +48,103 @@ class HookDesk:
         hooks: Hooks,
         intake: Intake,
         *,
+        public_url: str,
+        usual: CallbackForm,
         clock: Clock,
         evidence: Evidence,
         observer: Observer | None = None,
     ) -> None:
+        """`public_url`: where vendors find us. `usual`: a form whose work is done where there is no hook."""
         self._hooks = hooks
         self._intake = intake
+        self._public_url = public_url.rstrip("/")
+        self._usual = usual
         self._clock = clock
         self._evidence = evidence
         self._observer = observer or Unobserved()
 
-    async def take(
-        self,
-        vendor: str,
-        account_id: str,
-        headers: Mapping[str, Sequence[str]],
-        read_body: Callable[[], Awaitable[bytes]],
-    ) -> Taken:
+    async def take(self, vendor: str, account_id: str, call: HookCall) -> Taken | HookReply:
         """Keep what the request says; durable when this returns. Raises what its sender is told."""
         hook = await self._hooks.find(vendor, account_id)
-        body = await read_body()
+        body = await call.read_body()
         if len(body) > MOST_BYTES:
             raise BodyTooLargeError(MOST_BYTES)
-        request = RawCallback(headers=headers, body=body, received_at=self._clock.now())
+        request = RawCallback(
+            method=call.method,
+            url=self._public_url + call.path,
+            headers=call.headers,
+            body=body,
+            received_at=self._clock.now(),
+        )
         if hook is None:
             # As much work as for a hook that there is.
             with suppress(BadRequestError):
-                _SOME_FORM.verify(request, _NOBODYS_SECRET)
+                await self._usual.verify(request, _NOBODYS_KEYS)
             self._observer.refused("", "unknown")
             raise NoHookError
+        if call.method == "GET":
+            return await self._challenged(hook, request)
         refusal = await self._refusal(hook, request)
         if refusal is not None:
-            await self._keep_refused(hook, body, signed=False, status="rejected", code=refusal.code)
-            raise BadSignatureError(refusal.remedy)
-        events = await self._events(hook, request)
-        if not events:
-            return Taken(accepted=0, repeated=0)
-        return await self._intake.take(
-            vendor,
-            Incoming(
-                account_id=account_id,
-                signature_valid=True,
-                status="received",
-                reason=None,
-                body=body,
-                events=events,
-            ),
-        )
+            await self._refuse(hook, request, refusal)
+        if isinstance(hook.form, Challenges):
+            asked = await hook.form.challenge(request, hook.keys)
+            if isinstance(asked, Refusal):
+                await self._refuse(hook, request, asked)
+            if isinstance(asked, HookReply):
+                return asked
+        said = await self._reading(hook, request)
+        taken = Taken(accepted=0, repeated=0)
+        if said.events or said.inbound:
+            taken = await self._intake.take(
+                vendor,
+                Incoming(
+                    account_id=account_id,
+                    signature_valid=True,
+                    status="received",
+                    reason=None,
+                    body=body,
+                    events=said.events,
+                    inbound=said.inbound,
+                ),
+            )
+        return taken if hook.form.reply is None else hook.form.reply
 
-    async def _refusal(self, hook: Hook, request: RawCallback) -> Refusal | None:
-        """Why the request is not the vendor's; the secret may have been changed a moment ago."""
-        found = hook.form.verify(request, hook.secret)
+    async def _challenged(self, hook: Hook, request: RawCallback) -> HookReply:
+        """The vendor asks whether somebody is there."""
+        if not isinstance(hook.form, Challenges):
+            raise NoHookError
+        found = await hook.form.challenge(request, hook.keys)
         if isinstance(found, Refusal) and found.code == "mismatch":
             fresh = await self._hooks.afresh(hook)
             if fresh is not None:
-                found = fresh.form.verify(request, fresh.secret)
+                found = await hook.form.challenge(request, fresh.keys)
+        if isinstance(found, Refusal):
+            await self._refuse(hook, request, found)
+        if not isinstance(found, HookReply):
+            raise NoHookError
+        return found
+
+    async def _refusal(self, hook: Hook, request: RawCallback) -> Refusal | None:
+        """Why the request is not the vendor's; the secret may have been changed a moment ago."""
+        found = await hook.form.verify(request, hook.keys)
+        if isinstance(found, Refusal) and found.code == "mismatch":
+            fresh = await self._hooks.afresh(hook)
+            if fresh is not None:
+                found = await fresh.form.verify(request, fresh.keys)
         return found if isinstance(found, Refusal) else None
 
-    async def _events(self, hook: Hook, request: RawCallback) -> list[ReadEvent]:
+    async def _reading(self, hook: Hook, request: RawCallback) -> Reading:
         try:
-            return hook.form.read(request.body, received_at=request.received_at)
+            return hook.form.read(request, hook.keys)
         except (BadRequestError, InvalidError, BadValueError):
             # Signed and not understood: a vendor that words it otherwise now. Somebody has to see that.
             await self._keep_refused(hook, request.body, signed=True, status="dlq", code="unreadable")
             raise
+
+    async def _refuse(self, hook: Hook, request: RawCallback, refusal: Refusal) -> None:
+        await self._keep_refused(hook, request.body, signed=False, status="rejected", code=refusal.code)
+        raise BadSignatureError(refusal.remedy)
 
     async def _keep_refused(
         self, hook: Hook, body: bytes, *, signed: bool, status: RequestStatus, code: str

@@ -4,11 +4,11 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from tidings.contracts.callback_forms import Canonical
 from tidings.contracts.moments import Moment
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.paging import PageQuery
 from tidings.kernel.ids import INBOUND_WEBHOOK_EVENT, InboundWebhookEventId
-from tidings.router.callbacks.model import Canonical
 from tidings.router.callbacks.store import Chosen, KeptRequest, OpenEvent
 
 _Vendor = Annotated[

@@ -19,9 +19,9 @@ from tidings.kernel.ids import TenantId
 from tidings.kernel.logs import get_logger
 from tidings.kernel.refusals import InvalidError
 from tidings.kernel.secrets import SecretNotFoundError, SecretResolver, SecretStoreError
+from tidings.router.adapters.dkim import FindSigners
 from tidings.router.adapters.egress import Guard, anywhere, public_only
 from tidings.router.adapters.registry import ReadAccount, Surroundings, read_account
-from tidings.router.adapters.smtp import FindSigners
 from tidings.router.channel_configs.store import StoredAccount
 
 #: Seconds that vendors get for the end of their connections when we end.

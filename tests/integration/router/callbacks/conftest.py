@@ -30,6 +30,7 @@ from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.keys.kms import Kms
 from tidings.kernel.refusals import UnauthenticatedError
 from tidings.kernel.secrets import FileSecrets, SecretsByScheme
+from tidings.router.adapters.http_callbacks import GenericForm
 from tidings.router.adapters.registry import ADAPTERS
 from tidings.router.callbacks.apply import Applier
 from tidings.router.callbacks.bell import Bell
@@ -148,6 +149,8 @@ class CallbackWorld:
         self.desk = HookDesk(
             self.hooks,
             self.intake,
+            public_url="https://tidings.example",
+            usual=GenericForm(),
             clock=self.clock,
             evidence=Evidence(clock=self.clock, most_a_minute=3),
             observer=self.observer,

@@ -6,11 +6,11 @@ from datetime import timedelta
 import pytest
 
 from tests.integration.router.callbacks.conftest import SECRET, CallbackWorld, event, events
+from tidings.contracts.callback_forms import MOST_BYTES
 from tidings.contracts.callbacks import signed_headers
 from tidings.kernel.ids import TenantId
 from tidings.kernel.secrets import Secret, SecretStoreError
 from tidings.router.callbacks import raw_bodies
-from tidings.router.callbacks.model import MOST_BYTES
 
 
 async def test_a_body_changed_by_one_byte_is_refused(world: CallbackWorld, tenant_id: TenantId) -> None:

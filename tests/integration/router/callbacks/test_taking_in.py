@@ -7,12 +7,13 @@ from typing import Any, cast
 import pytest
 
 from tests.integration.router.callbacks.conftest import SECRET, CallbackWorld, event, events
+from tidings.contracts.callback_forms import RawCallback
 from tidings.kernel.blobs.store import BlobStore, open_blobs
 from tidings.kernel.ids import INBOUND_WEBHOOK, INBOUND_WEBHOOK_EVENT, TenantId
 from tidings.kernel.refusals import TooBusyError
+from tidings.router.adapters.http_callbacks import GenericForm
 from tidings.router.callbacks import raw_bodies, store
 from tidings.router.callbacks.errors import HookUnavailableError
-from tidings.router.callbacks.generic import GenericForm
 from tidings.router.callbacks.intake import Incoming
 from tidings.router.callbacks.store import NewEvent
 from tidings.router.executions.model import moment
@@ -142,7 +143,9 @@ async def test_the_same_events_in_two_processes_at_once(world: CallbackWorld) ->
                 read=read,
                 payload=None,
             )
-            for read in GenericForm().read(events(*told), received_at=now)
+            for read in GenericForm()
+            .read(RawCallback(headers={}, body=events(*told), received_at=now), {})
+            .events
         ]
         async with world.db.platform() as tx:
             await both_began.wait()

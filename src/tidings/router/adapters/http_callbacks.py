@@ -10,6 +10,20 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from msgspec import Struct
+
+from tidings.contracts.callback_forms import (
+    Canonical,
+    Cost,
+    Details,
+    HookReply,
+    Keys,
+    RawCallback,
+    ReadEvent,
+    Reading,
+    Refusal,
+    Verified,
+)
 from tidings.contracts.callbacks import (
     ID_HEADER,
     SIGNATURE_HEADER,
@@ -20,8 +34,7 @@ from tidings.contracts.callbacks import (
 )
 from tidings.kernel.http.bodies import decode
 from tidings.kernel.http.errors import WrongContentTypeError
-from tidings.router.callbacks.model import Canonical, Cost, Details, RawCallback, ReadEvent, Refusal, Verified
-from tidings.router.callbacks.words import kept_code, kept_words
+from tidings.router.adapters.callback_words import kept_code, kept_words
 
 #: How far the sender's clock may be from ours.
 WINDOW: Final = timedelta(minutes=5)
@@ -50,11 +63,17 @@ _TIMESTAMP = re.compile(r"[0-9]{1,11}")
 class GenericForm:
     """Reads what `contracts.callbacks` describes."""
 
-    name = "generic"
+    name = "http"
+    reply: HookReply | None = None
 
-    def verify(self, request: RawCallback, secret: str) -> Verified | Refusal:
+    def keys(self, settings: Struct) -> Keys | None:
+        """The secret that callbacks are signed with."""
+        secret = getattr(settings, "callback_secret", None)
+        return {"secret": secret} if secret else None
+
+    async def verify(self, request: RawCallback, keys: Keys) -> Verified | Refusal:
         """Whether one of the signatures is ours."""
-        _require_json(request)
+        require_json(request)
         webhook_id = request.header(ID_HEADER)
         timestamp = request.header(TIMESTAMP_HEADER)
         given = request.header(SIGNATURE_HEADER)
@@ -78,7 +97,7 @@ class GenericForm:
             )
         offered = [word for word in given.split()[:_MOST_SIGNATURES] if word.startswith("v1,")]
         fits = False
-        for one in secret.split()[:_MOST_SECRETS]:
+        for one in keys["secret"].split()[:_MOST_SECRETS]:
             wanted = sign(one, webhook_id=webhook_id, timestamp=timestamp, body=request.body).encode()
             for word in offered:
                 fits |= hmac.compare_digest(wanted, word.encode("latin-1", "replace"))
@@ -89,9 +108,10 @@ class GenericForm:
             remedy="the signature does not fit the body and the account's callback_secret; sign the bytes as they are sent",
         )
 
-    def read(self, raw: bytes, *, received_at: datetime) -> list[ReadEvent]:
+    def read(self, request: RawCallback, _: Keys) -> Reading:
         """The events, in the order in which they stand."""
-        return [_event(event, received_at) for event in decode(raw, Callback).events]
+        events = decode(request.body, Callback).events
+        return Reading(events=[_event(event, request.received_at) for event in events])
 
 
 def _event(event: CallbackEvent, received_at: datetime) -> ReadEvent:
@@ -124,7 +144,8 @@ def _short(name: str) -> str:
     return name if len(name) <= _MOST_MESSAGE_ID else "sha256:" + hashlib.sha256(name.encode()).hexdigest()
 
 
-def _require_json(request: RawCallback) -> None:
+def require_json(request: RawCallback) -> None:
+    """A `WrongContentTypeError` for what is not said to be plain JSON."""
     kind = (request.header("content-type") or "").partition(";")[0].strip().lower()
     if kind != "application/json" and not (kind.startswith("application/") and kind.endswith("+json")):
         raise WrongContentTypeError

@@ -1,0 +1,87 @@
+"""How the router and notify meet over what people write back: who wrote, who wants no more, what is answered."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal, Protocol
+
+from tidings.contracts.tenants import Channel
+from tidings.kernel.addresses import NormalisedAddress
+from tidings.kernel.db import TenantTx
+from tidings.kernel.ids import NotificationId, RecipientId, TenantId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wrote:
+    """Somebody who wrote."""
+
+    channel: Channel
+    address: NormalisedAddress = field(repr=False)
+    #: As the vendor shows them.
+    name: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """Somebody wants no more messages at an address, or wants them again."""
+
+    channel: Channel
+    address: NormalisedAddress = field(repr=False)
+    recipient_id: RecipientId | None
+    #: The word that they wrote, as the list of keywords has it, and its language.
+    keyword: str
+    language: str
+    conversation_id: str
+    at: datetime
+
+
+class Correspondents(Protocol):
+    """What notify offers for what people write; all of it joins the caller's transaction."""
+
+    async def find(self, tx: TenantTx, wrote: Sequence[Wrote]) -> list[RecipientId | None]:
+        """Who has that address, in the same order; where several have it, the one that was written to last."""
+        ...
+
+    async def ensure(self, tx: TenantTx, wrote: Sequence[Wrote]) -> list[RecipientId]:
+        """The same; whoever is not known is made, as an anonymous recipient with that address."""
+        ...
+
+    async def stop(self, tx: TenantTx, wishes: Sequence[Wish]) -> None:
+        """Suppress each address for its channel, reason `opt_out`, and announce `optout.recorded.v1`; doing it again changes nothing."""
+        ...
+
+    async def start(self, tx: TenantTx, wishes: Sequence[Wish]) -> list[bool]:
+        """Release what was suppressed as `opt_out`; whether there was anything. Nothing else is released by it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """An answer within a conversation."""
+
+    conversation_id: str
+    recipient_id: RecipientId
+    channel: Channel
+    text: str = field(repr=False)
+    #: The same for the same order, so that it is sent once.
+    idempotency_key: str
+    actor: str
+    is_test: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replied:
+    """What became of it: a notification like any other, through all gates."""
+
+    notification_id: NotificationId
+    #: False: the same order was given before.
+    created: bool
+    status: Literal["queued", "scheduled", "suppressed", "expired", "failed"]
+
+
+class Replier(Protocol):
+    """What notify offers to those who answer."""
+
+    async def reply(self, tenant_id: TenantId, reply: Reply) -> Replied:
+        """Order it; it is accepted when this returns. A refusal says what is wrong with it."""
+        ...

@@ -1,0 +1,76 @@
+"""What an adapter declares about itself: one `AdapterKind` in each adapter's file, all that the rest knows of it."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+from tidings.contracts.adapters import Adapter, Capabilities
+from tidings.contracts.callback_forms import CallbackForm, Canonical, Reading
+from tidings.kernel.clock import Clock
+from tidings.router.adapters.dkim import FindSigners
+from tidings.router.adapters.egress import Guard, anywhere
+
+#: Takes what a vendor says over the adapter's own connection; it is durable when this returns.
+Hear: TypeAlias = Callable[[Reading], Awaitable[None]]
+#: What a vendor's bill counts.
+PriceUnit: TypeAlias = Literal["message", "segment", "minute"]
+
+
+async def nobody_hears(_: Reading) -> None:
+    """For adapters that are opened to ask something, and not to listen."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What an adapter is given beside its settings."""
+
+    clock: Clock
+    #: Whether an address may be connected to; a tenant's own accounts get a strict one.
+    guard: Guard = anywhere
+    #: Whose keys sign a tenant's mail; the account's own where this is None.
+    find_signers: FindSigners | None = None
+    #: Who is told what the vendor says by itself.
+    hear: Hear = nobody_hears
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatusSeed:
+    """What one of the vendor's codes means, until somebody says otherwise in the status map."""
+
+    #: As an outcome's or an event's code has it; an event without one has its word.
+    code: str
+    canonical: Canonical
+    #: A word of ours: `invalid_address`, `hard_bounce`, `soft_bounce` and `complaint` have consequences for the address.
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdapterKind:
+    """One kind of adapter."""
+
+    #: In accounts, policies, hooks: `whatsapp_cloud`.
+    name: str
+    #: For people: `WhatsApp (Meta Cloud API)`.
+    title: str
+    channels: frozenset[str]
+    capabilities: Capabilities
+    #: Read strictly: unknown keys are refused.
+    settings: type[msgspec.Struct]
+    #: Settings that are secret, by their names.
+    credential_fields: tuple[str, ...]
+    #: The one that a secret of plain text fills; dots lead inwards.
+    main_credential: str
+    make: Callable[[Any, Surroundings], Adapter]
+    #: What its price list counts.
+    prices: tuple[PriceUnit, ...] = ("message",)
+    #: Capabilities that each account's settings decide.
+    by_settings: frozenset[str] = frozenset()
+    #: How it tells later what became of messages, and what people wrote; None where it does not, or over its own connection.
+    callbacks: CallbackForm | None = None
+    #: How that is proven, in a few words: `X-Twilio-Signature: HMAC-SHA1 over the address and all fields`.
+    proof: str | None = None
+    statuses: tuple[StatusSeed, ...] = ()
+    #: The vendor speaks over the adapter's own connection: it is kept open though nothing is sent.
+    listens: bool = False

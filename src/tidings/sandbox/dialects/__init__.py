@@ -1,0 +1,1 @@
+"""Vendors' real protocols, as the sandbox speaks them: one file each."""

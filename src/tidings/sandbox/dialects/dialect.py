@@ -1,0 +1,86 @@
+"""What one vendor's protocol is to the sandbox: its requests, its answers, its callbacks."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal, Protocol, TypeAlias
+
+from tidings.sandbox.answers import Answer, Request
+from tidings.sandbox.hooks import Hook
+from tidings.sandbox.receipts import Receipt
+
+#: Why the vendor says no, to be put into its own words.
+Trouble: TypeAlias = Literal["invalid_recipient", "blocked", "throttled", "unavailable", "unauthorised"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A message that the vendor was asked to send."""
+
+    channel: str
+    sender: str = field(repr=False)
+    to: tuple[str, ...] = field(repr=False)
+    #: What the vendor knows a repeat by; empty where it knows none.
+    key: str = ""
+    #: What the page shows of it, where the dialect says so; otherwise the page looks in the body for usual names.
+    subject: str | None = field(default=None, repr=False)
+    text: str | None = field(default=None, repr=False)
+    html: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What a person writes back."""
+
+    #: The vendor's id of it.
+    id: str
+    channel: str
+    #: Their address, and where they write to.
+    sender: str = field(repr=False)
+    to: str
+    text: str = field(repr=False)
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """A request to a hook, as the vendor makes it."""
+
+    method: str = "POST"
+    url: str
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    body: bytes = field(default=b"", repr=False)
+    #: Whose receipts it carries; none for what a person wrote.
+    receipts: Sequence[Receipt] = ()
+
+
+class Dialect(Protocol):
+    """One vendor's protocol; its API is under `/{name}/` of the sandbox."""
+
+    @property
+    def name(self) -> str:
+        """As the adapter is called."""
+        ...
+
+    def read(self, request: Request) -> Asked | Answer:
+        """What is to be sent; or the answer to whatever else it was: a question, bad credentials, nonsense.
+
+        The path of the request begins behind `/{name}`.
+        """
+        ...
+
+    def accepted(self, asked: Asked, message_id: str) -> Answer:
+        """The vendor has taken it, under this id of the sandbox or one that is made of it."""
+        ...
+
+    def refused(self, asked: Asked, trouble: Trouble, *, retry_after: int | None = None) -> Answer:
+        """The vendor's own words for that."""
+        ...
+
+    def receipts(self, receipts: Sequence[Receipt], hook: Hook, now: datetime) -> Sequence[Call]:
+        """Callbacks that tell these, signed with the hook's secret; a forged one with another."""
+        ...
+
+    def inbound(self, said: Said, hook: Hook, now: datetime) -> Call | None:
+        """The callback that tells what somebody wrote; None where this vendor tells none."""
+        ...
