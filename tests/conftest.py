@@ -1,5 +1,6 @@
 """Fixtures that every folder of tests may use."""
 
+import gc
 import json
 from collections.abc import AsyncIterator
 
@@ -8,6 +9,7 @@ import pytest_asyncio
 from hypothesis import settings
 
 from tests.support.postgres import RunningServer, TestDatabase, TestServer
+from tests.support.run_folder import RunFolder
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database
 from tidings.kernel.ids import TENANT, TenantId
@@ -16,23 +18,68 @@ from tidings.kernel.ids import TENANT, TenantId
 settings.register_profile("tidings", deadline=None)
 settings.load_profile("tidings")
 
+_folder: RunFolder | None = None
 _running: RunningServer | None = None
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Start the run's Postgres in the controlling process, unless only unit tests were asked for."""
-    global _running  # noqa: PLW0603  # pytest's hooks have no other place between configure and unconfigure
+    global _folder, _running  # noqa: PLW0603  # pytest's hooks have no other place between configure and unconfigure
+    gc.disable()  # Until all is collected: hardly anything of it is garbage.
     if hasattr(config, "workerinput") or config.option.collectonly:
         return
+    _folder = RunFolder()
     if config.args and all("tests/unit" in argument for argument in config.args):
         return
     _running = RunningServer.start()
 
 
 def pytest_unconfigure() -> None:
-    """Stop it."""
+    """Stop it, and leave nothing behind."""
     if _running is not None:
         _running.stop()
+    if _folder is not None:
+        _folder.remove()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object | None:
+    """What `--dist loadgroup` asks for."""
+    if config.getoption("dist") != "loadgroup":
+        return None
+    from tests.support.scheduling import GroupScheduling
+
+    return GroupScheduling(config, log)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep the tests that share something of their file on one worker: two would make it twice."""
+    for item in items:
+        if item.get_closest_marker("xdist_group") is None and _shares_with_its_file(item):
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Look for garbage from now on, but never again among what was imported and collected: that took a third of the run."""
+    if hasattr(session.config, "workerinput"):
+        from tests.support.scheduling import write_groups
+
+        write_groups(session.items)
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(5_000, 20, 50)
+    gc.enable()
+
+
+def _shares_with_its_file(item: pytest.Item) -> bool:
+    known = getattr(item, "_fixtureinfo", None)
+    return known is not None and any(
+        fixture.scope == "module" and not name.startswith("_")
+        for name, fixtures in known.name2fixturedefs.items()
+        for fixture in fixtures
+    )
 
 
 @pytest.hookimpl(optionalhook=True)

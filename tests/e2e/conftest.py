@@ -1,15 +1,22 @@
 """Fixtures for tests that start real processes."""
 
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.support.used_data_dir import new_data_dir, used_data_dir
+
 
 @pytest.fixture
 def data_dir() -> Iterator[Path]:
-    """A new data dir at a place that every user can reach."""
-    with tempfile.TemporaryDirectory(prefix="tidings-e2e-", ignore_cleanup_errors=True) as folder:
-        Path(folder).chmod(0o711)
-        yield Path(folder) / "data"
+    """Where nothing is yet, at a place that every user can reach."""
+    with new_data_dir() as place:
+        yield place
+
+
+@pytest.fixture
+def used_dir() -> Iterator[Path]:
+    """A data dir of the test's own that has been started before."""
+    with used_data_dir() as place:
+        yield place

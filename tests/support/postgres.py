@@ -103,6 +103,8 @@ class RunningServer:
                 "full_page_writes": "off",
                 "synchronous_commit": "off",
                 "max_connections": "300",
+                # It may be kept in memory.
+                "max_wal_size": "256MB",
             },
         )
 

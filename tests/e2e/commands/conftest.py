@@ -1,16 +1,16 @@
-"""One running Tidings for a whole file of commands, and a way to type them."""
+"""One running Tidings for all these commands, and a way to type them."""
 
+import contextlib
 import json
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.support.running import PATIENCE, RunningTidings, clean_environment
+from tests.support.used_data_dir import running_tidings
 
 #: The console script for every line of words on stdin; exit code, stdout and stderr as a line on stdout.
 _TYPIST = """
@@ -80,12 +80,17 @@ class Operator:
         return done.stderr.strip().removeprefix("tidings: ")
 
 
-@pytest.fixture(scope="module")
+@contextlib.contextmanager
+def operating() -> Iterator[Operator]:
+    """An operator of a Tidings that nobody else uses."""
+    with running_tidings() as running:
+        operator = Operator(running)
+        yield operator
+        operator.leave()
+
+
+@pytest.fixture(scope="package")
 def operator() -> Iterator[Operator]:
-    """An operator of a Tidings that this file has for itself."""
-    with tempfile.TemporaryDirectory(prefix="tidings-e2e-", ignore_cleanup_errors=True) as folder:
-        Path(folder).chmod(0o711)
-        with RunningTidings(Path(folder) / "data") as running:
-            operator = Operator(running)
-            yield operator
-            operator.leave()
+    """One for all files: a test that changes what others rely on makes a tenant of its own for it."""
+    with operating() as somebody:
+        yield somebody

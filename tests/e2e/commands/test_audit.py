@@ -2,11 +2,20 @@
 
 import asyncio
 import json
+from collections.abc import Iterator
 
 import asyncpg
+import pytest
 
-from tests.e2e.commands.conftest import Operator
+from tests.e2e.commands.conftest import Operator, operating
 from tidings.operations.embedded import DataDir
+
+
+@pytest.fixture(scope="module")
+def operator() -> Iterator[Operator]:
+    """One whose audit is not relied on by others: it is tampered with."""
+    with operating() as somebody:
+        yield somebody
 
 
 def owner_url(operator: Operator) -> str:

@@ -1,6 +1,10 @@
 """`tidings channel` at the keyboard of a running Tidings."""
 
+import pytest
+
 from tests.e2e.commands.conftest import Operator
+
+pytestmark = pytest.mark.xdist_group("commands")
 
 
 def test_channels_are_listed_changed_and_tested(operator: Operator) -> None:
@@ -35,17 +39,21 @@ def test_what_is_not_possible_is_said_in_one_line(operator: Operator) -> None:
 
 def test_ones_own_account_is_set_and_rotated(operator: Operator) -> None:
     """The vendor is on loopback, which is nobody's to reach unless the operator opens it: the check says so."""
-    tenant_id = operator.running.demo["tenant_id"]
-    folder = operator.running.data_dir / "secrets" / tenant_id
+    (tenant,) = operator.gets("tenant", "create", "with-its-own-account")
+    as_them = ("--key", operator.gets("api-key", "create", "theirs", "--tenant", tenant["id"])["key"])
+    folder = operator.running.data_dir / "secrets" / tenant["id"]
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("one.json", "two.json"):
         (folder / name).write_text('{"host": "127.0.0.1", "port": 9, "security": "none"}')
         (folder / name).chmod(0o644)
     folder.chmod(0o755)
-    operator.reads("channel", "set", "email", "--account", "smtp=file://one.json")
+    operator.reads(
+        *("channel", "set", "email", "--vendor", "smtp", "--from", "them@example.test"),
+        *("--account", "smtp=file://one.json", *as_them),
+    )
 
-    refused = operator.is_refused("channel", "rotate", "email", "file://two.json")
-    rotated = operator.gets("channel", "rotate", "email", "file://two.json", "--no-check")
+    refused = operator.is_refused("channel", "rotate", "email", "file://two.json", *as_them)
+    rotated = operator.gets("channel", "rotate", "email", "file://two.json", "--no-check", *as_them)
 
     assert "not one that we may connect to" in refused
     assert {c["secret_ref"]: c["status"] for c in rotated["channel"]["credentials"]} == {

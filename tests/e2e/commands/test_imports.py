@@ -3,7 +3,11 @@
 import csv
 from pathlib import Path
 
+import pytest
+
 from tests.e2e.commands.conftest import Operator
+
+pytestmark = pytest.mark.xdist_group("commands")
 
 
 def test_a_list_is_taken_in_counted_and_taken_out(operator: Operator, tmp_path: Path) -> None:

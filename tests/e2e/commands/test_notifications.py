@@ -6,9 +6,12 @@ import sys
 from pathlib import Path
 
 import httpx
+import pytest
 
 from tests.e2e.commands.conftest import Operator
 from tests.support.running import TIDINGS, clean_environment, wait_until
+
+pytestmark = pytest.mark.xdist_group("commands")
 
 ORDER = {
     "order_number": "A-1001",
@@ -27,14 +30,14 @@ def variables(folder: Path) -> str:
 def test_send_and_wait(operator: Operator, tmp_path: Path) -> None:
     """What became of it is shown, and it is at the sandbox."""
     said = operator.reads(
-        *("send", "laila@example.test", "--template", "order_confirmation", "--channel", "email"),
+        *("send", "waited-for@example.test", "--template", "order_confirmation", "--channel", "email"),
         *("--variables", variables(tmp_path), "--name", "Laila", "--locale", "fa-AF", "--wait"),
     )
 
     assert "  delivered  email · order_confirmation" in said
     assert "Timeline" in said
     found = httpx.get(
-        f"{operator.running.demo['sandbox_url']}/messages", params={"to": "laila@example.test"}
+        f"{operator.running.demo['sandbox_url']}/messages", params={"to": "waited-for@example.test"}
     ).json()["messages"]
     assert len(found) == 1
     assert 'dir="rtl"' in found[0]["html"]

@@ -5,7 +5,11 @@ import stat
 import zipfile
 from pathlib import Path
 
+import pytest
+
 from tests.e2e.commands.conftest import Operator
+
+pytestmark = pytest.mark.xdist_group("commands")
 
 ORDER = {
     "order_number": "A-1001",

@@ -3,10 +3,14 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.e2e.commands.conftest import Operator
 from tests.support.bundles import bundle, facts
 from tests.support.pictures import png
 from tidings.cli.template_folder import write_folder
+
+pytestmark = pytest.mark.xdist_group("commands")
 
 
 def files(key: str, **changes: bytes) -> dict[str, bytes]:

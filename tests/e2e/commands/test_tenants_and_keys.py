@@ -3,9 +3,12 @@
 from typing import Any
 
 import httpx
+import pytest
 
 from tests.e2e.commands.conftest import Operator
 from tests.support.running import wait_until
+
+pytestmark = pytest.mark.xdist_group("commands")
 
 
 def call(operator: Operator, key: str) -> httpx.Response:
@@ -27,7 +30,7 @@ def test_a_tenant_s_life(operator: Operator) -> None:
     (made,) = operator.gets("tenant", "create", "acme", "--name", "Acme Ltd", "--timezone", "Asia/Kabul")
     assert (made["slug"], made["status"], made["default_timezone"]) == ("acme", "active", "Asia/Kabul")
     listed = operator.gets("tenant", "list")
-    assert [tenant["slug"] for tenant in listed] == ["acme", "demo"]
+    assert [slug for tenant in listed if (slug := tenant["slug"]) in {"acme", "demo"}] == ["acme", "demo"]
     assert "Acme Ltd" in operator.reads("tenant", "list")
     (by_slug,), (by_id,) = (
         operator.gets("tenant", "show", "acme"),

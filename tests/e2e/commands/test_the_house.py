@@ -7,6 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import asyncpg
+import pytest
 
 from tests.e2e.commands.conftest import Operator
 from tests.support.running import PATIENCE, TIDINGS, clean_environment, run_tidings
@@ -14,6 +15,8 @@ from tidings.contracts.tenants import TenantFrozen
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.events import envelope_of, new_event
 from tidings.kernel.ids import DEAD_LETTER
+
+pytestmark = pytest.mark.xdist_group("commands")
 
 
 def test_the_schema(operator: Operator) -> None:
@@ -58,7 +61,8 @@ def test_flags_and_settings_and_dead_letters_are_shown(operator: Operator) -> No
 def test_break_glass(operator: Operator) -> None:
     """Across tenants, with a reason, which is in the audit with the one who gave it."""
     words = ("break-glass", "--reason", "looking for a lost tenant", "--sql")
-    statement = "SELECT slug FROM notification.tenants_local"
+    demo = operator.running.demo["tenant_id"]
+    statement = f"SELECT slug FROM notification.tenants_local WHERE tenant_id = '{demo}'"
 
     rows = [json.loads(line) for line in operator.reads(*words, statement, "--json").splitlines()]
     assert rows == [{"slug": "demo"}]

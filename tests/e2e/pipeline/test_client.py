@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-import tempfile
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,6 +11,7 @@ import httpx
 import pytest
 
 from tests.support.running import RunningTidings, wait_until
+from tests.support.used_data_dir import running_tidings
 from tidings.client import (
     Address,
     AsyncTidings,
@@ -38,10 +38,8 @@ pytestmark = pytest.mark.xdist_group("client")
 @pytest.fixture(scope="module")
 def running() -> Iterator[RunningTidings]:
     """A Tidings that this file has for itself."""
-    with tempfile.TemporaryDirectory(prefix="tidings-e2e-", ignore_cleanup_errors=True) as folder:
-        Path(folder).chmod(0o711)
-        with RunningTidings(Path(folder) / "data") as tidings:
-            yield tidings
+    with running_tidings() as tidings:
+        yield tidings
 
 
 @pytest.fixture

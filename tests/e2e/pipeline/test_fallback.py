@@ -1,15 +1,14 @@
 """From channel to channel: scripted vendors tell what became of each try, and the ladder goes on until one arrives."""
 
-import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
 from tests.support.running import RunningTidings, wait_until
+from tests.support.used_data_dir import running_tidings
 
 pytestmark = pytest.mark.xdist_group("client")
 
@@ -45,17 +44,15 @@ CASES = {
 @pytest.fixture(scope="module")
 def tidings() -> Iterator[RunningTidings]:
     """A Tidings that this file has for itself, whose demo tenant has a ladder for codes and a race for alerts."""
-    with tempfile.TemporaryDirectory(prefix="tidings-e2e-", ignore_cleanup_errors=True) as folder:
-        Path(folder).chmod(0o711)
-        with RunningTidings(Path(folder) / "data") as running:
-            with running.client() as client:
-                for policy in (
-                    {"use_case": "otp", "ladder": LADDER},
-                    {"use_case": "alert", "ladder": LADDER[:2], "strategy": "PARALLEL"},
-                ):
-                    made = client.post("/api/v1/router/policies", json=policy)
-                    assert made.status_code == 201, made.text
-            yield running
+    with running_tidings() as running:
+        with running.client() as client:
+            for policy in (
+                {"use_case": "otp", "ladder": LADDER},
+                {"use_case": "alert", "ladder": LADDER[:2], "strategy": "PARALLEL"},
+            ):
+                made = client.post("/api/v1/router/policies", json=policy)
+                assert made.status_code == 201, made.text
+        yield running
 
 
 @pytest.fixture(autouse=True)

@@ -1,16 +1,15 @@
 """A vendor that refuses, hangs, drops and lies: what becomes of a notification, and what its story says."""
 
 import secrets
-import tempfile
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
 from tests.support.running import RunningTidings, wait_until
+from tests.support.used_data_dir import running_tidings
 
 pytestmark = pytest.mark.xdist_group("client")
 
@@ -29,13 +28,11 @@ FAULTS = {
 @pytest.fixture(scope="module")
 def tidings() -> Iterator[RunningTidings]:
     """A Tidings that this file has for itself."""
-    with tempfile.TemporaryDirectory(prefix="tidings-e2e-", ignore_cleanup_errors=True) as folder:
-        Path(folder).chmod(0o711)
-        with RunningTidings(Path(folder) / "data") as running:
-            yield running
-            # A stop would wait for the vendor that hangs.
-            running.kill()
-            running.await_nobody_left()
+    with running_tidings() as running:
+        yield running
+        # A stop would wait for the vendor that hangs.
+        running.kill()
+        running.await_nobody_left()
 
 
 @pytest.fixture(autouse=True)

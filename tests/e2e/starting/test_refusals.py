@@ -49,23 +49,21 @@ def test_a_foreign_data_dir(data_dir: Path) -> None:
     assert [entry.name for entry in data_dir.iterdir()] == ["holiday.jpg"]
 
 
-def test_a_data_dir_in_use(data_dir: Path) -> None:
+def test_a_data_dir_in_use(used_dir: Path) -> None:
     """The other process is named."""
-    with RunningTidings(data_dir) as tidings:
-        said = one_line(data_dir, "--port", "0")
+    with RunningTidings(used_dir) as tidings:
+        said = one_line(used_dir, "--port", "0")
 
     assert f"pid {tidings.process.pid}" in said
 
 
-def test_a_newer_schema(data_dir: Path) -> None:
+def test_a_newer_schema(used_dir: Path) -> None:
     """An older Tidings does not touch what a newer one has made."""
-    with RunningTidings(data_dir):
-        pass
-    done = run_tidings("migrate", "status", "--data-dir", str(data_dir))
+    done = run_tidings("migrate", "status", "--data-dir", str(used_dir))
     assert done.returncode == 0, done.stderr
-    with RunningTidings(data_dir) as tidings:
+    with RunningTidings(used_dir) as tidings:
         url = tidings.demo["database_url"]
-        owner = _owner_url(data_dir, url)
+        owner = _owner_url(used_dir, url)
 
         async def from_the_future() -> None:
             connection = await asyncpg.connect(owner)
@@ -78,7 +76,7 @@ def test_a_newer_schema(data_dir: Path) -> None:
 
         asyncio.run(from_the_future())
 
-    said = one_line(data_dir, "--port", "0")
+    said = one_line(used_dir, "--port", "0")
 
     assert "newer than this Tidings" in said
 

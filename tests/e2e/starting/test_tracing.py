@@ -32,12 +32,12 @@ def collector() -> Iterator[tuple[str, list[bytes]]]:
     server.server_close()
 
 
-def test_a_request_becomes_a_span(data_dir: Path, collector: tuple[str, list[bytes]]) -> None:
+def test_a_request_becomes_a_span(used_dir: Path, collector: tuple[str, list[bytes]]) -> None:
     """It carries the caller's trace and no secret; the last spans are sent at the end."""
     url, received = collector
     trace_id = "4bf92f3577b34da6a3ce929d0e0e4736"
 
-    with RunningTidings(data_dir, TIDINGS_OTLP_URL=url) as tidings:
+    with RunningTidings(used_dir, TIDINGS_OTLP_URL=url) as tidings:
         with tidings.client(traceparent=f"00-{trace_id}-00f067aa0ba902b7-01") as client:
             answer = client.get("/api/v1/tenant")
         key = tidings.demo["api_key"]

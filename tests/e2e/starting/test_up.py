@@ -61,20 +61,20 @@ def test_a_second_start_keeps_everything(data_dir: Path) -> None:
     assert len(tenants) == 1
 
 
-def test_a_lost_demo_file_is_written_anew(data_dir: Path) -> None:
+def test_a_lost_demo_file_is_written_anew(used_dir: Path) -> None:
     """The tenant stays; the keys are new, because only their hashes were kept."""
-    with RunningTidings(data_dir) as first:
+    with RunningTidings(used_dir) as first:
         before = first.demo
-    (data_dir / "demo.json").unlink()
-    with RunningTidings(data_dir) as second, second.client() as client:
+    (used_dir / "demo.json").unlink()
+    with RunningTidings(used_dir) as second, second.client() as client:
         assert client.get("/api/v1/tenant").status_code == 200
         assert second.demo["tenant_id"] == before["tenant_id"]
         assert second.demo["api_key"] != before["api_key"]
 
 
-def test_kill_9_leaves_nothing_behind_and_loses_nothing(data_dir: Path) -> None:
+def test_kill_9_leaves_nothing_behind_and_loses_nothing(used_dir: Path) -> None:
     """The database ends by itself; the next start finds all that was answered."""
-    with RunningTidings(data_dir) as first:
+    with RunningTidings(used_dir) as first:
         with first.client() as client:
             made = client.post(
                 "/api/v1/api-keys", json={"name": "made before the kill", "role": "tenant.viewer"}
@@ -82,7 +82,7 @@ def test_kill_9_leaves_nothing_behind_and_loses_nothing(data_dir: Path) -> None:
             assert made.status_code == 201, made.text
         first.kill()
         first.await_nobody_left()
-    with RunningTidings(data_dir) as second, second.client() as client:
+    with RunningTidings(used_dir) as second, second.client() as client:
         names = [key["name"] for key in client.get("/api/v1/api-keys").json()["items"]]
 
         assert "made before the kill" in names
@@ -90,9 +90,9 @@ def test_kill_9_leaves_nothing_behind_and_loses_nothing(data_dir: Path) -> None:
         second.await_nobody_left()
 
 
-def test_kill_9_of_everything_at_once_is_recovered_from(data_dir: Path) -> None:
+def test_kill_9_of_everything_at_once_is_recovered_from(used_dir: Path) -> None:
     """As after a power cut: Postgres too is gone without a word, its pid file still there."""
-    with RunningTidings(data_dir) as first:
+    with RunningTidings(used_dir) as first:
         with first.client() as client:
             client.post("/api/v1/api-keys", json={"name": "before the cut", "role": "tenant.viewer"})
         for process in [
@@ -102,13 +102,14 @@ def test_kill_9_of_everything_at_once_is_recovered_from(data_dir: Path) -> None:
             process.kill()
         first.process.wait()
         first.await_nobody_left()
-    with RunningTidings(data_dir) as second, second.client() as client:
+    with RunningTidings(used_dir) as second, second.client() as client:
         assert "before the cut" in client.get("/api/v1/api-keys").text
 
 
-def test_a_killed_postgres_is_seen_by_readyz(data_dir: Path) -> None:
+def test_a_killed_postgres_is_seen_by_readyz(used_dir: Path) -> None:
     """It says which part is not ready; the process itself goes on answering."""
-    with RunningTidings(data_dir) as tidings, tidings.client() as client:
+    with RunningTidings(used_dir) as tidings, tidings.client() as client:
+        (used_dir / "postgres" / "PG_VERSION").unlink()  # Or it would be started again before we look.
         for child in psutil.Process(tidings.process.pid).children():
             child.kill()
 

@@ -1,15 +1,15 @@
-"""One data dir for all these tests of a worker: only the first start has to make a database."""
+"""One data dir for all these tests of a worker."""
 
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.support.used_data_dir import used_data_dir
 
-@pytest.fixture(scope="session")
+
+@pytest.fixture(scope="package")
 def data_dir() -> Iterator[Path]:
-    """At a place that every user can reach."""
-    with tempfile.TemporaryDirectory(prefix="tidings-e2e-", ignore_cleanup_errors=True) as folder:
-        Path(folder).chmod(0o711)
-        yield Path(folder) / "data"
+    """It has been started before."""
+    with used_data_dir() as place:
+        yield place

@@ -12,6 +12,7 @@ import pytest
 from tests.e2e.surviving.books import assert_nothing_is_lost_or_doubled
 from tests.e2e.surviving.writing import Writer
 from tests.support.running import RunningTidings, run_tidings, wait_until
+from tests.support.used_data_dir import copy_used
 
 pytestmark = pytest.mark.xdist_group("surviving")
 
@@ -55,6 +56,7 @@ def _fill(disk: Path) -> Path:
 @needs_mount
 def test_a_full_disk_is_told_and_survived(small_disk: Path) -> None:
     """Writes are refused with a clear problem; with room again everything goes on, and nothing is lost."""
+    copy_used(small_disk / "data")
     with RunningTidings(small_disk / "data") as tidings:
         with Writer(tidings) as writer:
             writer.await_more(10)
@@ -91,8 +93,7 @@ def test_a_start_on_a_full_disk_says_so(small_disk: Path) -> None:
 @needs_mount
 def test_a_data_dir_that_is_read_only_says_so(small_disk: Path) -> None:
     """A new one and one that was used before."""
-    with RunningTidings(small_disk / "data"):
-        pass
+    copy_used(small_disk / "data")
     subprocess.run([_MOUNT, "-o", "remount,ro", str(small_disk)], check=True)
 
     for folder in ("data", "other"):

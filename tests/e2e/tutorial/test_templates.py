@@ -4,7 +4,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.running import PATIENCE, RunningTidings, clean_environment
+from tests.support.used_data_dir import running_tidings
 
 PAGE = Path(__file__).parents[3] / "docs" / "tutorial-templates.md"
 _BLOCK = re.compile(r"^```(sh|text)\n(.*?)^```$|^## ([^\n]+)$", re.MULTILINE | re.DOTALL)
@@ -75,10 +75,8 @@ def run(typed: list[Step], folder: Path, running: RunningTidings) -> list[str]:
 @pytest.fixture(scope="module")
 def running() -> Iterator[RunningTidings]:
     """One for both ways: each makes a tenant of its own."""
-    with tempfile.TemporaryDirectory(prefix="tidings-e2e-", ignore_cleanup_errors=True) as folder:
-        Path(folder).chmod(0o711)
-        with RunningTidings(Path(folder) / "data") as running:
-            yield running
+    with running_tidings() as running:
+        yield running
 
 
 @pytest.mark.skipif(not shutil.which("curl"), reason="needs curl, as the page does")

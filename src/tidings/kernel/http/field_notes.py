@@ -14,8 +14,10 @@ _MARK = re.compile(r"^[ \t]*#: ", re.MULTILINE)
 def describe_fields(components: dict[str, Any], types: Iterable[Any]) -> None:
     """Add the notes of every struct among `types` to its schema; a description that is there stays."""
     for kind in _structs(types):
-        for field, schema in components.get(kind.__name__, {}).get("properties", {}).items():
-            text = notes_of(kind).get(field)
+        described = components.get(kind.__name__, {}).get("properties", {})
+        notes = notes_of(kind) if described else {}
+        for field, schema in described.items():
+            text = notes.get(field)
             if text is not None:
                 # Beside a reference too: JSON Schema 2020-12 allows it.
                 schema.setdefault("description", text)

@@ -143,7 +143,8 @@ class DispatchJob:
         """Dispatch all that is ready now, then return; how many that were."""
         done = 0
         while True:
-            self._began = float("-inf")
+            # Whoever drains waits for nothing: neither for more to come together nor beside what is urgent.
+            self._began = self._idle_until = float("-inf")
             claimed = await self._claim()
             if not claimed:
                 return done

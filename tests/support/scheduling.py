@@ -1,0 +1,38 @@
+"""Which tests stay together on one worker: those of one `xdist_group`.
+
+pytest-xdist 3.8 tells its controller the groups by changing the ids of tests, which pytest 9.2 takes no notice of:
+every test then goes anywhere, and what a file shares is made by each worker. So the workers write the groups down.
+"""
+
+import json
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]  # it has no types
+
+
+def write_groups(items: list[pytest.Item]) -> None:
+    """By a worker, when it has collected; all collect the same."""
+    marked = {item.nodeid: item.get_closest_marker("xdist_group") for item in items}
+    groups = {nodeid: mark.args[0] for nodeid, mark in marked.items() if mark is not None}
+    draft = _file().with_suffix(f".{os.getpid()}")
+    draft.write_text(json.dumps(groups))
+    draft.replace(_file())
+
+
+class GroupScheduling(LoadScopeScheduling):  # type: ignore[misc]  # nor has its class
+    """Gives every worker one group after the other, the largest first, and at last the tests of none."""
+
+    _groups: dict[str, str] | None = None
+
+    def _split_scope(self, nodeid: str) -> str:
+        if self._groups is None:
+            self._groups = json.loads(_file().read_text())
+        return self._groups.get(nodeid, nodeid)
+
+
+def _file() -> Path:
+    """In the folder of the run, which is the workers', too."""
+    return Path(tempfile.gettempdir()) / "groups.json"
