@@ -2,8 +2,12 @@
 
 from pathlib import Path
 
+import msgspec
+
 from tidings import settings
+from tidings.contracts.adapters import Capabilities
 from tidings.kernel.metrics import Metrics
+from tidings.router.adapters.registry import ADAPTERS
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -51,7 +55,47 @@ This page is written by `make docs`.
 """
 
 
-PAGES = {"settings.md": settings_page, "metrics.md": metrics_page}
+def adapters_page() -> str:
+    """Every kind of adapter with what it declares about itself, as tables."""
+    can, need = [], []
+    for kind in (ADAPTERS[name] for name in sorted(ADAPTERS)):
+        channels = ", ".join(sorted(kind.channels))
+        cells = " | ".join(
+            "by settings" if name in kind.by_settings else "yes" if value else ""
+            for name, value in msgspec.to_builtins(kind.capabilities).items()
+        )
+        can.append(f"| `{kind.name}` | {kind.title} | {channels} | {cells} | {', '.join(kind.prices)} |")
+        credentials = ", ".join(f"`{name}`" for name in kind.credential_fields)
+        told = kind.proof or ("over its own connection" if kind.listens else "")
+        need.append(f"| `{kind.name}` | {credentials} | {told} | {len(kind.statuses) or ''} |")
+    names = " | ".join(name.replace("_", " ") for name in msgspec.to_builtins(Capabilities()))
+    rows, others = "\n".join(can), "\n".join(need)
+    return f"""# Adapters
+
+What each kind of adapter can do, as it declares it itself.
+`GET /api/v1/router/adapters/kinds` and `tidings adapter kinds` tell the same, with the adapters of packages that are installed beside Tidings.
+[Vendors](vendors/README.md) has a page for each: how to set it up, its settings, its hook, its codes.
+[Adding an adapter](adding-an-adapter.md) says how to write one, [conformance](conformance.md) what all of them are asked.
+This page is written by `make docs`.
+
+| adapter | vendor | channels | {names} | priced by |
+|---|---|---|{"---|" * len(msgspec.to_builtins(Capabilities()))}---|
+{rows}
+
+`html`: takes HTML beside the text. `attachments`: takes files. `idempotent`: a repeat is recognised by its id.
+`receipts`: tells later what became of a message. `cancel`: a message that was taken can be called back. `inbound`: people can write back.
+
+## What they need, and how their callbacks are proven
+
+| adapter | secret settings | proof of callbacks | codes with a meaning |
+|---|---|---|---|
+{others}
+
+What a code means is a line of the [status map](status-map.md), seeded from these and yours to change.
+"""
+
+
+PAGES = {"settings.md": settings_page, "metrics.md": metrics_page, "adapters.md": adapters_page}
 
 
 def main() -> None:

@@ -105,3 +105,12 @@ class Cancels(Protocol):
         True: the vendor has said that it sends this one no more. False: too late, unknown, or no answer.
         """
         ...
+
+
+@runtime_checkable
+class DryCalls(Protocol):
+    """An adapter whose vendor can be asked what it would say to a message, without sending it."""
+
+    async def dry_call(self, message: OutboundMessage) -> Outcome:
+        """What it would say; nothing is sent, and nothing a vendor does makes it raise."""
+        ...

@@ -127,6 +127,8 @@ class HttpPlayer:
     refused_code: str
     retry_after: timedelta | None = None
     examples: Sequence[Example] = ()
+    #: It says in words of its own why it refuses; False where a status is all that it has.
+    has_words: bool = True
 
     @asynccontextmanager
     async def play(self, case: str) -> AsyncIterator[dict[str, Any]]:

@@ -20,8 +20,9 @@ USUAL: Mapping[str, Verdict] = {
     "2xx": "accepted",
     # A redirect that was not followed: the vendor has moved, and the settings have to.
     "3xx": "try_later",
-    # Our own credentials: nothing is wrong with the message.
+    # Our own credentials, our own bill: nothing is wrong with the message.
     "401": "try_later",
+    "402": "try_later",
     "407": "try_later",
     "408": "try_later",
     "423": "try_later",
@@ -32,7 +33,12 @@ USUAL: Mapping[str, Verdict] = {
     # A gateway that does not know what became of the request.
     "502": "unlearned",
     "504": "unlearned",
+    # The same, in the numbers of those that stand before many APIs.
+    "520": "unlearned",
+    "524": "unlearned",
 }
+#: Said by whoever stands before the vendor, and true all the same: it is too large.
+_TOO_LARGE = 413
 _LONGEST_WAIT = timedelta(days=1)
 _MOST_ID_CHARACTERS = 200
 
@@ -86,6 +92,14 @@ def verdict_of(status: int, statuses: Mapping[str, Verdict] | None = None) -> Ve
         if wide in table and (table is not own or text not in USUAL):
             return table[wide]
     return "unlearned"
+
+
+def believed(verdict: Verdict, answer: HttpAnswer, *, theirs: bool) -> Verdict:
+    """The verdict, but that only the vendor can refuse a message: a page that is not in its own words is a proxy's, or that of an
+    address which leads nowhere. Then nothing is wrong with the message.
+    """
+    strange = verdict == "refused" and not theirs and answer.status != _TOO_LARGE
+    return "try_later" if strange else verdict
 
 
 def wait_of(text: str | None, clock: Clock) -> timedelta | None:

@@ -9,7 +9,8 @@ def outcome_of_failure(error: Exception) -> Outcome:
     import aiohttp
 
     match error:
-        case NotAllowedThereError():
+        # The library wraps what the guard says.
+        case NotAllowedThereError() | aiohttp.ClientConnectorError(os_error=NotAllowedThereError()):
             return TryLater(reason="the vendor's address is not one that we may connect to", code="address")
         case aiohttp.ClientConnectorCertificateError():
             return TryLater(reason="the vendor's certificate is not one that we trust", code="tls")

@@ -163,8 +163,11 @@ class HttpSender:
             request = ask(message)
         except BadValueError as error:
             return Refused(reason=str(error), code="bad_message")
-        except (TypeError, ValueError, msgspec.MsgspecError):
+        except (TypeError, ValueError, RecursionError, msgspec.MsgspecError):
             return Refused(reason="metadata must be JSON", code="bad_message")
+        except Exception as error:  # noqa: BLE001  # our own mistake costs this message, not its whole set
+            _log.error("http.unbuildable", message_id=message.message_id, error=type(error).__name__)
+            return TryLater(reason="the message could not be built", code="internal")
         try:
             return read(await self._call(request, within), message)
         except Exception as error:  # noqa: BLE001  # whatever a vendor makes the library do, one message pays for it
@@ -173,6 +176,8 @@ class HttpSender:
 
     async def _call(self, request: VendorRequest, within: float | None) -> HttpAnswer:
         """With one clock, however many hops it takes; only for those who have a slot."""
+        if self._closed:
+            raise ConnectionAbortedError("the adapter is closed")
         session = self._session or self._open()
         usual = self._timeout_seconds
         seconds = usual if within is None else min(within, usual)

@@ -72,5 +72,6 @@ class AdapterKind:
     #: How that is proven, in a few words: `X-Twilio-Signature: HMAC-SHA1 over the address and all fields`.
     proof: str | None = None
     statuses: tuple[StatusSeed, ...] = ()
-    #: The vendor speaks over the adapter's own connection: it is kept open though nothing is sent.
+    #: The vendor speaks over the adapter's own connection: one that was made with somebody to hear connects at once, and is
+    #: kept open though nothing is sent.
     listens: bool = False

@@ -19,7 +19,7 @@ from tidings.kernel.errors import BadValueError
 from tidings.kernel.secrets import Secret
 from tidings.router.adapters.dkim import DkimSigner, FindSigners
 from tidings.router.adapters.egress import Guard
-from tidings.router.adapters.kind import AdapterKind, Surroundings
+from tidings.router.adapters.kind import AdapterKind, StatusSeed, Surroundings
 from tidings.router.adapters.mime import build
 from tidings.router.adapters.mime_headers import MailAddress
 from tidings.router.adapters.smtp_client import SmtpConnection
@@ -217,4 +217,15 @@ KIND = AdapterKind(
     credential_fields=("username", "password", "dkim[].key"),
     main_credential="password",
     make=_make,
+    # The enhanced codes of RFC 3463 and its registry. Codes of policy (5.7.x) are about us, and not about the address.
+    statuses=(
+        StatusSeed(code="5.1.1", canonical="failed_perm", reason="invalid_address"),
+        StatusSeed(code="5.1.2", canonical="failed_perm", reason="invalid_address"),
+        StatusSeed(code="5.1.3", canonical="failed_perm", reason="invalid_address"),
+        StatusSeed(code="5.1.6", canonical="failed_perm", reason="invalid_address"),
+        StatusSeed(code="5.1.10", canonical="failed_perm", reason="invalid_address"),
+        StatusSeed(code="5.2.1", canonical="failed_perm", reason="hard_bounce"),
+        StatusSeed(code="5.2.2", canonical="failed_perm", reason="soft_bounce"),
+        StatusSeed(code="5.7.1", canonical="rejected_by_provider", reason="policy"),
+    ),
 )
