@@ -1,0 +1,191 @@
+"""Meta as the sandbox plays it, and the adapter that takes it for real."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+import pytest
+
+from tests.support.vendors import MESSAGE
+from tidings.contracts.adapters import Adapter
+from tidings.contracts.callback_forms import RawCallback, Refusal, Verified
+from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater, VendorTemplate
+from tidings.kernel.clock import SystemClock
+from tidings.router.adapters.kind import Surroundings
+from tidings.router.adapters.whatsapp_cloud import KIND, WhatsAppSettings
+from tidings.router.adapters.whatsapp_cloud_callbacks import WhatsAppForm
+from tidings.sandbox.answers import Answer, Request
+from tidings.sandbox.dialects.dialect import Asked, Call, Said, Trouble
+from tidings.sandbox.dialects.whatsapp_cloud import WhatsAppDialect
+from tidings.sandbox.hooks import Hook
+from tidings.sandbox.http_server import HttpSandbox
+from tidings.sandbox.receipts import Receipt
+from tidings.sandbox.scripts import Beat
+
+NUMBER = "106540352242922"
+TEXT = replace(MESSAGE, channel="whatsapp", to="+93701234567", html=None)
+HOOK = Hook(url="http://127.0.0.1:1/hooks/whatsapp_cloud/adcfg_1", secret="app-secret")
+NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
+FORM = WhatsAppForm()
+KEYS = {"secret": "app-secret", "verify_token": ""}
+ASKED = Asked(channel="whatsapp", sender=NUMBER, to=("+93701234567",))
+
+
+@asynccontextmanager
+async def account(dialect: WhatsAppDialect, trouble: Trouble | None = None) -> AsyncIterator[Adapter]:
+    """An account whose API is the dialect."""
+
+    def handle(request: Request) -> Answer:
+        asked = dialect.read(request)
+        if isinstance(asked, Answer):
+            return asked
+        return dialect.accepted(asked, "sbx_a_1") if trouble is None else dialect.refused(asked, trouble)
+
+    server = HttpSandbox(handle)
+    port = await server.start("127.0.0.1", 0)
+    settings = WhatsAppSettings(
+        api_url=f"http://127.0.0.1:{port}/v24.0", phone_number_id=NUMBER, access_token="EAAJB-token"
+    )
+    adapter = KIND.make(settings, Surroundings(clock=SystemClock()))
+    try:
+        yield adapter
+    finally:
+        await adapter.close()
+        await server.stop()
+
+
+def receipt(status: Any, **more: Any) -> Receipt:
+    """One that happened now."""
+    return Receipt(
+        id="r",
+        message_id="sbx_a_1",
+        vendor="whatsapp_cloud",
+        beat=Beat(status=status, **more),
+        planned_at=NOW,
+        happened_at=NOW,
+    )
+
+
+def heard(call: Call) -> RawCallback:
+    """As our hook gets it."""
+    headers = {name.lower(): [value] for name, value in call.headers.items()}
+    return RawCallback(method=call.method, url=call.url, headers=headers, body=call.body, received_at=NOW)
+
+
+async def test_a_message_and_all_that_is_told_of_it() -> None:
+    """Texts and templates are taken; statuses have the id of the answer and come in one request."""
+    dialect = WhatsAppDialect()
+    async with account(dialect) as adapter:
+        (taken,) = await adapter.send([TEXT])
+        checked = await adapter.check()
+    assert isinstance(taken, Accepted)
+    assert isinstance(checked, Accepted)
+
+    calls = dialect.receipts(
+        [
+            receipt("accepted"),
+            receipt("sent"),
+            receipt("read"),
+            receipt("rejected", reason="no"),
+            receipt("failed", code="131049"),
+        ],
+        HOOK,
+        NOW,
+    )
+
+    (call,) = calls
+    assert [one.beat.status for one in call.receipts] == ["sent", "read", "rejected", "failed"]
+    assert await FORM.verify(heard(call), KEYS) == Verified()
+    events = FORM.read(heard(call), KEYS).events
+    assert {event.vendor_message_id for event in events} == {taken.provider_message_id}
+    assert {event.occurred_at for event in events} == {NOW}
+    assert [(event.word, event.status, event.details and event.details.code) for event in events] == [
+        ("sent", "sent", None),
+        ("read", "delivered_read", None),
+        ("failed", "rejected_by_recipient", "131026"),
+        ("failed", "rejected_by_provider", "131049"),
+    ]
+    assert b'"recipient_id":"93701234567"' in call.body
+
+
+async def test_a_forged_status_goes_by_itself_and_is_refused() -> None:
+    forged, real = WhatsAppDialect().receipts([receipt("delivered", forged=True), receipt("sent")], HOOK, NOW)
+
+    found = await FORM.verify(heard(forged), KEYS)
+    assert isinstance(found, Refusal)
+    assert found.code == "mismatch"
+    assert await FORM.verify(heard(real), KEYS) == Verified()
+
+
+async def test_what_somebody_writes_back() -> None:
+    said = Said(id="sbi_1", channel="whatsapp", sender="+93701234567", to=NUMBER, text="dakatar", at=NOW)
+
+    call = WhatsAppDialect().inbound(said, HOOK, NOW)
+
+    assert call is not None
+    assert await FORM.verify(heard(call), KEYS) == Verified()
+    (one,) = FORM.read(heard(call), KEYS).inbound
+    assert (one.sender, one.to, one.text, one.occurred_at) == ("+93701234567", NUMBER, "dakatar", NOW)
+
+
+@pytest.mark.parametrize(
+    ("trouble", "kind", "code"),
+    [
+        ("invalid_recipient", Refused, "131026"),
+        ("blocked", Refused, "131050"),
+        ("throttled", TryLater, "130429"),
+        ("unavailable", TryLater, "131016"),
+        ("unauthorised", TryLater, "190"),
+    ],
+)
+async def test_every_trouble_is_understood(trouble: Trouble, kind: type[Outcome], code: str) -> None:
+    async with account(WhatsAppDialect(), trouble) as adapter:
+        (outcome,) = await adapter.send([TEXT])
+
+    assert type(outcome) is kind
+    assert getattr(outcome, "code", "") == code
+
+
+def asked(body: object, *, path: str = f"/v24.0/{NUMBER}/messages", **headers: str) -> Asked | Answer:
+    """What the dialect makes of a request."""
+    given = {"authorization": "Bearer EAAJB", **headers}
+    content = body if isinstance(body, bytes) else msgspec.json.encode(body)
+    return WhatsAppDialect().read(Request(method="POST", path=path, query=b"", headers=given, body=content))
+
+
+def test_a_template_is_shown_with_what_is_filled_in() -> None:
+    template = VendorTemplate(name="order_ready", language="en_US", parameters=("Laila", "two"))
+    components = [{"type": "body", "parameters": [{"type": "text", "text": p} for p in template.parameters]}]
+    found = asked(
+        {
+            "messaging_product": "whatsapp",
+            "to": "93701234567",
+            "type": "template",
+            "template": {"name": template.name, "components": components},
+        }
+    )
+
+    assert isinstance(found, Asked)
+    assert (found.sender, found.to, found.text) == (NUMBER, ("+93701234567",), "[order_ready] · Laila · two")
+
+
+@pytest.mark.parametrize(
+    ("body", "more", "status", "code"),
+    [
+        (b"{", {}, 400, 100),
+        ({"to": "1"}, {}, 400, 100),
+        ({"messaging_product": "whatsapp", "to": "1", "type": "text"}, {}, 400, 131008),
+        ({}, {"path": "/v24.0/me"}, 400, 100),
+        ({}, {"authorization": ""}, 401, 190),
+    ],
+)
+def test_nonsense_is_answered_as_meta_would(
+    body: object, more: dict[str, str], status: int, code: int
+) -> None:
+    found = asked(body, **more)
+
+    assert isinstance(found, Answer)
+    assert (found.status, msgspec.json.decode(found.body)["error"]["code"]) == (status, code)
