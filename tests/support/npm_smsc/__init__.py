@@ -1,0 +1,1 @@
+"""The npm package `smpp` as an SMSC, in a process of its own."""
