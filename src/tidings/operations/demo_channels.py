@@ -15,10 +15,10 @@ _BY_NAME: Final = Sender(sender_id="Demo")
 _CHANNELS: Final[dict[Channel, PutChannel]] = {
     "email": PutChannel(vendor="smtp", sender=Sender(from_address="hello@demo.example", from_name="Demo")),
     "sms": PutChannel(vendor="http", sender=_BY_NAME),
-    "whatsapp": PutChannel(vendor="http_whatsapp", sender=_BY_NAME),
-    "telegram": PutChannel(vendor="http_telegram", sender=_BY_NAME),
-    "viber": PutChannel(vendor="http_viber", sender=_BY_NAME),
-    "voice": PutChannel(vendor="http_voice", sender=_BY_NAME),
+    "whatsapp": PutChannel(vendor="whatsapp_cloud", sender=_BY_NAME),
+    "telegram": PutChannel(vendor="telegram_bot", sender=_BY_NAME),
+    "viber": PutChannel(vendor="viber", sender=_BY_NAME),
+    "voice": PutChannel(vendor="voice_otp_gateway", sender=_BY_NAME),
 }
 
 

@@ -29,22 +29,28 @@ async def running_sandbox(
 
 
 async def _started(settings: SandboxSettings, previous: Mapping[str, Any], clock: Clock) -> Sandbox:
-    before = (_port(previous.get("smtp_port")), _port_of(previous.get("sandbox_url")))
-    asked = (settings.smtp_port or before[0], settings.http_port or before[1])
+    chosen = (settings.smtp_port, settings.http_port, 0)
+    before = (
+        _port(previous.get("smtp_port")),
+        _port_of(previous.get("sandbox_url")),
+        _port(previous.get("smpp_port")),
+    )
+    asked = (chosen[0] or before[0], chosen[1] or before[1], before[2])
     try:
         return await _start(settings, asked, clock)
     except NotConfiguredError:
-        if asked == (settings.smtp_port, settings.http_port):
+        if asked == chosen:
             raise
         # Somebody else has a port of last time; those that were asked for stay as they were asked for.
-        return await _start(settings, (settings.smtp_port, settings.http_port), clock)
+        return await _start(settings, chosen, clock)
 
 
-async def _start(settings: SandboxSettings, ports: tuple[int, int], clock: Clock) -> Sandbox:
+async def _start(settings: SandboxSettings, ports: tuple[int, int, int], clock: Clock) -> Sandbox:
     sandbox = Sandbox(
         clock,
         smtp_port=ports[0],
         http_port=ports[1],
+        smpp_port=ports[2],
         most_messages=settings.keep,
         most_bytes=settings.keep_mb * 1024 * 1024,
         options=_OPTIONS,

@@ -11,8 +11,8 @@ from tidings.kernel.http.bodies import decode
 from tidings.kernel.http.errors import NoRouteError, WrongMethodError
 from tidings.sandbox.answers import Answer, Request, json_answer
 from tidings.sandbox.faults import Faults, FaultWish
-from tidings.sandbox.hooks import Hook
-from tidings.sandbox.postman import Postman
+from tidings.sandbox.hooks import Hook, Hooks
+from tidings.sandbox.replies import Replies
 from tidings.sandbox.scripts import MAGIC, NAMES, Scripts, ScriptWish
 
 #: Every place that is not found by its whole path, with what may be done there.
@@ -38,11 +38,11 @@ class _Wrote(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 class Controls:
     """Answers the requests that change how it behaves."""
 
-    def __init__(self, faults: Faults, scripts: Scripts, postman: Postman) -> None:
+    def __init__(self, faults: Faults, scripts: Scripts, hooks: Hooks, replies: Replies) -> None:
         self._faults = faults
         self._scripts = scripts
-        self._postman = postman
-        self._hooks = postman.hooks
+        self._hooks = hooks
+        self._replies = replies
 
     def handle(self, request: Request, steps: list[str]) -> Answer:
         """One request that nobody else has taken."""
@@ -79,9 +79,10 @@ class Controls:
         raise _nothing_here(steps)
 
     async def _write_back(self, vendor: str, wrote: _Wrote) -> Answer:
-        said = self._postman.said(channel=wrote.channel, sender=wrote.from_, to=wrote.to, text=wrote.text)
-        answer = await self._postman.write_back(vendor, said)
-        return json_answer({"id": said.id, "answer": answer})
+        said_id, answer = await self._replies.write(
+            vendor, channel=wrote.channel, sender=wrote.from_, to=wrote.to, text=wrote.text
+        )
+        return json_answer({"id": said_id, "answer": answer})
 
     def _show_scripts(self) -> Answer:
         standing: dict[str, Any] = msgspec.to_builtins(self._scripts.standing())

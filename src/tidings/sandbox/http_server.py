@@ -177,6 +177,9 @@ class _Connection(asyncio.Protocol):
                 found = await found.later
             except TidingsError as error:
                 found = _problem(error, path)
+            except Exception:
+                self.drop()
+                raise
         match found.hold:
             case Hold(kind="hang"):
                 await asyncio.sleep(found.hold.seconds or 86400)

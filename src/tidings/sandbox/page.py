@@ -19,10 +19,12 @@ from tidings.sandbox.controls import Controls
 from tidings.sandbox.faults import Faults
 from tidings.sandbox.postman import Postman
 from tidings.sandbox.receipts import Course
+from tidings.sandbox.replies import Replies
 from tidings.sandbox.scripts import Scripts
 from tidings.sandbox.speakers import Speakers
 from tidings.sandbox.store import Received, Store
 from tidings.sandbox.vendor import Vendors
+from tidings.sandbox.wording import Wording
 
 _PAGE = Path(__file__).with_name("page.html")
 _INLINE = re.compile(r"<(script|style)>(.*?)</\1>", re.DOTALL)
@@ -43,13 +45,23 @@ class _Filter(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 class Site:
     """Answers every request that comes to the sandbox."""
 
-    def __init__(self, store: Store, faults: Faults, scripts: Scripts, postman: Postman) -> None:
+    def __init__(
+        self,
+        store: Store,
+        faults: Faults,
+        scripts: Scripts,
+        postman: Postman,
+        *,
+        wording: Wording,
+        replies: Replies,
+    ) -> None:
         self._store = store
         self._faults = faults
+        self._replies = replies
         self._ledger = postman.ledger
         self._vendors = Vendors(store, faults, scripts, postman)
-        self._speakers = Speakers(store, faults, scripts, postman)
-        self._controls = Controls(faults, scripts, postman)
+        self._speakers = Speakers(store, faults, scripts, postman, wording)
+        self._controls = Controls(faults, scripts, postman.hooks, replies)
         self._page = _PAGE.read_bytes()
         self._policy = _policy(self._page.decode())
         self._closing = asyncio.Event()
@@ -109,7 +121,8 @@ class Site:
         ]
         course = self._ledger.get(message.id)
         told = _course(course) if course is not None else {"course": None, "script": None, "receipts": []}
-        return {**shown, "vendor": message.vendor, "attachments": attached, **told}
+        written = {"vendor": message.vendor, "answerable": self._replies.is_answerable(message)}
+        return {**shown, **written, "attachments": attached, **told}
 
     def _show_page(self) -> Answer:
         headers = {"content-security-policy": self._policy, "referrer-policy": "no-referrer"}

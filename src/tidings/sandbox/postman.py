@@ -5,30 +5,20 @@ One task looks at one heap; those that are due at the same time travel together,
 
 import asyncio
 import heapq
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import count
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final
 
-import msgspec
-
-from tidings.contracts.callbacks import Callback, CallbackCost, CallbackEvent
-from tidings.contracts.channel_configs import adapter_of
 from tidings.kernel.clock import Clock
 from tidings.kernel.logs import get_logger
-from tidings.kernel.refusals import NotFoundError
-from tidings.sandbox.dialects.dialect import Call, Dialect, Said
-from tidings.sandbox.hooks import Hook, Hooks, signed
+from tidings.sandbox.carrier import Carrier
+from tidings.sandbox.dialects.dialect import Call
+from tidings.sandbox.hooks import Hook, Hooks
 from tidings.sandbox.receipts import Course, Ledger, Receipt, State
 from tidings.sandbox.scripts import Script
-
-if TYPE_CHECKING:
-    # Heavy (10 MB): only those who send receipts pay for it.
-    import aiohttp
-
-#: Makes a call; the status of the answer.
-Post: TypeAlias = Callable[[Call], Awaitable[int]]
+from tidings.sandbox.wording import Wording
 
 #: Receipts that wait at once: half a kilobyte of memory each.
 MOST_WAITING: Final = 50_000
@@ -36,7 +26,6 @@ _TOGETHER: Final = 100
 _AT_ONCE: Final = 8
 #: Seconds until the second try, the third, …; after the last it is given up.
 _AGAIN: Final = (1.0, 3.0, 9.0, 27.0)
-_PATIENCE_SECONDS: Final = 15.0
 _log = get_logger("sandbox")
 
 
@@ -61,19 +50,19 @@ class Postman:
         *,
         run: str,
         ledger: Ledger,
-        dialects: Mapping[str, Dialect] | None = None,
-        post: Post | None = None,
+        wording: Wording | None = None,
+        carrier: Carrier | None = None,
         changed: Callable[[], None] = lambda: None,
         most_waiting: int = MOST_WAITING,
     ) -> None:
-        """`run` makes ids of this sandbox differ from those of every other; `dialects` are how vendors tell things, by
-        name, where it is not the generic form; `changed` is told of every change."""
+        """`run` makes ids of this sandbox differ from those of every other; without `wording` all vendors tell things in the
+        generic form; `changed` is told of every change."""
         self.hooks = Hooks()
         self.ledger = ledger
+        self.carrier = carrier or Carrier()
         self._clock = clock
         self._run = run
-        self._dialects = dialects or {}
-        self._post = post or self._post_over_http
+        self._wording = wording or Wording({})
         self._changed = changed
         self._most_waiting = most_waiting
         self._numbers = count(1)
@@ -86,7 +75,6 @@ class Postman:
         self._slots = asyncio.Semaphore(_AT_ONCE)
         self._bell = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
-        self._session: aiohttp.ClientSession | None = None
 
     # --- planning
 
@@ -149,8 +137,7 @@ class Postman:
         self._task = None
         self._heap.clear()
         self._waiting = 0
-        if self._session is not None:
-            await self._session.close()
+        await self.carrier.close()
 
     async def settled(self) -> None:
         """Wait until everything that is due by now was sent and answered, or is to be tried later."""
@@ -211,29 +198,9 @@ class Postman:
                 fresh.setdefault((due.vendor, due.beat.forged), []).append(due)
         for (vendor, _), receipts in fresh.items():
             for start in range(0, len(receipts), _TOGETHER):
-                for some in self._told_together(vendor, receipts[start : start + _TOGETHER]):
-                    yield self._parcel(vendor, some)
-
-    def _told_together(self, vendor: str, receipts: Sequence[Receipt]) -> Iterator[Sequence[Receipt]]:
-        """Those that one call tells: a hook that refuses one of them gets only that one again."""
-        dialect, hook = self.dialect_of(vendor), self.hooks.of(vendor)
-        if dialect is None or hook is None:
-            yield receipts
-            return
-        left = dict.fromkeys(receipts)
-        for call in dialect.receipts(receipts, hook, self._clock.now()):
-            carried = [receipt for receipt in call.receipts if receipt in left]
-            for receipt in carried:
-                del left[receipt]
-            if carried:
-                yield carried
-        if left:
-            yield list(left)
-
-    def dialect_of(self, vendor: str) -> Dialect | None:
-        """How this vendor tells things; None: in the generic form."""
-        name = adapter_of(vendor, self._dialects)
-        return None if name is None else self._dialects[name]
+                some, hook = receipts[start : start + _TOGETHER], self.hooks.of(vendor)
+                for carried in self._wording.together(vendor, some, hook, self._clock.now()):
+                    yield self._parcel(vendor, carried)
 
     def _parcel(self, vendor: str, receipts: Sequence[Receipt], *, repeat: bool = False) -> _Parcel:
         webhook_id = f"hook_{self._run}_{next(self._numbers)}"
@@ -247,7 +214,9 @@ class Postman:
         hook = self.hooks.of(parcel.vendor)
         if not going:
             return
-        if hook is None:
+        calls = self._calls(parcel, hook) if hook is not None else ()
+        if not calls:
+            # Nobody listens, or the vendor has no word for it.
             self._finish(parcel, "given_up")
             return
         parcel.tries += 1
@@ -256,12 +225,7 @@ class Postman:
             if not parcel.repeat:
                 receipt.state = "sent"
             self._note(receipt.message_id)
-        calls = self._calls(hook, parcel)
-        if not calls:
-            # This vendor has no word for it.
-            self._finish(parcel, "given_up")
-            return
-        answer = await self._told(calls, parcel.vendor)
+        answer = await self.carrier.tell(calls, parcel.vendor)
         now = self._clock.now()
         for receipt in going:
             receipt.answer, receipt.answered_at = answer, now
@@ -288,60 +252,9 @@ class Postman:
             self._waiting += len(again)
             self._push(self._clock.monotonic(), self._parcel(parcel.vendor, again, repeat=True))
 
-    def _calls(self, hook: Hook, parcel: _Parcel) -> Sequence[Call]:
+    def _calls(self, parcel: _Parcel, hook: Hook) -> Sequence[Call]:
         now = self._clock.now()
-        dialect = self.dialect_of(parcel.vendor)
-        if dialect is not None:
-            return dialect.receipts(parcel.receipts, hook, now)
-        body = msgspec.json.encode(Callback(events=[_event(receipt) for receipt in parcel.receipts]))
-        forged = parcel.receipts[0].beat.forged
-        headers = signed(hook, webhook_id=parcel.webhook_id, body=body, now=now, forged=forged)
-        return [Call(url=hook.url, headers=headers, body=body, receipts=parcel.receipts)]
-
-    async def _told(self, calls: Sequence[Call], vendor: str) -> int:
-        """What the hook said to the last call, or to the first one that it did not take."""
-        answer = 0
-        for call in calls:
-            try:
-                async with asyncio.timeout(_PATIENCE_SECONDS):
-                    answer = await self._post(call)
-            except Exception as error:  # noqa: BLE001  # whoever is behind the hook, the others get theirs
-                _log.info("sandbox.hook_unanswered", vendor=vendor, error=type(error).__name__)
-                return 0
-            if not 200 <= answer < 300:
-                break
-        return answer
-
-    def said(self, *, channel: str, sender: str, to: str, text: str) -> Said:
-        """What somebody writes now, under an id of its own."""
-        said_id = f"sbi_{self._run}_{next(self._numbers)}"
-        return Said(id=said_id, channel=channel, sender=sender, to=to, text=text, at=self._clock.now())
-
-    async def write_back(self, vendor: str, said: Said) -> int:
-        """Tell the vendor's hook what a person wrote, once: what it answered, 0 for nothing."""
-        hook = self.hooks.of(vendor)
-        if hook is None:
-            raise NotFoundError(f"there is no hook for that vendor; PUT /hooks/{vendor} sets one")
-        dialect = self.dialect_of(vendor)
-        call = dialect.inbound(said, hook, self._clock.now()) if dialect is not None else None
-        if call is None:
-            raise NotFoundError("nobody can write back to that vendor over that channel")
-        return await self._told([call], vendor)
-
-    async def _post_over_http(self, call: Call) -> int:
-        import aiohttp
-        from yarl import URL
-
-        if self._session is None:
-            self._session = aiohttp.ClientSession(
-                cookie_jar=aiohttp.DummyCookieJar(),
-                headers={"User-Agent": "tidings-sandbox"},
-                trust_env=False,
-            )
-        async with self._session.request(
-            call.method, URL(call.url, encoded=True), data=call.body, headers=call.headers, allow_redirects=False
-        ) as response:
-            return response.status
+        return self._wording.calls(parcel.vendor, parcel.receipts, hook, now, webhook_id=parcel.webhook_id)
 
     def _push(self, due: float, what: Receipt | _Parcel) -> None:
         heapq.heappush(self._heap, (due, next(self._numbers), what))
@@ -351,17 +264,3 @@ class Postman:
     def _note(self, message_id: str) -> None:
         self.ledger.changed(message_id)
         self._changed()
-
-
-def _event(receipt: Receipt) -> CallbackEvent:
-    beat = receipt.beat
-    cost = beat.cost
-    return CallbackEvent(
-        id=receipt.id,
-        message_id=receipt.message_id,
-        status=beat.status,
-        occurred_at=receipt.happened_at,
-        code=beat.code,
-        reason=beat.reason,
-        cost=CallbackCost(micros=cost.micros, currency=cost.currency) if cost is not None else None,
-    )

@@ -12,6 +12,7 @@ from tidings.sandbox.postman import Postman
 from tidings.sandbox.reading import found_words, join_request, read_body
 from tidings.sandbox.scripts import Scripts
 from tidings.sandbox.store import Store, Words
+from tidings.sandbox.wording import Wording
 
 _MOST_KEYS = 50_000
 #: Headers that say nothing about the message.
@@ -31,20 +32,23 @@ _TROUBLES: Final[dict[Mode, Trouble]] = {
 class Speakers:
     """Keep each message once: where the vendor knows a repeat, it gets the first answer again."""
 
-    def __init__(self, store: Store, faults: Faults, scripts: Scripts, postman: Postman) -> None:
+    def __init__(
+        self, store: Store, faults: Faults, scripts: Scripts, postman: Postman, wording: Wording
+    ) -> None:
         self._store = store
         self._faults = faults
         self._scripts = scripts
         self._postman = postman
+        self._wording = wording
         self._seen: OrderedDict[tuple[str, str, str], str] = OrderedDict()
 
     def know(self, vendor: str) -> bool:
         """Whether the vendor of this name has a protocol of its own: `twilio`, `twilio_backup`."""
-        return self._postman.dialect_of(vendor) is not None
+        return self._wording.dialect_of(vendor) is not None
 
     def take(self, vendor: str, request: Request) -> Answer:
         """One request to the vendor of this name."""
-        dialect = self._postman.dialect_of(vendor)
+        dialect = self._wording.dialect_of(vendor)
         if dialect is None:
             return Answer(status=404)
         path = "/" + request.path.strip("/").partition("/")[2]

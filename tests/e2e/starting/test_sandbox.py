@@ -19,8 +19,15 @@ from tidings.kernel.clock import SystemClock
 from tidings.kernel.secrets import FileSecrets, SecretsByScheme
 from tidings.router.adapters.registry import Surroundings, open_adapter
 
-#: Those that tell what became of a message.
-VENDORS = ("http", "http_backup", "http_whatsapp", "http_telegram", "http_viber", "http_voice")
+#: Those that tell something later, with the setting that proves it.
+VENDORS = {
+    "http": "callback_secret",
+    "http_backup": "callback_secret",
+    "whatsapp_cloud": "app_secret",
+    "telegram_bot": "webhook_secret",
+    "viber": "auth_token",
+    "voice_otp_gateway": "callback_secret",
+}
 
 
 def received(tidings: RunningTidings, **wanted: str) -> list[dict[str, Any]]:
@@ -77,10 +84,10 @@ def test_it_is_there_and_the_platform_sends_to_it(data_dir: Path) -> None:
         assert {name: channel["vendor"] for name, channel in found.items()} == {
             "email": "smtp",
             "sms": "http",
-            "whatsapp": "http_whatsapp",
-            "telegram": "http_telegram",
-            "viber": "http_viber",
-            "voice": "http_voice",
+            "whatsapp": "whatsapp_cloud",
+            "telegram": "telegram_bot",
+            "viber": "viber",
+            "voice": "voice_otp_gateway",
         }
         assert {account["owner"] for channel in found.values() for account in channel["accounts"]} == {
             "platform"
@@ -93,22 +100,25 @@ def test_it_is_there_and_the_platform_sends_to_it(data_dir: Path) -> None:
 def callback_secrets(data_dir: Path) -> set[str]:
     """Each vendor's own."""
     return {
-        json.loads((data_dir / "secrets" / "sandbox" / f"{name}.json").read_text())["callback_secret"]
-        for name in VENDORS
+        json.loads((data_dir / "secrets" / "sandbox" / f"{name}.json").read_text())[proof]
+        for name, proof in VENDORS.items()
     }
 
 
-def test_its_vendors_tell_what_became_of_a_message(data_dir: Path) -> None:
+def test_its_vendors_tell_what_became_of_a_message(used_dir: Path) -> None:
     """Each has a hook at the API, which takes its receipts and tells them from a stranger's."""
-    with RunningTidings(data_dir) as tidings:
+    with RunningTidings(used_dir) as tidings:
         sandbox = tidings.demo["sandbox_url"]
         hooks = httpx.get(f"{sandbox}/hooks").json()["hooks"]
         ids = []
-        for vendor, to in (("http_whatsapp", "+93700123456"), ("http_voice", "+15005550111")):
-            message = replace(MESSAGE, channel=vendor.removeprefix("http_"), to=to, html=None, text="042424")
-            outcome = send_as_the_platform(data_dir, vendor, message)
-            assert isinstance(outcome, Accepted)
-            ids.append(str(outcome.provider_message_id))
+        for vendor, channel, to in (
+            ("whatsapp_cloud", "whatsapp", "+93700123456"),
+            ("voice_otp_gateway", "voice", "+15005550111"),
+        ):
+            message = replace(MESSAGE, channel=channel, to=to, html=None, text="042424")
+            assert isinstance(send_as_the_platform(used_dir, vendor, message), Accepted)
+            (kept,) = received(tidings, channel=channel)
+            ids.append(kept["id"])
 
         def answers(message_id: str) -> list[int]:
             told = httpx.get(f"{sandbox}/messages/{message_id}").json()["receipts"]
@@ -141,14 +151,15 @@ def test_a_second_start_finds_it_where_it_was_and_changes_nothing(data_dir: Path
     assert callback_secrets(data_dir) == secrets
     assert len(secrets) == len(VENDORS)
 
-    assert (after["sandbox_url"], after["smtp_port"]) == (before["sandbox_url"], before["smtp_port"])
+    ports = ("sandbox_url", "smtp_port", "smpp_port")
+    assert [after[name] for name in ports] == [before[name] for name in ports]
     assert found["email"]["sender"] == {"from_address": "other@demo.example"}
     assert found["sms"]["version"] == 1
 
 
-def test_ports_that_somebody_has_taken_meanwhile(data_dir: Path) -> None:
+def test_ports_that_somebody_has_taken_meanwhile(used_dir: Path) -> None:
     """Others are chosen, and the accounts follow."""
-    with RunningTidings(data_dir) as first:
+    with RunningTidings(used_dir) as first:
         before = first.demo
         first.stop()
     with socket.socket() as taken:
@@ -156,15 +167,15 @@ def test_ports_that_somebody_has_taken_meanwhile(data_dir: Path) -> None:
         taken.bind(("127.0.0.1", before["smtp_port"]))
         taken.listen()
 
-        with RunningTidings(data_dir) as second:
+        with RunningTidings(used_dir) as second:
             after = second.demo
-            assert isinstance(send_as_the_platform(data_dir, "smtp", MESSAGE), Accepted)
+            assert isinstance(send_as_the_platform(used_dir, "smtp", MESSAGE), Accepted)
             assert len(received(second)) == 1
 
     assert after["smtp_port"] != before["smtp_port"]
 
 
-def test_ports_and_memory_are_the_operators_choice(data_dir: Path) -> None:
+def test_ports_and_memory_are_the_operators_choice(used_dir: Path) -> None:
     """Those that are asked for are taken, and only so many messages are kept."""
     ports = []
     for _ in range(2):
@@ -177,7 +188,7 @@ def test_ports_and_memory_are_the_operators_choice(data_dir: Path) -> None:
         "TIDINGS_SANDBOX_KEEP": "2",
     }
 
-    with RunningTidings(data_dir, prefix=(), port=0, **chosen) as tidings:
+    with RunningTidings(used_dir, prefix=(), port=0, **chosen) as tidings:
         with smtplib.SMTP("127.0.0.1", ports[0]) as client:
             for number in range(3):
                 client.sendmail("a@b.test", ["c@d.test"], f"Subject: {number}\r\n\r\nx\r\n")
@@ -190,7 +201,7 @@ def test_ports_and_memory_are_the_operators_choice(data_dir: Path) -> None:
         taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         taken.bind(("127.0.0.1", ports[0]))
         taken.listen()
-        refused = run_tidings("up", "--data-dir", str(data_dir), "--port", "0", **chosen)
+        refused = run_tidings("up", "--data-dir", str(used_dir), "--port", "0", **chosen)
     assert refused.returncode == 1
     assert "TIDINGS_SANDBOX_SMTP_PORT" in refused.stderr
     assert "Traceback" not in refused.stderr
@@ -206,13 +217,11 @@ def test_it_can_be_switched_off(data_dir: Path) -> None:
     assert not (data_dir / "secrets" / "sandbox").exists()
 
 
-def test_demo_json_of_a_stranger_hand_is_no_obstacle(data_dir: Path) -> None:
+def test_demo_json_of_a_stranger_hand_is_no_obstacle(used_dir: Path) -> None:
     """Nonsense in the place of a port means any port."""
-    with RunningTidings(data_dir) as first:
-        first.stop()
-    file = data_dir / "demo.json"
+    file = used_dir / "demo.json"
     known = json.loads(file.read_text())
     file.write_text(json.dumps({**known, "smtp_port": "many", "sandbox_url": "http://x:99999999/"}))
 
-    with RunningTidings(data_dir) as second:
+    with RunningTidings(used_dir) as second:
         assert second.demo["smtp_port"] > 0

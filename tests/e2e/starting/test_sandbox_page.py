@@ -75,3 +75,43 @@ async def test_receipts_are_seen_as_they_go(somebody: Browser, width: int) -> No
         assert words in told
     assert not wide
     assert title == "Sandbox · Tidings"
+
+
+async def test_a_person_writes_back_from_the_page(somebody: Browser) -> None:
+    """Where the vendor tells of it; what the hook says is seen."""
+    async with (
+        Sandbox(SystemClock()) as sandbox,
+        played_http(answer("200 OK")) as hooked,
+        httpx.AsyncClient(base_url=sandbox.url) as web,
+    ):
+        hook = {"url": f"http://127.0.0.1:{hooked.port}/hooks/vonage/adcfg_1", "secret": "s"}
+        await web.put("/hooks/vonage", json=hook)
+        await web.put("/scripts/vonage", json={"script": "never"})
+        text = {
+            "message_type": "text",
+            "channel": "sms",
+            "to": "93700123456",
+            "from": "447700900001",
+            "text": "Hi",
+        }
+        sent = await web.post("/vonage/v1/messages", json=text, headers={"authorization": "Basic x"})
+        await somebody.open(f"{sandbox.url}/", width=360)
+        await until(somebody, "document.querySelectorAll('#list li').length === 1")
+        await somebody.page.evaluate("document.querySelector('#list button').click()")
+        await until(somebody, "!document.getElementById('answer').hidden")
+        in_sight = await somebody.page.evaluate(
+            "document.getElementById('answer').getBoundingClientRect().bottom <= innerHeight"
+        )
+        await somebody.page.evaluate("document.getElementById('words').value = 'سلام'")
+        await somebody.page.evaluate("document.querySelector('#answer button').click()")
+        await until(somebody, "document.getElementById('answered').textContent !== ''")
+        told = await somebody.page.evaluate("document.getElementById('answered').textContent")
+        wide = await somebody.page.evaluate("document.documentElement.scrollWidth > innerWidth")
+
+    assert sent.status_code == 202
+    assert in_sight
+    assert told == "Wrote “سلام”; the hook’s answer was 200."
+    assert not wide
+    (_, body) = hooked.heard[0]
+    assert '"from":"93700123456"' in body.decode()
+    assert "سلام" in body.decode()

@@ -11,6 +11,8 @@ import pytest
 
 from tests.support.clock import ManualClock
 from tidings.contracts.callbacks import sign
+from tidings.sandbox.carrier import Carrier
+from tidings.sandbox.dialects.dialect import Call
 from tidings.sandbox.hooks import Hook
 from tidings.sandbox.postman import Postman
 from tidings.sandbox.receipts import Course, Ledger
@@ -51,7 +53,11 @@ class Round:
         self.clock = ManualClock(NOW)
         self.hooked = Hooked()
         self.postman = Postman(
-            self.clock, run="r", ledger=Ledger(most=10), post=self.hooked.post, most_waiting=most_waiting
+            self.clock,
+            run="r",
+            ledger=Ledger(most=10),
+            carrier=Carrier(self.hooked.post),
+            most_waiting=most_waiting,
         )
         self.postman.hooks.set("http", HOOK)
 
@@ -259,7 +265,7 @@ async def test_it_ends_with_the_sandbox() -> None:
 
     before = asyncio.all_tasks()
     clock = ManualClock(NOW)
-    postman = Postman(clock, run="r", ledger=Ledger(most=10), post=never_answers)
+    postman = Postman(clock, run="r", ledger=Ledger(most=10), carrier=Carrier(never_answers))
     postman.hooks.set("http", HOOK)
     postman.start()
     postman.plan("m1", "http", named("delivered"))

@@ -1,8 +1,8 @@
 """What the sandbox makes of mails and requests that others wrote."""
 
 from tests.support.clock import ManualClock
-from tidings.sandbox.reading import join_request, page_html, show, title
-from tidings.sandbox.store import Received, Store
+from tidings.sandbox.reading import found_words, join_request, page_html, read_body, show, title
+from tidings.sandbox.store import Received, Store, Words
 
 
 def mail(raw: bytes) -> Received:
@@ -78,3 +78,27 @@ def test_a_text_message_looks_as_on_a_telephone() -> None:
     assert "کد &lt;b&gt;100%&lt;/b&gt; شما" in page
     assert 'dir="auto"' in page
     assert "border-radius" in page
+
+
+def test_a_vendors_words_are_found_where_they_usually_are() -> None:
+    """However deep, in any case, in JSON and in forms; endless nesting ends."""
+    deep = {"messages": [{"to": "x", "Text": {"body": "hello"}}], "Subject": "hi", "HtmlBody": "<p>hello</p>"}
+    form = read_body({"content-type": "application/x-www-form-urlencoded; charset=utf-8"}, b"To=x&Body=a%2Bb")
+    endless: dict[str, object] = {}
+    endless["more"] = [endless, endless]
+
+    assert found_words(deep) == Words(subject="hi", text="hello", html="<p>hello</p>")
+    assert found_words(form) == Words(text="a+b")
+    assert found_words(endless) == Words()
+
+
+def test_what_a_dialect_says_goes_before_the_raw_form() -> None:
+    """And counts in what is kept."""
+    store = Store(ManualClock())
+    raw = join_request({"content-type": "application/json"}, b'{"text": "raw"}')
+    words = Words(subject="Subject", text="Text")
+    message = store.add(adapter="ses", channel="email", sender="a", to=("b",), raw=raw, words=words)
+
+    assert (show(message).subject, show(message).text, show(message).html) == ("Subject", "Text", None)
+    assert title(message) == "Subject"
+    assert store.bytes == len(raw) + len("SubjectText")

@@ -19,7 +19,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=39, newest=39)
+SERVES: Final = SchemaRange(oldest=42, newest=42)
 
 
 async def check_servable(connection: asyncpg.Connection, serves: SchemaRange = SERVES) -> None:

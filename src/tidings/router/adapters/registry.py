@@ -23,7 +23,24 @@ from tidings.kernel.ids import TenantId
 from tidings.kernel.logs import get_logger
 from tidings.kernel.refusals import InvalidError
 from tidings.kernel.secrets import SecretResolver
-from tidings.router.adapters import http, smtp
+from tidings.router.adapters import (
+    apns,
+    fcm,
+    http,
+    mailgun,
+    postmark,
+    sendgrid,
+    ses,
+    smpp,
+    smtp,
+    telegram_bot,
+    twilio,
+    viber,
+    voice_otp_gateway,
+    vonage,
+    webpush,
+    whatsapp_cloud,
+)
 from tidings.router.adapters.kind import AdapterKind, Surroundings
 
 __all__ = [
@@ -44,7 +61,24 @@ _MARKING = os.urandom(32)
 
 #: Where packages of other people name theirs: `name = "package.module:KIND"`.
 ENTRY_POINTS: Final = "tidings.adapters"
-_OURS: Final = (http, smtp)
+_OURS: Final = (
+    apns,
+    fcm,
+    http,
+    mailgun,
+    postmark,
+    sendgrid,
+    ses,
+    smpp,
+    smtp,
+    telegram_bot,
+    twilio,
+    viber,
+    voice_otp_gateway,
+    vonage,
+    webpush,
+    whatsapp_cloud,
+)
 
 
 def _found() -> dict[str, AdapterKind]:
@@ -107,7 +141,7 @@ async def read_account(
     if kind is None:
         known = ", ".join(sorted(ADAPTERS))
         raise BadValueError("vendor", f"must be one of {known}, or begin with one of these and _")
-    found = await _resolve(kind, settings, secrets, tenant_id)
+    found = _trimmed(kind, await _resolve(kind, settings, secrets, tenant_id))
     try:
         read = msgspec.convert(found, kind.settings)
     except msgspec.ValidationError as error:
@@ -141,6 +175,19 @@ async def _resolve(
     for step in path:
         place = place.setdefault(step, {})
     place[last] = text
+    return found
+
+
+def _trimmed(kind: AdapterKind, found: dict[str, Any]) -> dict[str, Any]:
+    """Without the line break that editors and secret stores leave behind a text: no header can hold one, and patterns let it pass."""
+    for name in kind.credential_fields:
+        value = found.get(name)
+        if isinstance(value, str):
+            found[name] = value.rstrip("\r\n")
+        elif isinstance(value, dict):
+            found[name] = {
+                key: inner.rstrip("\r\n") if isinstance(inner, str) else inner for key, inner in value.items()
+            }
     return found
 
 

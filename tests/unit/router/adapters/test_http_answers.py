@@ -31,6 +31,7 @@ def read(status: int, content: bytes = b"", *, retry_after: str | None = None, *
     [
         (200, Accepted), (202, Accepted), (204, Accepted), (302, TryLater), (400, Refused), (401, TryLater),
         (403, Refused), (404, Refused), (408, TryLater), (422, Refused), (425, TryLater), (429, TryLater),
+        (402, TryLater), (520, Unlearned), (524, Unlearned),
         (500, TryLater), (502, Unlearned), (503, TryLater), (504, Unlearned), (100, Unlearned), (999, Unlearned),
     ],
 )  # fmt: skip

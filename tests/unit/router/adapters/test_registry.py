@@ -9,7 +9,7 @@ from tidings.kernel.clock import SystemClock
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.refusals import InvalidError
 from tidings.kernel.secrets import SecretNotFoundError
-from tidings.router.adapters.registry import ADAPTERS, Surroundings, kind_of, open_adapter
+from tidings.router.adapters.registry import ADAPTERS, Surroundings, kind_of, open_adapter, read_account
 
 SECRETS = KnownSecrets(plain="hunter2", whole='{"username": "u", "password": "hunter2"}', broken="{oops")
 
@@ -24,7 +24,24 @@ def fields_of(error: BadValueError | InvalidError) -> list[str]:
 
 def test_the_registry_tells_what_it_holds() -> None:
     """Names, channels, credentials."""
-    assert set(ADAPTERS) == {"smtp", "http"}
+    assert set(ADAPTERS) == {
+        "apns",
+        "fcm",
+        "http",
+        "mailgun",
+        "postmark",
+        "sendgrid",
+        "ses",
+        "smpp",
+        "smtp",
+        "telegram_bot",
+        "twilio",
+        "viber",
+        "voice_otp_gateway",
+        "vonage",
+        "webpush",
+        "whatsapp_cloud",
+    }
     assert ADAPTERS["smtp"].channels == {"email"}
     assert "password" in ADAPTERS["smtp"].credential_fields
     for kind in ADAPTERS.values():
@@ -96,7 +113,7 @@ async def test_bad_http_settings(settings: dict[str, Any], field: str) -> None:
 
 async def test_an_unknown_vendor_is_refused() -> None:
     """With the names that there are."""
-    with pytest.raises(BadValueError, match="http, smtp"):
+    with pytest.raises(BadValueError, match="http, mailgun"):
         await attempt("pigeon")
 
 
@@ -104,6 +121,23 @@ async def test_a_missing_secret_is_told_by_its_field() -> None:
     """And nothing else is told."""
     with pytest.raises(SecretNotFoundError, match="password_ref"):
         await attempt("smtp", host="mx.example", username="u", password_ref="known://nothing")
+
+
+@pytest.mark.parametrize(
+    ("vendor", "settings", "field"),
+    [
+        ("telegram_bot", {"token": "123456:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw\n"}, "token"),
+        ("sendgrid", {"api_key": "SG.key\r\n"}, "api_key"),
+        ("http", {"url": "https://vendor.example", "secrets": {"token": "key\n"}}, "secrets"),
+    ],
+)
+async def test_a_line_break_behind_a_credential_is_none_of_it(
+    vendor: str, settings: dict[str, Any], field: str
+) -> None:
+    """No header could hold it, and then no message would ever be sent."""
+    read = await read_account(vendor, settings, KnownSecrets())
+
+    assert "\n" not in str(getattr(read.settings, field))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,26 @@
+"""What a dialect remembers of the messages that it has taken: callbacks name sender and recipient again."""
+
+from collections import OrderedDict
+from dataclasses import replace
+from typing import Final
+
+from tidings.sandbox.dialects.dialect import Asked
+
+_MOST: Final = 20_000
+
+
+class Memory:
+    """The newest messages, without their words."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[str, Asked] = OrderedDict()
+
+    def keep(self, message_id: str, asked: Asked) -> None:
+        """Remember whom it is for; the oldest makes room."""
+        self._kept[message_id] = replace(asked, subject=None, text=None, html=None)
+        if len(self._kept) > _MOST:
+            self._kept.popitem(last=False)
+
+    def get(self, message_id: str) -> Asked | None:
+        """What was asked, if it is still known."""
+        return self._kept.get(message_id)

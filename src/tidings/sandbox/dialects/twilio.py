@@ -1,0 +1,242 @@
+"""Twilio's dialect: forms to its REST API of 2010-04-01, forms back with an `X-Twilio-Signature`."""
+
+import base64
+import hashlib
+import hmac
+import html
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from email.utils import format_datetime
+from typing import Final
+from urllib.parse import parse_qsl, urlencode
+
+from tidings.sandbox.answers import Answer, Request, json_answer
+from tidings.sandbox.dialects.dialect import Asked, Call, Said, Trouble
+from tidings.sandbox.dialects.memory import Memory
+from tidings.sandbox.hooks import Hook
+from tidings.sandbox.receipts import Receipt
+
+_PATH: Final = re.compile(r"/2010-04-01/Accounts/(AC[0-9a-fA-F]{32})(?:/(Messages|Calls))?\.json")
+_TAG: Final = re.compile(r"<[^>]*>")
+_ACCOUNT: Final = "AC" + "5a" * 16
+_VERSION: Final = "2010-04-01"
+#: The number of ours to which a messaging service's answers go.
+_OF_SERVICE: Final = "+15005550006"
+#: Status, code, words.
+_TROUBLES: Final[Mapping[Trouble, tuple[int, int, str]]] = {
+    "invalid_recipient": (400, 21211, "The 'To' number {to} is not a valid phone number."),
+    "blocked": (400, 21610, "Attempt to send to unsubscribed recipient"),
+    "throttled": (429, 20429, "Too Many Requests"),
+    "unavailable": (503, 20503, "Service is unavailable"),
+    "unauthorised": (401, 20003, "Authenticate"),
+}
+#: A receipt's word → Twilio's, for messages and for calls; what is missing Twilio has no word for.
+_MESSAGES: Final = {
+    "accepted": "queued",
+    "sent": "sent",
+    "delivered": "delivered",
+    "read": "read",
+    "failed": "undelivered",
+    "rejected": "undelivered",
+}
+_CALLS: Final = {
+    "accepted": "initiated",
+    "sent": "ringing",
+    "delivered": "completed",
+    "failed": "failed",
+    "rejected": "no-answer",
+}
+_SEQUENCE: Final = ("initiated", "ringing", "in-progress")
+
+
+class TwilioDialect:
+    """Speaks as Twilio does."""
+
+    name = "twilio"
+
+    def __init__(self) -> None:
+        self._memory = Memory()
+
+    def read(self, request: Request) -> Asked | Answer:
+        """A message, a call, or a question about the account."""
+        found = _PATH.fullmatch(request.path)
+        if found is None:
+            return _error(404, 20404, f"The requested resource {request.path} was not found")
+        if not request.headers.get("authorization", "").startswith("Basic "):
+            return _error(*_TROUBLES["unauthorised"])
+        account, kind = found.groups()
+        if request.method == "GET":
+            if kind is not None:
+                return json_answer({kind.lower(): [], "page": 0, "page_size": 1})
+            return json_answer(
+                {"sid": account, "friendly_name": "Sandbox", "status": "active", "type": "Full"}
+            )
+        if request.method != "POST" or kind is None:
+            return _error(405, 20004, "Method not allowed")
+        form = dict(parse_qsl(request.body.decode("utf-8", "replace"), keep_blank_values=True))
+        return _call(form) if kind == "Calls" else _message(form)
+
+    def accepted(self, asked: Asked, message_id: str) -> Answer:
+        """201 with the resource, as far as anybody reads it."""
+        self._memory.keep(message_id, asked)
+        sid = _sid(message_id, asked.channel)
+        whatsapp = "whatsapp:" if asked.channel == "whatsapp" else ""
+        made = {
+            "sid": sid,
+            "account_sid": _ACCOUNT,
+            "to": whatsapp + asked.to[0],
+            "from": whatsapp + asked.sender if not asked.sender.startswith("MG") else None,
+            "status": "queued",
+            "direction": "outbound-api",
+            "api_version": _VERSION,
+            "price": None,
+            "price_unit": "USD",
+            "error_code": None,
+            "error_message": None,
+        }
+        return json_answer(made, status=201)
+
+    def refused(self, asked: Asked, trouble: Trouble, *, retry_after: int | None = None) -> Answer:
+        """An error with its code."""
+        status, code, words = _TROUBLES[trouble]
+        return _error(status, code, words.format(to=asked.to[0]), retry_after=retry_after)
+
+    def receipts(self, receipts: Sequence[Receipt], hook: Hook, now: datetime) -> Sequence[Call]:  # noqa: ARG002
+        """A form for each."""
+        calls = []
+        for receipt in receipts:
+            asked = self._memory.get(receipt.message_id)
+            form = _told(receipt, asked)
+            if form is not None:
+                calls.append(_signed(form, hook, forged=receipt.beat.forged, receipts=(receipt,)))
+        return calls
+
+    def inbound(self, said: Said, hook: Hook, now: datetime) -> Call | None:  # noqa: ARG002
+        """An incoming text or WhatsApp message."""
+        if said.channel not in {"sms", "whatsapp"}:
+            return None
+        sid = _sid(said.id, said.channel)
+        before = "whatsapp:" if said.channel == "whatsapp" else ""
+        form = {
+            "AccountSid": _ACCOUNT,
+            "ApiVersion": _VERSION,
+            "MessageSid": sid,
+            "SmsMessageSid": sid,
+            "SmsSid": sid,
+            "SmsStatus": "received",
+            "NumMedia": "0",
+            "NumSegments": "1",
+            "From": before + said.sender,
+            "To": before + _number(said.to),
+            "Body": said.text,
+        }
+        if said.to.startswith("MG"):
+            form["MessagingServiceSid"] = said.to
+        if said.channel == "whatsapp":
+            form |= {"ProfileName": "Sandbox person", "WaId": said.sender.removeprefix("+")}
+        return _signed(form, hook)
+
+
+def _message(form: Mapping[str, str]) -> Asked | Answer:
+    to = form.get("To", "")
+    if not to:
+        return _error(400, 21604, "A 'To' phone number is required.")
+    if not form.get("From") and not form.get("MessagingServiceSid"):
+        return _error(400, 21603, "A 'From' phone number is required.")
+    if not form.get("Body") and not form.get("ContentSid"):
+        return _error(400, 21602, "Message body is required.")
+    text = form.get("Body") or f"{form.get('ContentSid')} {form.get('ContentVariables', '')}".strip()
+    return Asked(
+        channel="whatsapp" if to.startswith("whatsapp:") else "sms",
+        sender=(form.get("From") or form["MessagingServiceSid"]).removeprefix("whatsapp:"),
+        to=(to.removeprefix("whatsapp:"),),
+        text=text,
+    )
+
+
+def _call(form: Mapping[str, str]) -> Asked | Answer:
+    if not form.get("To"):
+        return _error(400, 21201, "No 'To' number is specified")
+    if not form.get("From"):
+        return _error(400, 21213, "'From' phone number is required")
+    if not form.get("Twiml") and not form.get("Url"):
+        return _error(400, 21205, "Url parameter is required.")
+    spoken = html.unescape(_TAG.sub(" ", form.get("Twiml", ""))).strip()
+    return Asked(channel="voice", sender=form["From"], to=(form["To"],), text=spoken)
+
+
+def _told(receipt: Receipt, asked: Asked | None) -> dict[str, str] | None:
+    """The form of a status callback; None where Twilio has no word for it."""
+    channel = asked.channel if asked is not None else "sms"
+    words = _CALLS if channel == "voice" else _MESSAGES
+    word = words.get(receipt.beat.status)
+    if word is None or (word == "read" and channel != "whatsapp"):
+        return None
+    before = "whatsapp:" if channel == "whatsapp" else ""
+    form = {"AccountSid": _ACCOUNT, "ApiVersion": _VERSION}
+    if asked is not None:
+        form |= {"From": before + _number(asked.sender), "To": before + asked.to[0]}
+    sid = _sid(receipt.message_id, channel)
+    if channel == "voice":
+        place = _SEQUENCE.index(word) if word in _SEQUENCE else len(_SEQUENCE)
+        form |= {
+            "CallSid": sid,
+            "CallStatus": word,
+            "Direction": "outbound-api",
+            "Timestamp": format_datetime(receipt.happened_at),
+            "CallbackSource": "call-progress-events",
+            "SequenceNumber": str(place),
+        }
+        if word == "completed":
+            form |= {"CallDuration": "21", "Duration": "1"}
+        return form
+    form |= {"MessageSid": sid, "SmsSid": sid, "MessageStatus": word, "SmsStatus": word}
+    if word == "undelivered":
+        form["ErrorCode"] = _code(receipt, channel)
+    if channel == "whatsapp":
+        form["ChannelPrefix"] = "whatsapp"
+    return form
+
+
+def _code(receipt: Receipt, channel: str) -> str:
+    given = receipt.beat.code
+    if given is not None and given.isdecimal():
+        return given
+    if receipt.beat.status == "failed":
+        return "30008"
+    return "63024" if channel == "whatsapp" else "30004"
+
+
+def _signed(
+    form: Mapping[str, str], hook: Hook, *, forged: bool = False, receipts: Sequence[Receipt] = ()
+) -> Call:
+    token = "somebody else's" if forged else hook.secret.split()[0]
+    signed = hook.url + "".join(name + form[name] for name in sorted(form))
+    proof = base64.b64encode(hmac.digest(token.encode(), signed.encode(), "sha1")).decode()
+    headers = {
+        "Content-Type": "application/x-www-form-urlencoded; charset=UTF-8",
+        "X-Twilio-Signature": proof,
+    }
+    return Call(url=hook.url, headers=headers, body=urlencode(form).encode(), receipts=receipts)
+
+
+def _number(sender: str) -> str:
+    """A sender as a number: that of a messaging service is one of its own."""
+    return _OF_SERVICE if sender.startswith("MG") else sender
+
+
+def _sid(message_id: str, channel: str) -> str:
+    digest = hashlib.blake2b(message_id.encode(), digest_size=16).hexdigest()
+    return ("CA" if channel == "voice" else "SM") + digest
+
+
+def _error(status: int, code: int, words: str, *, retry_after: int | None = None) -> Answer:
+    said = {
+        "code": code,
+        "message": words,
+        "more_info": f"https://www.twilio.com/docs/errors/{code}",
+        "status": status,
+    }
+    headers = {"retry-after": str(retry_after)} if retry_after is not None else None
+    return json_answer(said, status=status, headers=headers)
