@@ -1,11 +1,11 @@
-"""`tidings adapter`: vendor accounts, what they cost, how much they take, how they share a channel."""
+"""`tidings adapter`: vendor accounts, whether they work, what they cost, how much they take, how they share a channel."""
 
 import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tidings.cli.calling import Key, Tenant, Url, client
+from tidings.cli.calling import Key, Tenant, Url, client, server_at
 from tidings.cli.circuit import Account, Platform, find
 from tidings.cli.failures import CommandError
 from tidings.cli.options import DataDir, Json
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tidings.client import Tidings
 
 app = typer.Typer(
-    help="Vendor accounts: what they cost, how much they take, how they share a channel.",
+    help="Vendor accounts: whether they work, what they cost, how much they take, how they share a channel.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -64,7 +64,75 @@ def show(
 
     with client(url, key, tenant, data_dir, platform=platform) as tidings:
         found = find(tidings, account, platform=platform)
-    print_json(found) if as_json else print("\n".join(adapter_lines(found)))
+    server = server_at(url, key, data_dir, platform=platform)
+    print_json(found) if as_json else print("\n".join(adapter_lines(found, server=server)))
+
+
+@app.command("kinds")
+def kinds(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[KIND]", help="One of them, in full: twilio, ses, …")
+    ] = None,
+    *,
+    platform: Platform = False,
+    as_json: Json = False,
+    url: Url = None,
+    key: Key = None,
+    tenant: Tenant = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Show all kinds of vendors that there are adapters for, or what accounts of one need."""
+    from tidings.cli.adapter_words import kind_lines, kinds_lines
+    from tidings.client import adapters
+
+    with client(url, key, tenant, data_dir, platform=platform) as tidings:
+        found = tidings.call(adapters.kinds(platform=platform))["items"]
+    if name is None:
+        print_json(found) if as_json else print("\n".join(kinds_lines(found)))
+        return
+    one = next((kind for kind in found if kind["name"] == name), None)
+    if one is None:
+        known = ", ".join(kind["name"] for kind in found)
+        raise CommandError(f"there is no adapter {shown(name)!r}; there is {known}")
+    print_json(one) if as_json else print("\n".join(kind_lines(one)))
+
+
+@app.command("check")
+def check(
+    account: Account,
+    *,
+    dry_call: Annotated[
+        bool,
+        typer.Option("--dry-call", help="Ask what the vendor would say to a message, where it can be asked."),
+    ] = False,
+    to: Annotated[str | None, typer.Option(help="Of that message. [default: nobody's]")] = None,
+    sender: Annotated[str | None, typer.Option(help="Of that message.")] = None,
+    channel: Annotated[str | None, typer.Option(help="Of that message: sms, email, …")] = None,
+    platform: Platform = False,
+    as_json: Json = False,
+    url: Url = None,
+    key: Key = None,
+    tenant: Tenant = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Look step by step whether an account works; nothing is sent. Ends with 1 where something failed."""
+    from tidings.cli.adapter_words import check_lines
+    from tidings.client import adapters
+
+    with client(url, key, tenant, data_dir, platform=platform) as tidings:
+        found = find(tidings, account, platform=platform)
+        asked = adapters.check(
+            found["id"],
+            dry_call=dry_call or to is not None or sender is not None or channel is not None,
+            to=to,
+            sender=sender,
+            channel=channel,
+            platform=platform,
+        )
+        told = tidings.call(asked)
+    print_json(told) if as_json else print("\n".join(check_lines(told)))
+    if not told["ok"]:
+        raise typer.Exit(1)
 
 
 @app.command("price")

@@ -44,19 +44,22 @@ def adapter_line(adapter: Mapping[str, Any]) -> str:
     )
 
 
-def adapter_lines(adapter: Mapping[str, Any]) -> list[str]:
-    """One account in full."""
-    can = [name for name, is_so in adapter["capabilities"].items() if is_so]
-    if by_settings := [name for name, is_so in adapter["capabilities"].items() if is_so is None]:
-        can.append(f"{', '.join(by_settings)} if its settings say so")
+def adapter_lines(adapter: Mapping[str, Any], *, server: str = "") -> list[str]:
+    """One account in full; the server is where its vendor finds us, as far as we know."""
+    from tidings.cli.adapter_words import can_do
+
     lines = [
         f"{adapter['vendor']} ({adapter['id']}, of the {adapter['owner']})",
         f"  adapter       {adapter['adapter']}: {', '.join(adapter['channels'])}",
-        f"  can           {', '.join(can) or 'nothing special'}",
+        f"  can           {can_do(adapter['capabilities'])}",
         f"  circuit       {adapter['circuit']}",
         f"  a second      {adapter['per_second'] or 'no limit'}",
         f"  a day         {adapter['per_day'] or 'no limit'}",
     ]
+    if hook := adapter.get("hook"):
+        lines.append(f"  callbacks     {server}{hook}")
+        if server:
+            lines.append("                put your public address before /hooks, if that is another one")
     prices = adapter["prices"]
     if not prices:
         lines.append("  price         not known")

@@ -10,12 +10,13 @@ from tidings.kernel.http.bodies import read_body
 from tidings.kernel.http.callers import TenantNeed, caller_of
 from tidings.kernel.http.etags import etag, expect_version
 from tidings.kernel.http.operations import deps_of, given, operation, path_id
+from tidings.router.adapters.registry import ADAPTERS
 from tidings.router.channel_configs import store
 from tidings.router.channel_configs.configure import ADAPTER_CONFIG, Terms
 from tidings.router.channel_configs.deps import Deps
 from tidings.router.channel_configs.errors import UnknownAccountError
 from tidings.router.channel_configs.store import StoredAccount
-from tidings.router.channel_configs.wire import AdapterList, AdapterView, PutAdapter
+from tidings.router.channel_configs.wire import AdapterList, AdapterView, KindList, KindView, PutAdapter
 from tidings.router.traffic.store import find_circuits, find_weights
 from tidings.router.whose import name_of, tx_of
 
@@ -44,6 +45,24 @@ def _list_adapters(need: TenantNeed) -> Any:
             return AdapterList(items=await _views(tx, ordered))
 
     return list_adapters
+
+
+def _list_kinds(need: TenantNeed) -> Any:
+    @get(
+        "/kinds",
+        name=name_of("list_adapter_kinds", need),
+        **operation(
+            summary="List all kinds of vendors with what they can do and what their accounts need.",
+            tag=_TAG,
+            scope="router:read",
+            tenant=need,
+            answer=KindList,
+        ),
+    )
+    async def list_adapter_kinds() -> KindList:
+        return KindList(items=[KindView.of(kind) for _, kind in sorted(ADAPTERS.items())])
+
+    return list_adapter_kinds
 
 
 def _show_adapter(need: TenantNeed) -> Any:
@@ -114,7 +133,9 @@ def routers(deps: Deps) -> list[Router]:
     return [
         Router(
             f"{root}/adapters",
-            route_handlers=[make(need) for make in (_list_adapters, _show_adapter, _put_adapter)],
+            route_handlers=[
+                make(need) for make in (_list_adapters, _list_kinds, _show_adapter, _put_adapter)
+            ],
             opt=given(deps),
         )
         for root, need in (

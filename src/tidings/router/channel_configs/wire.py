@@ -1,21 +1,21 @@
 """Vendor accounts as JSON: what requests bring and answers show. References to secrets are the channels' business."""
 
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Final, Literal
+from collections.abc import Sequence
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta, Struct
 
 from tidings.contracts.prices import PriceModel
+from tidings.router.adapters.kind import PriceUnit
 from tidings.router.adapters.registry import AdapterKind, kind_of
+from tidings.router.channel_configs.check_steps import hook_of
 from tidings.router.channel_configs.store import StoredAccount
 from tidings.router.traffic.circuit import CircuitState
 from tidings.router.traffic.known import AccountCircuit, ChannelWeights
 
 _PerSecond = Annotated[int, Meta(ge=1, le=1_000_000)]
 _PerDay = Annotated[int, Meta(ge=1, le=2_000_000_000)]
-#: By kind, what each account says for itself.
-_BY_SETTINGS: Final[Mapping[str, frozenset[str]]] = {"http": frozenset({"idempotent", "receipts", "cancel"})}
 
 
 class PutAdapter(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -56,6 +56,8 @@ class AdapterView(Struct, frozen=True, kw_only=True):
     prices: PriceModel | None
     circuit: CircuitState
     weights: list[AdapterWeight]
+    #: Where its vendor tells later what became of messages, below the public address; null where it does not.
+    hook: str | None
     #: Also its ETag.
     version: int
 
@@ -78,6 +80,7 @@ class AdapterView(Struct, frozen=True, kw_only=True):
             prices=account.prices,
             circuit=circuit.circuit.state if circuit else "CLOSED",
             weights=[_weight(account.vendor, one) for one in weights if account.vendor in one.home],
+            hook=hook_of(account) if kind and kind.callbacks else None,
             version=account.version,
         )
 
@@ -88,11 +91,55 @@ class AdapterList(Struct, frozen=True, kw_only=True):
     items: list[AdapterView]
 
 
+class KindView(Struct, frozen=True, kw_only=True):
+    """A kind of vendor that Tidings can speak to."""
+
+    #: In accounts, policies and hooks; with `_` and a name of your own one more vendor of the kind.
+    name: str
+    #: For people.
+    title: str
+    channels: list[str]
+    #: What it can do; null where each account's settings decide.
+    capabilities: dict[str, bool | None]
+    #: Settings that are secret.
+    credential_fields: list[str]
+    #: What a price list of its counts.
+    prices: list[PriceUnit]
+    #: Whether it tells later what became of messages, over a hook.
+    callbacks: bool
+    #: How that is proven; null where there are no callbacks.
+    proof: str | None
+    #: How many of the vendor's codes it brings a meaning for.
+    statuses: int
+
+    @classmethod
+    def of(cls, kind: AdapterKind) -> "KindView":
+        """The kind as it is shown."""
+        return cls(
+            name=kind.name,
+            title=kind.title,
+            channels=sorted(kind.channels),
+            capabilities=_capabilities(kind),
+            credential_fields=list(kind.credential_fields),
+            prices=list(kind.prices),
+            callbacks=kind.callbacks is not None,
+            proof=kind.proof,
+            statuses=len(kind.statuses),
+        )
+
+
+class KindList(Struct, frozen=True, kw_only=True):
+    """All kinds of vendors."""
+
+    items: list[KindView]
+
+
 def _capabilities(kind: AdapterKind) -> dict[str, bool | None]:
-    by_settings = _BY_SETTINGS.get(kind.name, frozenset())
     found = msgspec.to_builtins(kind.capabilities)
     return {
-        name: None if name in by_settings else can for name, can in found.items() if isinstance(can, bool)
+        name: None if name in kind.by_settings else can
+        for name, can in found.items()
+        if isinstance(can, bool)
     }
 
 

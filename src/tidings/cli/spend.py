@@ -1,0 +1,108 @@
+"""`tidings spend`: what messages cost, by day, channel or vendor, with a bar for each part."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date, datetime
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from tidings.cli.calling import Key, Tenant, Url, client
+from tidings.cli.failures import CommandError
+from tidings.cli.options import DataDir, Json
+from tidings.cli.printing import money, print_json, shown
+
+#: Characters of the longest bar.
+_WIDTH = 30
+
+
+class By(StrEnum):
+    """What amounts are summed by."""
+
+    DAY = "day"
+    CHANNEL = "channel"
+    VENDOR = "vendor"
+
+
+def spend(
+    *,
+    since: Annotated[str | None, typer.Option(help="The first day, 2026-11-01. [default: 30 days]")] = None,
+    until: Annotated[str | None, typer.Option(help="The last day. [default: today]")] = None,
+    by: Annotated[By, typer.Option(help="What it is summed by.")] = By.DAY,
+    as_json: Json = False,
+    url: Url = None,
+    key: Key = None,
+    tenant: Tenant = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Show what messages cost: estimated before, real where vendors have told their price."""
+    from tidings.client import spend as calls
+
+    with client(url, key, tenant, data_dir) as tidings:
+        told = tidings.call(
+            calls.spend(since=_day(since, "--since"), until=_day(until, "--until"), by=by.value)
+        )
+    print_json(told) if as_json else print("\n".join(spend_lines(told)))
+
+
+def spend_lines(told: Mapping[str, Any]) -> Iterator[str]:
+    """A table, its bars, its sums."""
+    yield f"from {told['since']} to {told['until']}, by {told['by']}"
+    items = told["items"]
+    if not items:
+        yield "nothing was spent; messages through accounts without a price (`tidings adapter list`) are not in it"
+        return
+    rows = [[shown(one["part"]), *_cells(one)] for one in items]
+    heads = [told["by"], "messages", "estimated", "real", "told"]
+    widths = [max(len(row[place]) for row in [heads, *rows]) for place in range(len(heads))]
+    yield _row(heads, widths)
+    most = _most(items)
+    for row, one in zip(rows, items, strict=True):
+        yield f"{_row(row, widths)}  {_bar(one['real_micros'], most[one['currency']])}".rstrip()
+    yield ""
+    for total in told["totals"]:
+        messages, estimated, real, _ = _cells(total)
+        yield f"in all: {real} (estimated {estimated}) for {messages} messages"
+    if (converted := told["converted"]) and len(told["totals"]) > 1:
+        yield f"together: {money(converted['real_micros'], converted['currency'])}"
+
+
+def _cells(one: Mapping[str, Any]) -> list[str]:
+    currency = one["currency"]
+    return [
+        f"{one['messages']}",
+        money(one["estimated_micros"], currency),
+        money(one["real_micros"], currency),
+        f"{one['corrected']}",
+    ]
+
+
+def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
+    first, *others = (
+        f"{cell:<{width}}" if place == 0 else f"{cell:>{width}}"
+        for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
+    )
+    return "  ".join([first, *others])
+
+
+def _most(items: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    """The largest amount of each currency: bars of two currencies say nothing about each other."""
+    found: dict[str, int] = {}
+    for one in items:
+        found[one["currency"]] = max(found.get(one["currency"], 0), one["real_micros"])
+    return found
+
+
+def _bar(micros: int, most: int) -> str:
+    if micros <= 0 or most <= 0:
+        return ""
+    return "█" * max(1, round(_WIDTH * micros / most))
+
+
+def _day(text: str | None, option: str) -> date | None:
+    if text is None:
+        return None
+    try:
+        return datetime.strptime(text, "%Y-%m-%d").date()  # noqa: DTZ007  # a day has no zone
+    except ValueError:
+        raise CommandError(f"{option} must be a day such as 2026-11-01, not {shown(text)!r}") from None

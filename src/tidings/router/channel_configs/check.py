@@ -1,0 +1,232 @@
+"""The use case "would this account work": looked at step by step, without sending anything to anybody.
+
+Nothing that is told holds a secret, an address of our network or somebody's own.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Final
+
+from tidings.contracts.adapters import Adapter, DryCalls
+from tidings.contracts.messages import Accepted, Address, OutboundMessage, Outcome, Refused, TryLater
+from tidings.kernel.clock import Clock
+from tidings.kernel.errors import BadValueError, NotConfiguredError
+from tidings.kernel.ids import NOTIFICATION, TenantId
+from tidings.kernel.logs import get_logger
+from tidings.kernel.refusals import InvalidError
+from tidings.kernel.secrets import SecretNotFoundError, SecretResolver, SecretStoreError
+from tidings.router.adapters.dkim import FindSigners
+from tidings.router.adapters.egress import Guard, anywhere, public_only
+from tidings.router.adapters.kind import Surroundings
+from tidings.router.adapters.registry import ReadAccount, read_account
+from tidings.router.channel_configs.check_steps import (
+    ORDER,
+    Step,
+    callbacks,
+    failed,
+    ok,
+    reached_steps,
+    skipped,
+    wrong_settings,
+)
+from tidings.router.channel_configs.reach import Place, place_of, reach
+from tidings.router.channel_configs.store import StoredAccount
+
+_log = get_logger("adapter_check")
+#: Nobody's: kept free for examples (RFC 2606; numbers 555-0100 to 555-0199).
+_NOBODY: Final = {"email": "nobody@example.com"}
+_NOBODYS_NUMBER: Final = "+12025550123"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DryCall:
+    """A message that the vendor is asked about, and does not send."""
+
+    channel: str | None = None
+    to: str | None = field(default=None, repr=False)
+    sender: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccountCheck:
+    """What came of a look."""
+
+    steps: tuple[Step, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Nothing failed."""
+        return all(step.result != "failed" for step in self.steps)
+
+
+class AccountChecker:
+    """Looks at accounts as they are stored."""
+
+    def __init__(
+        self,
+        secrets: SecretResolver,
+        *,
+        clock: Clock,
+        tenant_guard: Guard = public_only,
+        find_signers: FindSigners | None = None,
+        patience: timedelta = timedelta(seconds=10),
+        reach_patience: timedelta = timedelta(seconds=3),
+    ) -> None:
+        """`patience`: how long a vendor has for an answer. Tenants' own accounts are let to where `tenant_guard` lets them."""
+        self._secrets = secrets
+        self._clock = clock
+        self._tenant_guard = tenant_guard
+        self._find_signers = find_signers
+        self._patience = patience.total_seconds()
+        self._reach_patience = reach_patience.total_seconds()
+
+    async def check(
+        self, account: StoredAccount, tenant_id: TenantId | None, *, dry_call: DryCall | None = None
+    ) -> AccountCheck:
+        """One step after the other; what can't be looked at because of one before is skipped."""
+        steps: list[Step] = []
+        read = await self._read(account, tenant_id, steps)
+        if read is not None:
+            await self._look(account, read, dry_call, steps)
+        done = {step.name for step in steps}
+        why = next((step.name for step in steps if step.result == "failed"), None)
+        missing = [name for name in ORDER if name not in done]
+        steps += [skipped(name, f"not looked at, because of the step {why}") for name in missing]
+        return AccountCheck(steps=tuple(sorted(steps, key=lambda step: ORDER.index(step.name))))
+
+    async def _read(
+        self, account: StoredAccount, tenant_id: TenantId | None, steps: list[Step]
+    ) -> ReadAccount | None:
+        try:
+            read = await read_account(
+                account.vendor,
+                {"secret_ref": account.secret_ref},
+                self._secrets,
+                tenant_id=None if account.platform else tenant_id,
+            )
+        except SecretNotFoundError:
+            steps.append(
+                failed(
+                    "secret",
+                    "the secret that the account refers to is not there",
+                    next="put it where the reference leads to, or set the channel up with another reference",
+                )
+            )
+            return None
+        except SecretStoreError as error:
+            steps.append(failed("secret", f"the secret can't be asked for: {error}", next="try again later"))
+            return None
+        except (BadValueError, InvalidError, NotConfiguredError) as error:
+            # These name the setting and never quote its value.
+            steps += [ok("secret", "found"), wrong_settings(error)]
+            return None
+        steps.append(ok("secret", "found"))
+        return read
+
+    async def _look(
+        self, account: StoredAccount, read: ReadAccount, dry_call: DryCall | None, steps: list[Step]
+    ) -> None:
+        guard = anywhere if account.platform else self._tenant_guard
+        around = Surroundings(clock=self._clock, guard=guard, find_signers=self._find_signers)
+        try:
+            adapter = read.open(around)
+        except (BadValueError, InvalidError, NotConfiguredError) as error:
+            steps.append(wrong_settings(error))
+            return
+        async with _closing(adapter):
+            steps.append(ok("settings", f"read by the adapter {read.kind.name}"))
+            steps.append(callbacks(account, read))
+            reached = await self._reach(place_of(read.settings), guard, steps)
+            if reached:
+                steps.append(await self._credentials(adapter))
+                steps.append(await self._dry_call(adapter, read, dry_call))
+
+    async def _reach(self, place: Place | None, guard: Guard, steps: list[Step]) -> bool:
+        """Whether the vendor may be asked."""
+        if place is None:
+            words = (
+                "where the account leads to follows from its other settings; the vendor's answer will show it"
+            )
+            steps += [skipped(name, words) for name in ("name", "address", "connection")]
+            return True
+        reached = await reach(place, guard, patience=self._reach_patience)
+        steps += reached_steps(place, reached)
+        return bool(reached.connected)
+
+    async def _credentials(self, adapter: Adapter) -> Step:
+        outcome = await self._asked(adapter.check())
+        if outcome is None:
+            return skipped(
+                "credentials",
+                "this vendor has no question that sends nothing, or the settings name none",
+                next="`tidings channel test` sends a message",
+            )
+        if isinstance(outcome, Accepted):
+            return ok("credentials", "the vendor takes them")
+        if isinstance(outcome, Refused):
+            return failed(
+                "credentials",
+                f"the vendor does not take them: {outcome.reason}",
+                next="compare them with the vendor's console; replace the secret",
+                code=outcome.code,
+            )
+        return failed(
+            "credentials",
+            f"the vendor could not be asked: {outcome.reason}",
+            next="try again; look at the vendor's status page",
+            code=getattr(outcome, "code", None),
+        )
+
+    async def _dry_call(self, adapter: Adapter, read: ReadAccount, wish: DryCall | None) -> Step:
+        if wish is None:
+            return skipped("dry_call", "not asked for")
+        if not isinstance(adapter, DryCalls):
+            return skipped(
+                "dry_call",
+                "this vendor can't be asked what it would say to a message",
+                next="`tidings channel test` sends one",
+            )
+        outcome = await self._asked(adapter.dry_call(self._message(read, wish)))
+        if isinstance(outcome, Accepted):
+            return ok("dry_call", "the vendor would take the message; it sent nothing")
+        words = "no answer" if outcome is None else outcome.reason
+        return failed(
+            "dry_call",
+            f"the vendor would not take the message: {words}",
+            next="an address or a sender of your own may be needed: name them with the call",
+            code=getattr(outcome, "code", None),
+        )
+
+    async def _asked(self, question: Awaitable[Outcome | None]) -> Outcome | None:
+        """What the vendor says, in time."""
+        try:
+            async with asyncio.timeout(self._patience):
+                return await question
+        except TimeoutError:
+            return TryLater(reason="it did not answer in time", code="late")
+        except Exception as error:  # noqa: BLE001  # a mistake in one adapter must not end the look
+            _log.error("adapter_fell", error=type(error).__name__)
+            return TryLater(reason="the adapter fell", code="internal")
+
+    def _message(self, read: ReadAccount, wish: DryCall) -> OutboundMessage:
+        channel = wish.channel if wish.channel in read.kind.channels else min(read.kind.channels)
+        return OutboundMessage(
+            message_id=NOTIFICATION.new(self._clock.now()),
+            tenant_id="",
+            channel=channel,
+            sender=Address(value=wish.sender or ""),
+            to=wish.to or _NOBODY.get(channel, _NOBODYS_NUMBER),
+            subject="Check" if channel == "email" else None,
+            text="This message checks an account, and is not sent.",
+        )
+
+
+@asynccontextmanager
+async def _closing(adapter: Adapter) -> AsyncIterator[None]:
+    try:
+        yield
+    finally:
+        await adapter.close()

@@ -1,0 +1,109 @@
+"""The steps of a look at an account, in words."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from tidings.router.adapters.registry import ReadAccount
+from tidings.router.channel_configs.reach import Place, Reached
+from tidings.router.channel_configs.store import StoredAccount
+
+StepName: TypeAlias = Literal[
+    "secret", "settings", "name", "address", "connection", "credentials", "callbacks", "dry_call"
+]
+StepResult: TypeAlias = Literal["ok", "failed", "skipped"]
+
+ORDER: Final[tuple[StepName, ...]] = (
+    "secret", "settings", "name", "address", "connection", "credentials", "callbacks", "dry_call",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One thing that was looked at."""
+
+    name: StepName
+    result: StepResult
+    #: What was found.
+    words: str
+    #: What can be done about it.
+    next: str | None = None
+    #: The vendor's.
+    code: str | None = None
+
+
+def hook_of(account: StoredAccount) -> str:
+    """Where the account's vendor may call us."""
+    return f"/hooks/{account.vendor}/{account.id}"
+
+
+def ok(name: StepName, words: str) -> Step:
+    """Nothing is wrong with it."""
+    return Step(name=name, result="ok", words=words)
+
+
+def failed(name: StepName, words: str, *, next: str, code: str | None = None) -> Step:  # noqa: A002
+    """Something is."""
+    return Step(name=name, result="failed", words=words, next=next, code=code)
+
+
+def skipped(name: StepName, words: str, *, next: str | None = None) -> Step:  # noqa: A002
+    """It was not looked at."""
+    return Step(name=name, result="skipped", words=words, next=next)
+
+
+def wrong_settings(error: Exception) -> Step:
+    """The adapter can't read them; the error names the setting and never quotes its value."""
+    return failed("settings", f"the settings are wrong: {error}", next="correct what the secret holds")
+
+
+def callbacks(account: StoredAccount, read: ReadAccount) -> Step:
+    """Whether the vendor could tell us later what became of messages."""
+    kind = read.kind
+    if kind.callbacks is None:
+        words = (
+            "the vendor speaks over the adapter's own connection" if kind.listens else "this adapter has none"
+        )
+        return skipped("callbacks", words)
+    if kind.callbacks.keys(read.settings) is None:
+        return skipped(
+            "callbacks",
+            "the settings name nothing that callbacks could be checked with: none are taken",
+            next=f"name it, then give the vendor the address {hook_of(account)} below your public one",
+        )
+    proof = f", proven by {kind.proof}" if kind.proof else ""
+    return ok("callbacks", f"taken at {hook_of(account)}{proof}")
+
+
+def reached_steps(place: Place, reached: Reached) -> Sequence[Step]:
+    """How far one came on the way to the vendor."""
+    if not reached.found:
+        return [
+            failed(
+                "name",
+                f"nobody knows the name {place.host}",
+                next="correct it in the settings, or look at the name servers",
+            )
+        ]
+    steps = [ok("name", f"{place.host} is known")]
+    if not reached.allowed:
+        steps.append(
+            failed(
+                "address",
+                "it leads to an address that accounts may not connect to",
+                next="use a public address, or have the operators open the network (TIDINGS_TENANT_NETWORKS)",
+            )
+        )
+        return steps
+    steps.append(ok("address", "it may be connected to"))
+    if reached.connected:
+        steps.append(ok("connection", f"port {place.port} takes connections"))
+    else:
+        steps.append(
+            failed(
+                "connection",
+                f"port {place.port} takes no connection",
+                next="look at the vendor's status page, the port and the firewall on the way",
+            )
+        )
+    return steps

@@ -1,0 +1,102 @@
+"""The only Python here that runs SQL on what was spent."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from tidings.kernel.db import TenantTx
+from tidings.kernel.sql import Queries
+from tidings.router.spend.model import By, Spent, Sum
+
+QUERIES = Queries.beside(__file__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Price:
+    """An amount in a currency."""
+
+    micros: int
+    currency: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Priced:
+    """An attempt with all that is known of its price."""
+
+    attempt_id: str
+    started_at: datetime
+    channel: str
+    vendor: str
+    #: By the price list; None where it was not known to cost anything.
+    estimate: Price | None
+    #: What the vendor had said before.
+    before: Price | None
+    #: What it says now.
+    after: Price | None
+
+
+async def add_spent(tx: TenantTx, rows: Sequence[Spent], *, stripe: int) -> None:
+    """Add a set, each day, channel, vendor and currency once."""
+    await tx.execute(
+        QUERIES.add_spent,
+        tenant_id=tx.tenant_id,
+        stripe=stripe,
+        days=[one.day for one in rows],
+        channels=[one.channel for one in rows],
+        vendors=[one.vendor for one in rows],
+        currencies=[one.currency for one in rows],
+        messages=[one.messages for one in rows],
+        estimateds=[one.estimated for one in rows],
+        reals=[one.real for one in rows],
+        correcteds=[one.corrected for one in rows],
+    )
+
+
+async def sum_spent(tx: TenantTx, *, since: date, until: date, by: By) -> list[Sum]:
+    """From one day to another, both counted."""
+    rows = await tx.fetch(QUERIES.sum_spent, tenant_id=tx.tenant_id, since=since, until=until, by=by)
+    return [
+        Sum(
+            part=row["part"],
+            currency=row["currency"],
+            messages=row["messages"],
+            estimated=row["estimated"],
+            real=row["real"],
+            corrected=row["corrected"],
+        )
+        for row in rows
+    ]
+
+
+async def lock_attempts(tx: TenantTx, attempt_ids: Sequence[str]) -> None:
+    """Nobody else corrects these until `tx` ends."""
+    await tx.fetch(QUERIES.lock_attempts, attempt_ids=sorted(set(attempt_ids)))
+
+
+async def find_prices(
+    tx: TenantTx, attempts: Sequence[tuple[str, datetime]], *, receipt_ids: Sequence[str]
+) -> list[Priced]:
+    """Attempts, given as id and start, with their prices before those receipts and with them."""
+    rows = await tx.fetch(
+        QUERIES.find_prices,
+        tenant_id=tx.tenant_id,
+        attempt_ids=[attempt_id for attempt_id, _ in attempts],
+        attempt_started_ats=[started_at for _, started_at in attempts],
+        ids=list(receipt_ids),
+    )
+    return [
+        Priced(
+            attempt_id=row["id"],
+            started_at=row["started_at"],
+            channel=row["channel"],
+            vendor=row["provider"],
+            estimate=_price(row["estimated"] or None, row["cost_currency"]),
+            before=_price(row["before_micros"], row["before_currency"]),
+            after=_price(row["after_micros"], row["after_currency"]),
+        )
+        for row in rows
+    ]
+
+
+def _price(micros: int | None, currency: str | None) -> Price | None:
+    return None if micros is None or currency is None else Price(micros=micros, currency=currency)

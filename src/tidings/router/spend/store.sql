@@ -1,0 +1,59 @@
+-- name: add_spent
+-- One statement a set, in one order for all: whoever adds at the same time waits for a moment and never in a ring.
+INSERT INTO chan.spend_daily AS known (
+    tenant_id, day, stripe, channel, vendor, currency, messages, estimated_micros, real_micros, corrected
+)
+SELECT :tenant_id, fresh.day, :stripe, fresh.channel, fresh.vendor, fresh.currency, fresh.messages, fresh.estimated,
+       fresh.real, fresh.corrected
+FROM unnest(
+    :days::date[], :channels::text[], :vendors::text[], :currencies::text[], :messages::bigint[], :estimateds::bigint[],
+    :reals::bigint[], :correcteds::bigint[]
+) AS fresh (day, channel, vendor, currency, messages, estimated, real, corrected)
+ORDER BY fresh.day, fresh.channel, fresh.vendor, fresh.currency
+ON CONFLICT (tenant_id, day, stripe, channel, vendor, currency) DO UPDATE
+SET messages = known.messages + excluded.messages,
+    estimated_micros = known.estimated_micros + excluded.estimated_micros,
+    real_micros = known.real_micros + excluded.real_micros,
+    corrected = known.corrected + excluded.corrected;
+
+-- name: sum_spent
+-- A few rows a day, whatever the number of messages.
+SELECT CASE :by::text WHEN 'day' THEN day::text WHEN 'channel' THEN channel ELSE vendor END AS part, currency,
+       sum(messages)::bigint AS messages, sum(estimated_micros)::bigint AS estimated, sum(real_micros)::bigint AS real,
+       sum(corrected)::bigint AS corrected
+FROM chan.spend_daily
+WHERE tenant_id = :tenant_id AND day BETWEEN :since AND :until
+GROUP BY 1, 2
+ORDER BY 1, 2;
+
+-- name: lock_attempts
+-- Whoever brings another price of the same attempt at the same time waits, and then sees ours: nothing is counted twice.
+SELECT pg_advisory_xact_lock(hashtextextended(wanted.attempt_id, 7411006))
+FROM unnest(:attempt_ids::text[]) AS wanted (attempt_id);
+
+-- name: find_prices
+-- Attempts with their estimate, and what vendors said that they take: before these receipts, and with them. Of several the
+-- one that happened last is right, in whatever order they came.
+SELECT made.id, made.started_at, made.channel, made.provider, made.cost_micros AS estimated, made.cost_currency,
+       before.cost_micros AS before_micros, before.cost_currency AS before_currency,
+       after.cost_micros AS after_micros, after.cost_currency AS after_currency
+FROM unnest(:attempt_ids::text[], :attempt_started_ats::timestamptz[]) AS wanted (id, started_at)
+CROSS JOIN LATERAL (
+    SELECT id, started_at, channel, provider, cost_micros, cost_currency
+    FROM chan.delivery_attempts
+    WHERE tenant_id = :tenant_id AND id = wanted.id AND started_at = wanted.started_at
+    LIMIT 1
+) AS made
+LEFT JOIN LATERAL (
+    SELECT cost_micros, cost_currency FROM chan.delivery_attempt_events
+    WHERE tenant_id = :tenant_id AND attempt_id = wanted.id AND cost_micros IS NOT NULL AND cost_currency IS NOT NULL
+      AND recorded_at >= wanted.started_at - INTERVAL '5 minutes' AND id <> ALL (:ids::text[])
+    ORDER BY occurred_at DESC NULLS LAST, recorded_at DESC, id DESC LIMIT 1
+) AS before ON true
+LEFT JOIN LATERAL (
+    SELECT cost_micros, cost_currency FROM chan.delivery_attempt_events
+    WHERE tenant_id = :tenant_id AND attempt_id = wanted.id AND cost_micros IS NOT NULL AND cost_currency IS NOT NULL
+      AND recorded_at >= wanted.started_at - INTERVAL '5 minutes'
+    ORDER BY occurred_at DESC NULLS LAST, recorded_at DESC, id DESC LIMIT 1
+) AS after ON true
+WHERE made.provider IS NOT NULL;

@@ -1,0 +1,111 @@
+"""What was spent as JSON."""
+
+from collections.abc import Sequence
+from datetime import date
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from tidings.router.prices.rates import Rates
+from tidings.router.spend.model import By, Sum, totals_of
+
+
+class SpendQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which days, and what they are summed by."""
+
+    since: Annotated[
+        date | None, Meta(description="The first day (UTC), such as 2026-11-01; 30 days before the last.")
+    ] = None
+    until: Annotated[date | None, Meta(description="The last day, which counts too; today.")] = None
+    by: Annotated[By, Meta(description="What the amounts are summed by: day, channel or vendor.")] = "day"
+
+
+class AmountView(Struct, frozen=True, kw_only=True):
+    """What was spent in one currency, in millionths of it."""
+
+    currency: str
+    #: Vendor calls that cost something.
+    messages: int
+    #: By the price lists, before the calls.
+    estimated_micros: int
+    #: What vendors said they take; the estimate where they said nothing.
+    real_micros: int
+    #: Of how many of the messages the vendor has told the price.
+    corrected: int
+
+    @classmethod
+    def of(cls, amount: Sum) -> "AmountView":
+        """The amount as it is shown."""
+        return cls(
+            currency=amount.currency,
+            messages=amount.messages,
+            estimated_micros=amount.estimated,
+            real_micros=amount.real,
+            corrected=amount.corrected,
+        )
+
+
+class PartView(AmountView, frozen=True, kw_only=True):
+    """The same for one part of it."""
+
+    #: A day, a channel or a vendor.
+    part: str
+
+    @classmethod
+    def of(cls, amount: Sum) -> "PartView":
+        """The part as it is shown."""
+        return cls(
+            part=amount.part,
+            currency=amount.currency,
+            messages=amount.messages,
+            estimated_micros=amount.estimated,
+            real_micros=amount.real,
+            corrected=amount.corrected,
+        )
+
+
+class ConvertedView(Struct, frozen=True, kw_only=True):
+    """All of it in one currency, by the rates of the settings."""
+
+    currency: str
+    estimated_micros: int
+    real_micros: int
+
+
+class SpendView(Struct, frozen=True, kw_only=True):
+    """What messages cost."""
+
+    since: date
+    until: date
+    by: By
+    #: Parts without any cost are left out.
+    items: list[PartView]
+    #: One for each currency.
+    totals: list[AmountView]
+    #: Null where a rate is missing.
+    converted: ConvertedView | None
+
+    @classmethod
+    def of(cls, sums: Sequence[Sum], *, since: date, until: date, by: By, rates: Rates) -> "SpendView":
+        """The answer."""
+        totals = totals_of(sums)
+        return cls(
+            since=since,
+            until=until,
+            by=by,
+            items=[PartView.of(one) for one in sums],
+            totals=[AmountView.of(one) for one in totals],
+            converted=_converted(totals, rates),
+        )
+
+
+def _converted(totals: Sequence[Sum], rates: Rates) -> ConvertedView | None:
+    estimated = real = 0
+    for one in totals:
+        more_estimated = rates.convert(one.estimated, one.currency, rates.base)
+        more_real = rates.convert(one.real, one.currency, rates.base)
+        if more_estimated is None or more_real is None:
+            return None
+        estimated += more_estimated
+        real += more_real
+    return ConvertedView(currency=rates.base, estimated_micros=estimated, real_micros=real)

@@ -1,0 +1,129 @@
+"""What vendors' codes mean for a tenant, known for about a second; and answers read by it.
+
+How the reason of a line travels: before the vendor's own words in `reason` of the answer, as in
+`invalid_address: no such number`; and as `effect`, where it means something for the address.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Final, Literal
+
+from tidings.contracts.adapters import OUR_CODES
+from tidings.contracts.callback_forms import Canonical
+from tidings.contracts.messages import Outcome, Refused, TryLater
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import Database
+from tidings.kernel.errors import DatabaseError
+from tidings.kernel.ids import TenantId
+from tidings.kernel.keys.remembered import Remembered
+from tidings.kernel.logs import get_logger
+from tidings.router.status_map import store
+from tidings.router.status_map.model import Meaning
+from tidings.router.status_map.store import Key
+
+__all__ = ["Known", "Meaning", "Meanings", "code_of", "translate"]
+
+_log = get_logger("status_map")
+#: Tenants whose lines are remembered at once.
+_MOST = 10_000
+
+_NO: Final[Mapping[Canonical, Literal["failed_perm", "rejected_by_provider", "rejected_by_recipient"]]] = {
+    "failed_perm": "failed_perm",
+    "bounced": "failed_perm",
+    "rejected_by_provider": "rejected_by_provider",
+    "cancelled": "rejected_by_provider",
+    "rejected_by_recipient": "rejected_by_recipient",
+    "complaint": "rejected_by_recipient",
+}
+_LATER: Final[frozenset[Canonical]] = frozenset({"failed_temp", "timed_out"})
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What codes mean for one tenant."""
+
+    own: Mapping[Key, Meaning]
+    everybodys: Mapping[Key, Meaning]
+
+    def of(self, vendor: str, code: str) -> Meaning | None:
+        """A vendor's own name before that of its kind; of each the tenant's own line before everybody's."""
+        for name in _names(vendor):
+            found = self.own.get((name, code)) or self.everybodys.get((name, code))
+            if found is not None:
+                return found
+        return None
+
+
+_NOTHING: Final = Known({}, {})
+
+
+class Meanings:
+    """Remembers the lines of tenants, and those of everybody once."""
+
+    def __init__(self, db: Database, *, clock: Clock, look_again: timedelta = timedelta(seconds=1)) -> None:
+        """A change is seen after `look_again` at most."""
+        self._db = db
+        self._own: Remembered[TenantId, Mapping[Key, Meaning]] = Remembered(
+            clock=clock, size=_MOST, ttl=look_again
+        )
+        self._everybodys: Remembered[None, Mapping[Key, Meaning]] = Remembered(
+            clock=clock, size=1, ttl=look_again
+        )
+
+    async def of(self, tenant_id: TenantId, vendor: str, code: str) -> Meaning | None:
+        """What the code means; None where nobody has said."""
+        return (await self.known(tenant_id)).of(vendor, code)
+
+    async def known(self, tenant_id: TenantId) -> Known:
+        """All of it, for sets. While the database is away nothing is known: answers stay as vendors gave them."""
+        own, everybodys = self._own.get(tenant_id), self._everybodys.get(None)
+        if own is not None and everybodys is not None:
+            return Known(own, everybodys)
+        try:
+            async with self._db.tenant(tenant_id) as tx:
+                own = await store.load_own(tx)
+                everybodys = self._everybodys.get(None)
+                if everybodys is None:
+                    everybodys = await store.load_everybodys(tx)
+                    self._everybodys.put(None, everybodys)
+        except DatabaseError as error:
+            _log.warning("meanings_not_loaded", tenant_id=tenant_id, error=type(error).__name__)
+            return _NOTHING
+        self._own.put(tenant_id, own)
+        return Known(own, everybodys)
+
+
+def code_of(outcome: Outcome) -> str | None:
+    """The vendor's code in an answer that a line can say more about; ours are never looked up."""
+    if isinstance(outcome, Refused | TryLater) and outcome.code not in OUR_CODES:
+        return outcome.code
+    return None
+
+
+def translate(outcome: Outcome, meaning: Meaning | None) -> Outcome:
+    """The answer as the line reads it, with the vendor's own code.
+
+    A "no" stays one: a line that says `delivered` is about receipts, and no refusal becomes a success by it. A "not now"
+    stays one where the line only says that it is the vendor's own trouble: credentials, credit, an account that is not ready.
+    """
+    if meaning is None or not isinstance(outcome, Refused | TryLater) or code_of(outcome) is None:
+        return outcome
+    reason = _said(meaning, outcome.reason)
+    status = _NO.get(meaning.canonical)
+    if status is not None and not (isinstance(outcome, TryLater) and status == "rejected_by_provider"):
+        return Refused(reason=reason, code=outcome.code, permanent=True, status=status, effect=meaning.effect)
+    if meaning.canonical in _LATER:
+        after = outcome.after if isinstance(outcome, TryLater) else None
+        return TryLater(reason=reason, code=outcome.code, after=after)
+    return replace(outcome, reason=reason)
+
+
+def _said(meaning: Meaning, words: str) -> str:
+    return words if words.startswith(f"{meaning.reason}:") else f"{meaning.reason}: {words}"
+
+
+def _names(vendor: str) -> list[str]:
+    """`http_acme_eu`, `http_acme`, `http`: whatever a line can be written for, the longest first."""
+    parts = vendor.split("_")
+    return ["_".join(parts[:many]) for many in range(len(parts), 0, -1)]

@@ -1,0 +1,277 @@
+"""The only Python here that runs SQL on the status map."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import msgspec
+
+from tidings.kernel.db import PlatformTx, Row, TenantTx, WorkerTx
+from tidings.kernel.ids import TenantId
+from tidings.kernel.sql import Queries
+from tidings.router.status_map.model import Line, Mapped, Meaning, Version
+
+QUERIES = Queries.beside(__file__)
+
+#: Codes without a meaning that are counted for one tenant.
+_MOST_UNKNOWN = 1000
+
+_read_history = msgspec.json.Decoder(list[Version]).decode
+_encode = msgspec.json.Encoder().encode
+
+#: Adapter, or vendor's name, and code.
+Key = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unknown:
+    """A code that had no meaning when vendors said it."""
+
+    vendor: str
+    code: str
+    adapter: str
+    count: int
+    #: How many tenants were told it.
+    tenants: int
+    first_seen: datetime
+    last_seen: datetime
+    #: What it means by now.
+    means: Meaning | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting:
+    """A receipt that was kept as unknown, and what it means now."""
+
+    id: str
+    recorded_at: datetime
+    occurred_at: datetime | None
+    attempt_id: str
+    attempt_started_at: datetime
+    execution_id: str
+    code: str
+    means: Meaning
+
+
+# --- meanings
+
+
+async def find_meanings(tx: TenantTx, codes: Sequence[Key]) -> Mapping[Key, Meaning]:
+    """Vendor and code → what that means; those alone that somebody has said something about."""
+    rows = await tx.fetch(
+        QUERIES.find_meanings,
+        tenant_id=tx.tenant_id,
+        vendors=[vendor for vendor, _ in codes],
+        codes=[code for _, code in codes],
+    )
+    return {(row["vendor"], row["code"]): _meaning(row) for row in rows}
+
+
+async def load_own(tx: TenantTx) -> dict[Key, Meaning]:
+    """All that the tenant says: adapter and code → meaning."""
+    rows = await tx.fetch(QUERIES.load_own, tenant_id=tx.tenant_id)
+    return {(row["adapter"], row["provider_code"]): _meaning(row) for row in rows}
+
+
+async def load_everybodys(tx: TenantTx) -> dict[Key, Meaning]:
+    """All that the platform says to everybody."""
+    rows = await tx.fetch(QUERIES.load_everybodys)
+    return {(row["adapter"], row["provider_code"]): _meaning(row) for row in rows}
+
+
+# --- lines
+
+
+async def list_lines(
+    tx: TenantTx | PlatformTx, *, adapter: str | None, after: Key | None, limit: int
+) -> list[Line]:
+    """Of so many codes after that one: the tenant's own line before the platform's, where it has one."""
+    rows = await tx.fetch(
+        QUERIES.list_lines,
+        tenant_id=_owner(tx),
+        adapter=adapter,
+        after_adapter=after[0] if after else None,
+        after_code=after[1] if after else None,
+        limit=limit,
+    )
+    return [_line(row) for row in rows]
+
+
+async def find_lines(tx: TenantTx | PlatformTx, *, adapter: str, code: str) -> list[Line]:
+    """The tenant's own line for a code, then the platform's; none, one or both."""
+    rows = await tx.fetch(QUERIES.find_lines, tenant_id=_owner(tx), adapter=adapter, code=code)
+    return [_line(row) for row in rows]
+
+
+async def lock_line(tx: TenantTx | PlatformTx, *, adapter: str, code: str) -> Line | None:
+    """The line of whoever's transaction it is, until that ends."""
+    row = await tx.fetch_one(QUERIES.lock_line, owner=_owner(tx), adapter=adapter, code=code)
+    return None if row is None else _line(row)
+
+
+async def count_lines(tx: TenantTx | PlatformTx) -> int:
+    """How many lines of its own the tenant, or the platform, has."""
+    count: int = await tx.fetch_value(QUERIES.count_lines, owner=_owner(tx))
+    return count
+
+
+async def insert_line(
+    tx: TenantTx | PlatformTx,
+    *,
+    adapter: str,
+    code: str,
+    canonical: Mapped,
+    reason: str,
+    actor: str,
+    now: datetime,
+) -> bool:
+    """Write a new line; False where there is one."""
+    written = await tx.execute(
+        QUERIES.insert_line,
+        owner=_owner(tx),
+        adapter=adapter,
+        code=code,
+        canonical=canonical,
+        reason=reason,
+        actor=actor,
+        now=now,
+    )
+    return written == 1
+
+
+async def update_line(tx: TenantTx | PlatformTx, line: Line) -> None:
+    """Write a line that was locked."""
+    await tx.execute(
+        QUERIES.update_line,
+        owner=_owner(tx),
+        adapter=line.adapter,
+        code=line.code,
+        canonical=line.canonical,
+        reason=line.reason,
+        version=line.version,
+        history=_encode(list(line.history)).decode(),
+        actor=line.updated_by,
+        now=line.updated_at,
+    )
+
+
+async def delete_line(tx: TenantTx | PlatformTx, line: Line) -> None:
+    """Remove a line that was locked."""
+    await tx.execute(QUERIES.delete_line, owner=_owner(tx), adapter=line.adapter, code=line.code)
+
+
+async def seed_lines(tx: PlatformTx, seeds: Mapping[Key, Meaning], *, now: datetime) -> int:
+    """Write the platform's lines that are missing, or still as they were seeded; how many changed."""
+    ordered = sorted(seeds.items())
+    return await tx.execute(
+        QUERIES.seed_lines,
+        now=now,
+        adapters=[adapter for (adapter, _), _ in ordered],
+        codes=[code for (_, code), _ in ordered],
+        canonicals=[meaning.canonical for _, meaning in ordered],
+        reasons=[meaning.reason for _, meaning in ordered],
+    )
+
+
+# --- codes without a meaning
+
+
+async def note_unknown(
+    tx: TenantTx, counts: Mapping[Key, int], *, adapters: Mapping[str, str], now: datetime
+) -> None:
+    """Count what vendors said that means nothing yet: vendor and code → how often; `adapters` by vendor."""
+    ordered = sorted(counts.items())
+    await tx.execute(
+        QUERIES.note_unknown,
+        tenant_id=tx.tenant_id,
+        now=now,
+        most=_MOST_UNKNOWN,
+        vendors=[vendor for (vendor, _), _ in ordered],
+        codes=[code for (_, code), _ in ordered],
+        adapters=[adapters.get(vendor, vendor) for (vendor, _), _ in ordered],
+        counts=[count for _, count in ordered],
+    )
+
+
+async def list_unknown(
+    tx: TenantTx | PlatformTx, *, adapter: str | None, limit: int = _MOST_UNKNOWN
+) -> list[Unknown]:
+    """The tenant's, or those of all tenants together; what has no meaning yet first, then by how often."""
+    rows = await tx.fetch(QUERIES.list_unknown, tenant_id=_owner(tx), adapter=adapter, limit=limit)
+    return [
+        Unknown(
+            vendor=row["vendor"],
+            code=row["code"],
+            adapter=row["adapter"],
+            count=row["count"],
+            tenants=row["tenants"],
+            first_seen=row["first_seen"],
+            last_seen=row["last_seen"],
+            means=None if row["canonical"] is None else _meaning(row),
+        )
+        for row in rows
+    ]
+
+
+async def tenants_with_unknown(
+    tx: PlatformTx, *, adapter: str, code: str, since: datetime, after: TenantId | None, limit: int
+) -> list[TenantId]:
+    """Who was told a code since then, in the order of their ids."""
+    rows = await tx.fetch(
+        QUERIES.tenants_with_unknown, adapter=adapter, code=code, since=since, after=after, limit=limit
+    )
+    return [row["tenant_id"] for row in rows]
+
+
+async def sweep_unknown(tx: WorkerTx, *, before: datetime, limit: int) -> int:
+    """Forget codes that nobody has said since then; how many went."""
+    return await tx.execute(QUERIES.sweep_unknown, before=before, limit=limit)
+
+
+async def find_unknown_receipts(
+    tx: TenantTx, *, adapter: str, code: str, since: datetime, limit: int
+) -> list[Waiting]:
+    """Receipts kept as unknown whose meaning is that line by now, and that were not told so; the oldest first."""
+    rows = await tx.fetch(
+        QUERIES.find_unknown_receipts,
+        tenant_id=tx.tenant_id,
+        adapter=adapter,
+        code=code,
+        since=since,
+        limit=limit,
+    )
+    return [
+        Waiting(
+            id=row["id"],
+            recorded_at=row["recorded_at"],
+            occurred_at=row["occurred_at"],
+            attempt_id=row["attempt_id"],
+            attempt_started_at=row["started_at"],
+            execution_id=row["execution_id"],
+            code=row["provider_code"],
+            means=_meaning(row),
+        )
+        for row in rows
+    ]
+
+
+def _meaning(row: Row) -> Meaning:
+    return Meaning(canonical=row["canonical"], reason=row["reason"])
+
+
+def _line(row: Row) -> Line:
+    return Line(
+        platform=row["tenant_id"] is None,
+        adapter=row["adapter"],
+        code=row["provider_code"],
+        canonical=row["canonical"],
+        reason=row["reason"],
+        version=row["version"],
+        updated_by=row["updated_by"],
+        updated_at=row["updated_at"],
+        history=tuple(_read_history(row["history"])),
+    )
+
+
+def _owner(tx: TenantTx | PlatformTx) -> TenantId | None:
+    return tx.tenant_id if isinstance(tx, TenantTx) else None

@@ -1,0 +1,229 @@
+"""A look at an account, step by step: what is wrong is named, with what to do; nothing is sent and nothing secret is told."""
+
+import json
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.support.login_vendor import login_vendor
+from tests.support.played_http import answer, played_http
+from tests.support.router_app import ADMIN, calling, router_app
+from tidings.contracts.channel_configs import ConfigureAccount
+from tidings.kernel.audit.log import AuditLog
+from tidings.kernel.clock import SystemClock
+from tidings.kernel.db import Database
+from tidings.kernel.ids import TenantId
+from tidings.kernel.local_hot_state import LocalHotState
+from tidings.kernel.secrets import FileSecrets, SecretsByScheme
+from tidings.router.adapters.egress import Guard, public_and, public_only
+from tidings.router.adapters.registry import ADAPTERS
+from tidings.router.channel_configs import check_deps, check_routes, deps, routes
+from tidings.router.channel_configs.check import AccountChecker
+from tidings.router.channel_configs.configure import AdapterConfigs
+
+HOME = "/api/v1/router/adapters"
+INSIDE = "/internal/v1/router/adapters"
+CLOCK = SystemClock()
+LOOPBACK = public_and(["127.0.0.0/8"])
+SECRET = "hunter22-hunter22"
+
+
+class Accounts:
+    """A tenant's accounts, and the routes in front of them."""
+
+    def __init__(self, db: Database, tenant_id: TenantId, folder: Path) -> None:
+        self.db = db
+        self.tenant_id = tenant_id
+        self.folder = folder
+        self.configs = AdapterConfigs(
+            {kind.name: kind.channels for kind in ADAPTERS.values()},
+            audit=AuditLog("chan", CLOCK),
+            clock=CLOCK,
+        )
+
+    async def account(self, vendor: str, settings: dict[str, Any] | None) -> str:
+        """Its id; without settings its secret is not there."""
+        if settings is not None:
+            place = self.folder / self.tenant_id
+            place.mkdir(exist_ok=True)
+            (place / vendor).write_text(json.dumps(settings))
+        command = ConfigureAccount(vendor=vendor, secret_ref=f"file://{vendor}")
+        async with self.db.tenant(self.tenant_id) as tx:
+            made = await self.configs.configure(tx, [command], actor="test")
+        return made[vendor].id
+
+    @asynccontextmanager
+    async def client(
+        self, *, who: str | None = None, guard: Guard = LOOPBACK
+    ) -> AsyncIterator[httpx.AsyncClient]:
+        """Somebody who looks."""
+        checker = AccountChecker(
+            SecretsByScheme({"file": FileSecrets(self.folder)}),
+            clock=CLOCK,
+            tenant_guard=guard,
+            patience=timedelta(seconds=5),
+        )
+        limits = LocalHotState(self.db, CLOCK).limits
+        app = router_app(
+            [
+                *routes.routers(deps.Deps(db=self.db, clock=CLOCK, configs=self.configs)),
+                *check_routes.routers(check_deps.Deps(db=self.db, checker=checker, limits=limits)),
+            ],
+            clock=CLOCK,
+        )
+        async with calling(app, who or self.tenant_id) as client:
+            yield client
+
+    async def look(self, account_id: str, *, guard: Guard = LOOPBACK, **body: Any) -> dict[str, Any]:
+        """What the tenant is told; steps by name."""
+        async with self.client(guard=guard) as client:
+            answered = await client.post(f"{HOME}/{account_id}/check", json=body or None)
+        assert answered.status_code == 200, answered.text
+        assert SECRET not in answered.text
+        told = answered.json()
+        steps = {step["name"]: step for step in told["steps"]}
+        assert list(steps) == [
+            "secret",
+            "settings",
+            "name",
+            "address",
+            "connection",
+            "credentials",
+            "callbacks",
+            "dry_call",
+        ]
+        # Whatever is wrong comes with what can be done.
+        assert all(step["next"] for step in steps.values() if step["result"] == "failed")
+        return {"ok": told["ok"], **steps}
+
+
+def results(told: dict[str, Any]) -> str:
+    """The first letters of all results: ok, failed, skipped."""
+    return "".join(step["result"][0] for name, step in told.items() if name != "ok")
+
+
+@pytest.fixture
+def accounts(db: Database, tenant_id: TenantId, tmp_path: Path) -> Accounts:
+    return Accounts(db, tenant_id, tmp_path)
+
+
+async def test_an_account_that_works(accounts: Accounts) -> None:
+    async with played_http(answer("200 OK", b"{}")) as played:
+        account = await accounts.account(
+            "http_good",
+            {
+                "url": f"http://127.0.0.1:{played.port}/send",
+                "check_url": f"http://127.0.0.1:{played.port}/me",
+                "headers": {"Authorization": "Bearer {{secret.token}}"},
+                "secrets": {"token": SECRET},
+                "message_id_path": "id",
+                "receipts": True,
+                "callback_secret": SECRET,
+            },
+        )
+        told = await accounts.look(account, dry_call=True)
+        heard = [head.split(" ")[:2] for head, _ in played.heard]
+
+    assert told["ok"]
+    assert results(told) == "ooooooos"
+    assert f"/hooks/http_good/{account}" in told["callbacks"]["words"]
+    assert "can't be asked" in told["dry_call"]["words"]
+    # One question, and no message.
+    assert heard == [["GET", "/me"]]
+
+
+async def test_every_way_to_be_wrong_is_named(accounts: Accounts) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        closed = taken.getsockname()[1]
+        looks = {
+            "secret": await accounts.look(await accounts.account("http_missing", None)),
+            "settings": await accounts.look(
+                await accounts.account("http_wrong", {"url": "https://x.example", "urls": SECRET})
+            ),
+            "deaf": await accounts.look(
+                await accounts.account("http_deaf", {"url": "https://x.example", "receipts": True})
+            ),
+            "name": await accounts.look(
+                await accounts.account("http_nobody", {"url": "https://nobody.invalid/send"})
+            ),
+            "address": await accounts.look(
+                await accounts.account("http_inside", {"url": f"http://127.0.0.1:{closed}/"}),
+                guard=public_only,
+            ),
+            "connection": await accounts.look(
+                await accounts.account("http_closed", {"url": f"http://127.0.0.1:{closed}/"})
+            ),
+        }
+
+    assert {name: results(told) for name, told in looks.items()} == {
+        "secret": "fsssssss",
+        "settings": "ofssssss",
+        "deaf": "ofssssss",
+        "name": "oofsssss",
+        "address": "ooofssss",
+        "connection": "oooofsss",
+    }
+    assert not any(told["ok"] for told in looks.values())
+    assert "urls" in looks["settings"]["settings"]["words"]
+    assert "callback_secret" in looks["deaf"]["settings"]["words"]
+    assert "none are taken" in looks["name"]["callbacks"]["words"]
+
+
+@pytest.mark.parametrize(("password", "expected"), [("one", "ooooooss"), (SECRET, "ooooofss")])
+async def test_credentials_are_tried(accounts: Accounts, password: str, expected: str) -> None:
+    async with login_vendor("one") as vendor:
+        account = await accounts.account("smtp_office", json.loads(vendor.account(password)))
+        told = await accounts.look(account)
+
+    assert results(told) == expected
+    assert not vendor.mails
+
+
+async def test_whose_accounts_are_looked_at(accounts: Accounts) -> None:
+    async with accounts.db.platform() as tx:
+        command = ConfigureAccount(vendor=f"http_{accounts.tenant_id[-8:].lower()}", secret_ref="file://x")
+        (theirs,) = (await accounts.configs.configure_platform(tx, [command], actor="test")).values()
+    mine = await accounts.account("http_mine", None)
+    async with accounts.client() as client:
+        refused = await client.post(f"{HOME}/{theirs.id}/check")
+        odd = await client.post(f"{HOME}/{mine}/check", json={"dry": True})
+        shown = (await client.get(f"{HOME}/{mine}")).json()
+    async with accounts.client(who=ADMIN) as platform:
+        foreign = await platform.post(f"{INSIDE}/{mine}/check")
+        own = await platform.post(f"{INSIDE}/{theirs.id}/check")
+
+    assert (refused.status_code, refused.json()["code"]) == (403, "platform_account")
+    assert (odd.status_code, foreign.status_code, own.status_code) == (400, 404, 200)
+    assert shown["hook"] == f"/hooks/http_mine/{mine}"
+    assert {name for name, can in shown["capabilities"].items() if can is None} == {
+        "idempotent",
+        "receipts",
+        "cancel",
+    }
+
+
+async def test_looks_are_counted(accounts: Accounts) -> None:
+    """Each makes us call a host of the tenant's choice."""
+    mine = await accounts.account("http_mine", None)
+    async with accounts.client() as client:
+        codes = [(await client.post(f"{HOME}/{mine}/check")).status_code for _ in range(61)]
+
+    assert (set(codes[:60]), codes[60]) == ({200}, 429)
+
+
+async def test_every_kind_is_listed(accounts: Accounts) -> None:
+    async with accounts.client() as client:
+        kinds = {kind["name"]: kind for kind in (await client.get(f"{HOME}/kinds")).json()["items"]}
+
+    assert set(kinds) == set(ADAPTERS)
+    assert (kinds["smtp"]["channels"], kinds["smtp"]["callbacks"]) == (["email"], False)
+    assert kinds["http"]["capabilities"]["receipts"] is None
+    assert "callback_secret" in kinds["http"]["credential_fields"]
+    assert all(kind["proof"] for kind in kinds.values() if kind["callbacks"])
