@@ -1,0 +1,23 @@
+"""What the routes of conversations need; `bootstrap` fills it."""
+
+from dataclasses import dataclass
+
+from tidings.kernel.audit.log import AuditLog
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import Database
+from tidings.kernel.keys.keyring import Keyring
+from tidings.router.conversations.answer import Answerer
+from tidings.router.conversations.close import Closer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deps:
+    """The parts that conversations touch."""
+
+    db: Database
+    clock: Clock
+    keyring: Keyring
+    #: Of the schema `chan`.
+    audit: AuditLog
+    answerer: Answerer
+    closer: Closer

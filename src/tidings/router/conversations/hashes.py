@@ -1,0 +1,42 @@
+"""Hashes of addresses under both peppers: the tenant's, and the platform's for accounts that all share."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tidings.kernel.addresses import NormalisedAddress, Pepper
+from tidings.kernel.db import Database, TenantTx
+from tidings.kernel.keys.keyring import Keyring
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hashed:
+    """One address."""
+
+    #: Under the tenant's pepper.
+    own: str
+    #: Under the platform's.
+    platform: str
+
+
+class AddressHashes:
+    """Hashes; the platform's pepper is known for as long as this lives, because it never changes."""
+
+    def __init__(self, db: Database, keyring: Keyring) -> None:
+        self._db = db
+        self._keyring = keyring
+        self._platform: Pepper | None = None
+
+    async def platform_pepper(self) -> Pepper:
+        """The platform's; ask once before the first transaction, so that none is opened inside another."""
+        if self._platform is None:
+            async with self._db.platform() as tx:
+                pepper = await self._keyring.platform_pepper(tx)
+            # After the commit: what was rolled back would be another one the next time.
+            self._platform = pepper
+        return self._platform
+
+    async def of(self, tx: TenantTx, addresses: Sequence[NormalisedAddress]) -> list[Hashed]:
+        """One each, in the same order."""
+        platform = await self.platform_pepper()
+        own = await self._keyring.pepper(tx)
+        return [Hashed(own=own.hash(address), platform=platform.hash(address)) for address in addresses]

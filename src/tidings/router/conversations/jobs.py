@@ -1,0 +1,279 @@
+"""What a worker runs: finds out whose inbound messages are, and has them taken on."""
+
+import asyncio
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import Database
+from tidings.kernel.errors import DatabaseBusyError, DatabaseUnavailableError, TidingsError
+from tidings.kernel.ids import TenantId
+from tidings.kernel.jobs import Pauses
+from tidings.kernel.keys.kms import KmsError
+from tidings.kernel.logs import get_logger
+from tidings.router.callbacks.patience import pause_after
+from tidings.router.conversations import queue
+from tidings.router.conversations.bell import Bell
+from tidings.router.conversations.model import Observer, Unobserved
+from tidings.router.conversations.queue import Claimed, Waiting
+from tidings.router.conversations.receive import Received, Receiver
+from tidings.router.conversations.resolve import Message, Resolver
+from tidings.router.executions.model import moment
+
+_log = get_logger("conversations")
+#: Seconds that one tenant's messages may take; those of the others are held meanwhile.
+_PATIENCE: Final = 5.0
+#: Seconds after which no other tenant is begun with; the server ends a transaction that idles too long.
+_ALL_PATIENCE: Final = 20.0
+#: Until the next look while whoever keeps the keys does not answer: it is no look in vain, and STOP must not wait for long.
+_WITHOUT_KEYS: Final = timedelta(seconds=5)
+#: Looks before a message is nobody's, about two minutes: an answer may overtake the note of the very message that it answers,
+#: which is written when its vendor has answered for the whole set.
+_LOOKS_FOR_AN_OWNER: Final = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationSettings:
+    """How the job paces itself."""
+
+    #: Messages taken up at once, shared by all accounts that people write to; and those of each in any case.
+    limit: int = 200
+    least: int = 20
+    #: Tenants whose messages are taken on side by side.
+    tenants_at_once: int = 4
+    #: Seconds of the longest sleep where notifications come through.
+    longest_sleep: float = 5.0
+    #: Seconds of the longest pause while the database, or whoever keeps the keys, does not answer.
+    longest_outage_pause: float = 5.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """What one look came to."""
+
+    taken: int = 0
+    unmatched: int = 0
+    #: Looked at in vain, or gone wrong.
+    again: int = 0
+    dead: int = 0
+    #: Seconds that may be slept.
+    sleep: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _NotDone:
+    """Messages of a set, by their ids."""
+
+    #: Tried in vain.
+    failed: frozenset[str] = frozenset()
+    #: Nobody could have taken them on: whoever keeps the keys does not answer.
+    locked: frozenset[str] = frozenset()
+    #: Not tried yet.
+    left: frozenset[str] = frozenset()
+
+    def __or__(self, other: "_NotDone") -> "_NotDone":
+        return _NotDone(
+            failed=self.failed | other.failed,
+            locked=self.locked | other.locked,
+            left=self.left | other.left,
+        )
+
+    @property
+    def all(self) -> frozenset[str]:
+        """Whichever it is."""
+        return self.failed | self.locked | self.left
+
+
+class ConversationJob:
+    """Sleeps until the bell rings or one that waits is due; any number of processes may run one.
+
+    A set is locked while it is worked on: two workers never have the same message, and what a killed one had is free at
+    once. Each tenant's messages are taken on in a transaction of its own, and the set is marked after; if that is lost, it
+    is done again, and the transcript knows what it has.
+    """
+
+    def __init__(
+        self,
+        db: Database,
+        resolver: Resolver,
+        receiver: Receiver,
+        *,
+        bell: Bell,
+        clock: Clock,
+        observer: Observer | None = None,
+        settings: ConversationSettings | None = None,
+        poll_seconds: Callable[[], float] | None = None,
+    ) -> None:
+        """`poll_seconds` says how long may be slept while notifications may be missed."""
+        self._db = db
+        self._resolver = resolver
+        self._receiver = receiver
+        self._bell = bell
+        self._clock = clock
+        self._observer = observer or Unobserved()
+        self._settings = settings or ConversationSettings()
+        self._poll_seconds = poll_seconds or (lambda: self._settings.longest_sleep)
+        self._pauses = Pauses(longest=self._settings.longest_outage_pause)
+        self._turns = asyncio.Semaphore(self._settings.tenants_at_once)
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Take on what comes until `stop`."""
+        self._bell.attended = True
+        try:
+            while not stop.is_set():
+                self._bell.wake.clear()
+                try:
+                    seconds = (await self.turn()).sleep
+                    self._pauses.after_success()
+                except TidingsError as error:
+                    seconds = self._pauses.after_failure()
+                    self._observer.failed("conversations")
+                    _log.warning("inbound_not_taken", error=error.code, retry_seconds=seconds)
+                if seconds > 0:
+                    await self._bell.wake.wait(stop, seconds)
+        finally:
+            self._bell.attended = False
+
+    async def drain(self) -> int:
+        """Take on all that can be taken on now; how many messages that were."""
+        taken = 0
+        while True:
+            turn = await self.turn()
+            taken += turn.taken
+            if turn.sleep > 0:
+                return taken
+
+    async def turn(self) -> Turn:
+        """One set."""
+        now = moment(self._clock)
+        async with self._db.worker(claims=True) as tx:
+            claimed = await queue.claim_inbound(
+                tx, now=now, limit=self._settings.limit, least=self._settings.least
+            )
+            if not claimed:
+                self._observer.waiting(0.0)
+                return Turn(sleep=self._until(await queue.next_inbound(tx)))
+            sorted_ = await self._resolver.resolve(tx, claimed)
+            not_done = await self._take(sorted_.by_tenant, now)
+            # What is left stays as it is: it is due, and comes with the next set.
+            done = [
+                (str(m.id), tenant)
+                for tenant, some in sorted_.by_tenant.items()
+                for m in some
+                if m.id not in not_done.all
+            ]
+            lost = [one for one in sorted_.unmatched if one.looks + 1 >= _LOOKS_FOR_AN_OWNER]
+            looking = [one for one in sorted_.unmatched if one.looks + 1 < _LOOKS_FOR_AN_OWNER]
+            failed = [one for one in claimed if one.id in not_done.failed]
+            waiting = [_waiting(one, now) for one in (*looking, *failed)]
+            waiting += [
+                Waiting(id=one.id, next_at=now + _WITHOUT_KEYS, looks=0)
+                for one in claimed
+                if one.id in not_done.locked
+            ]
+            waiting += [Waiting(id=one.id, next_at=None) for one in sorted_.unreadable]
+            if done:
+                await queue.mark_applied(tx, done, now=now)
+            if lost:
+                await queue.mark_unmatched(tx, [one.id for one in lost], now=now)
+            if waiting:
+                await queue.mark_again(tx, waiting, now=now)
+        dead = sum(one.next_at is None for one in waiting)
+        self._tell(claimed, len(done), len(lost), dead, now)
+        return Turn(taken=len(done), unmatched=len(lost), again=len(waiting) - dead, dead=dead)
+
+    async def _take(self, by_tenant: dict[TenantId, list[Message]], now: datetime) -> _NotDone:
+        """Each tenant's in its own transaction; those that are not done."""
+        until = asyncio.get_running_loop().time() + _ALL_PATIENCE
+        # All of them to their end, whatever becomes of one: the messages are ours for as long as this runs.
+        results = await asyncio.gather(
+            *(self._take_tenant(tenant_id, some, now, until) for tenant_id, some in by_tenant.items()),
+            return_exceptions=True,
+        )
+        total = _NotDone()
+        for result in results:
+            if isinstance(result, BaseException):
+                raise result
+            total |= result
+        return total
+
+    async def _take_tenant(
+        self, tenant_id: TenantId, messages: Sequence[Message], now: datetime, until: float
+    ) -> _NotDone:
+        async with self._turns:
+            if asyncio.get_running_loop().time() > until:
+                return _NotDone(left=frozenset(message.id for message in messages))
+            return await self._take_some(tenant_id, messages, now)
+
+    async def _take_some(self, tenant_id: TenantId, messages: Sequence[Message], now: datetime) -> _NotDone:
+        """All of them in one transaction; where that fails the one that is to blame is found by halving."""
+        try:
+            async with asyncio.timeout(_PATIENCE), self._db.tenant(tenant_id) as tx:
+                received = await self._receiver.receive(tx, messages, now=now)
+        except DatabaseUnavailableError:
+            raise
+        except KmsError as error:
+            self._note(tenant_id, len(messages), error)
+            return _NotDone(locked=frozenset(message.id for message in messages))
+        except Exception as error:  # noqa: BLE001  # one tenant's trouble must not hold up the others
+            # Nobody's message is to blame for a lock that somebody holds, and each try would wait for it.
+            if isinstance(error, DatabaseBusyError | TimeoutError) or len(messages) == 1:
+                self._note(tenant_id, len(messages), error)
+                return _NotDone(failed=frozenset(message.id for message in messages))
+            middle = len(messages) // 2
+            before = await self._take_some(tenant_id, messages[:middle], now)
+            return before | await self._take_some(tenant_id, messages[middle:], now)
+        self._tell_received(received)
+        return _NotDone(left=received.left)
+
+    def _tell_received(self, received: Received) -> None:
+        for action, count in received.keywords.items():
+            self._observer.keyword(action, count)
+        if received.confirmations:
+            self._bell.replies.set()
+        if received.deliveries:
+            self._bell.deliveries.set()
+
+    def _note(self, tenant_id: TenantId, count: int, error: Exception) -> None:
+        self._observer.failed("conversations")
+        _log.warning(
+            "inbound_not_taken_on",
+            tenant_id=tenant_id,
+            count=count,
+            error=type(error).__name__,
+            # Not the whole story: a traceback with its values would tell what somebody wrote.
+            where=_where(error),
+        )
+
+    def _until(self, next_at: datetime | None) -> float:
+        longest = min(self._settings.longest_sleep, self._poll_seconds())
+        if next_at is None:
+            return longest
+        # At least a moment: one that is due and was passed over is in another worker's grasp.
+        return min(max((next_at - self._clock.now()).total_seconds(), 0.05), longest)
+
+    def _tell(self, claimed: Sequence[Claimed], taken: int, lost: int, dead: int, now: datetime) -> None:
+        fresh = [one.received_at for one in claimed if one.looks == 0]
+        self._observer.waiting((now - min(fresh)).total_seconds() if fresh else 0.0)
+        if taken:
+            oldest = min(one.received_at for one in claimed)
+            self._observer.taken(taken, (now - oldest).total_seconds())
+        if lost:
+            self._observer.unmatched(lost)
+        if dead:
+            self._observer.died(dead)
+            _log.error("inbound_dead", count=dead)
+
+
+def _where(error: Exception) -> str | None:
+    frames = traceback.extract_tb(error.__traceback__)
+    return f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else None
+
+
+def _waiting(one: Claimed, now: datetime) -> Waiting:
+    pause = pause_after(one.looks + 1)
+    return Waiting(id=one.id, next_at=None if pause is None else now + pause)

@@ -1,0 +1,197 @@
+"""The only Python here that runs SQL on inbound messages that wait."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from tidings.contracts.tenants import Channel
+from tidings.kernel.db import PlatformTx, WorkerTx
+from tidings.kernel.ids import TenantId
+from tidings.kernel.sql import Queries
+from tidings.router.conversations.model import InboundMessageId
+
+QUERIES = Queries.beside(__file__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewInbound:
+    """A message to be kept, if it is new."""
+
+    id: InboundMessageId
+    account_id: str
+    vendor_message_id: str
+    channel: Channel
+    destination: str
+    payload: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claimed:
+    """A message in our hands."""
+
+    id: InboundMessageId
+    received_at: datetime
+    vendor: str
+    account_id: str
+    channel: Channel
+    destination: str
+    #: How often it was looked at before.
+    looks: int
+    #: Whose account it is; None: the platform's, which serves all tenants.
+    owner_id: TenantId | None
+    #: Whose route the number is, of those that take messages of the platform's accounts.
+    route_tenant_id: TenantId | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting:
+    """A message that could not be taken on now."""
+
+    id: InboundMessageId
+    #: None: it is dead.
+    next_at: datetime | None
+    #: How many looks it counts for.
+    looks: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where somebody wrote from and to, as conversations are found by it."""
+
+    channel: Channel
+    destination: str
+    #: Under the platform's pepper.
+    hash: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unmatched:
+    """A number that people write to, and that is nobody's."""
+
+    destination: str
+    messages: int
+    #: The last minute in which there was one.
+    last_at: datetime
+
+
+async def insert_inbound(
+    tx: PlatformTx, *, vendor: str, messages: Sequence[NewInbound], now: datetime
+) -> set[str]:
+    """Keep them; the ids of those that are new."""
+    rows = await tx.fetch(
+        QUERIES.insert_inbound,
+        vendor=vendor,
+        now=now,
+        ids=[m.id for m in messages],
+        accounts=[m.account_id for m in messages],
+        vendor_message_ids=[m.vendor_message_id for m in messages],
+        channels=[m.channel for m in messages],
+        destinations=[m.destination for m in messages],
+        payloads=[m.payload for m in messages],
+    )
+    return {row["id"] for row in rows}
+
+
+async def announce(tx: PlatformTx) -> None:
+    """Tell other processes, when this commits."""
+    await tx.fetch_value(QUERIES.announce)
+
+
+async def claim_inbound(tx: WorkerTx, *, now: datetime, limit: int, least: int) -> list[Claimed]:
+    """Messages that are to be looked at, locked until `tx` ends: `limit` shared by all accounts, and `least` of each."""
+    rows = await tx.fetch(QUERIES.claim_inbound, now=now, limit=limit, least=least)
+    return [
+        Claimed(
+            id=row["id"],
+            received_at=row["received_at"],
+            vendor=row["vendor"],
+            account_id=row["adapter"],
+            channel=row["channel"],
+            destination=row["destination"],
+            looks=row["attempts"],
+            owner_id=row["owner_id"],
+            route_tenant_id=row["route_tenant_id"],
+        )
+        for row in rows
+    ]
+
+
+async def next_inbound(tx: WorkerTx) -> datetime | None:
+    """When one is to be looked at next."""
+    at: datetime | None = await tx.fetch_value(QUERIES.next_inbound)
+    return at
+
+
+async def load_payloads(tx: PlatformTx, ids: Sequence[str]) -> dict[str, bytes]:
+    """What they say, sealed, by their ids."""
+    rows = await tx.fetch(QUERIES.load_payloads, ids=list(ids))
+    return {row["id"]: row["payload_ciphertext"] for row in rows if row["payload_ciphertext"] is not None}
+
+
+async def find_open(tx: WorkerTx, places: Sequence[Place]) -> dict[int, TenantId]:
+    """Whose open conversation each belongs to, by its place in the list."""
+    rows = await tx.fetch(QUERIES.find_open, **_columns(places), ats=[p.at for p in places])
+    return {row["place"] - 1: row["tenant_id"] for row in rows}
+
+
+async def find_last(tx: WorkerTx, places: Sequence[Place]) -> dict[int, TenantId]:
+    """Whose conversation was the last, open or not, by its place in the list."""
+    rows = await tx.fetch(QUERIES.find_last, **_columns(places))
+    return {row["place"] - 1: row["tenant_id"] for row in rows}
+
+
+async def mark_applied(tx: WorkerTx, messages: Sequence[tuple[str, TenantId]], *, now: datetime) -> int:
+    """They stand in conversations."""
+    return await tx.execute(
+        QUERIES.mark_applied,
+        now=now,
+        ids=[message_id for message_id, _ in messages],
+        tenant_ids=[tenant_id for _, tenant_id in messages],
+    )
+
+
+async def mark_unmatched(tx: WorkerTx, ids: Sequence[str], *, now: datetime) -> None:
+    """They are nobody's."""
+    await tx.execute(QUERIES.mark_unmatched, ids=list(ids), now=now)
+
+
+async def mark_again(tx: WorkerTx, waiting: Sequence[Waiting], *, now: datetime) -> int:
+    """They are looked at again, or never."""
+    return await tx.execute(
+        QUERIES.mark_again,
+        now=now,
+        ids=[w.id for w in waiting],
+        statuses=["dead" if w.next_at is None else "queued" for w in waiting],
+        next_ats=[w.next_at for w in waiting],
+        lookss=[w.looks for w in waiting],
+    )
+
+
+async def sweep_inbound(tx: WorkerTx, *, unmatched_until: datetime, done_until: datetime, limit: int) -> int:
+    """Remove what is done and old enough; how many went."""
+    return await tx.execute(
+        QUERIES.sweep_inbound, unmatched_until=unmatched_until, done_until=done_until, limit=limit
+    )
+
+
+async def list_unmatched(tx: PlatformTx, *, since: datetime, limit: int) -> list[Unmatched]:
+    """Where people wrote to and nobody heard them, the most frequent first."""
+    rows = await tx.fetch(QUERIES.list_unmatched, since=since, limit=limit)
+    return [
+        Unmatched(destination=row["destination"], messages=row["messages"], last_at=row["last_at"])
+        for row in rows
+    ]
+
+
+async def sweep_unmatched(tx: WorkerTx, *, until: datetime, limit: int) -> int:
+    """Remove old counts; how many went."""
+    return await tx.execute(QUERIES.sweep_unmatched, until=until, limit=limit)
+
+
+def _columns(places: Sequence[Place]) -> dict[str, list[str]]:
+    return {
+        "channels": [p.channel for p in places],
+        "destinations": [p.destination for p in places],
+        "hashes": [p.hash for p in places],
+    }

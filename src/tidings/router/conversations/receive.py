@@ -1,0 +1,319 @@
+"""The use case "these people wrote to this tenant": conversations, transcript, keywords, webhook, announcements.
+
+All of it in one transaction of the tenant: what was taken stands in the transcript under its own id, so that doing it
+again, because somebody died before it was marked, does nothing.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Final
+
+from tidings.contracts.conversations import TenantNames
+from tidings.contracts.correspondence import Correspondents, Wrote
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import TenantTx
+from tidings.kernel.errors import DatabaseBusyError
+from tidings.kernel.events import Event
+from tidings.kernel.keys.data_key import DataKey
+from tidings.kernel.keys.keyring import Keyring
+from tidings.kernel.outbox import Outbox
+from tidings.router.conversations import store
+from tidings.router.conversations.destinations import spellings
+from tidings.router.conversations.events import Announcer
+from tidings.router.conversations.hashes import AddressHashes
+from tidings.router.conversations.keywords import Keyword
+from tidings.router.conversations.model import CONVERSATION, DEFAULT_TTL, Action, Conversation
+from tidings.router.conversations.person import (
+    Person,
+    confirmation_of,
+    keyword_of,
+    lines_of,
+    said_of,
+    wish_of,
+)
+from tidings.router.conversations.resolve import Message
+from tidings.router.conversations.store import Between, Opening
+from tidings.router.inbound_routes import delivery_store
+from tidings.router.inbound_routes import store as route_store
+from tidings.router.inbound_routes.delivery_store import NewDelivery
+from tidings.router.inbound_routes.model import DEFAULT_ROUTE, INBOUND_DELIVERY
+from tidings.router.policies.policies import Policies
+
+#: Conversations that one person may end in one transaction; the tenant's other people wait for it.
+_MOST_WAVES: Final = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Received:
+    """What came of a set."""
+
+    #: Messages that are new to the transcript.
+    count: int = 0
+    keywords: Counter[Action] = field(default_factory=Counter)
+    #: Whether there is something to send.
+    confirmations: int = 0
+    deliveries: int = 0
+    #: Messages that are to be taken on in another transaction.
+    left: frozenset[str] = frozenset()
+
+
+class Receiver:
+    """Takes sets of one tenant's messages on."""
+
+    def __init__(
+        self,
+        *,
+        keyring: Keyring,
+        hashes: AddressHashes,
+        policies: Policies,
+        correspondents: Correspondents,
+        names: TenantNames,
+        outbox: Outbox,
+        clock: Clock,
+    ) -> None:
+        """`outbox` is that of the schema `chan`."""
+        self._keyring = keyring
+        self._hashes = hashes
+        self._policies = policies
+        self._correspondents = correspondents
+        self._names = names
+        self._outbox = outbox
+        self._clock = clock
+
+    async def receive(self, tx: TenantTx, messages: Sequence[Message], *, now: datetime) -> Received:
+        """Take them on, in the order in which they came."""
+        taken = await store.find_taken(tx, [message.id for message in messages])
+        left = [message for message in messages if message.id not in taken]
+        if not left:
+            return Received()
+        hashed = await self._hashes.of(tx, [message.address for message in left])
+        waiting = [
+            (message, Between(channel=message.channel, sender_id=message.destination, hashed=one))
+            for message, one in zip(left, hashed, strict=True)
+        ]
+        total = Received()
+        # What somebody writes after a STOP belongs to another conversation: it has to wait until that one is closed.
+        for _ in range(_MOST_WAVES):
+            if not waiting:
+                break
+            people, waiting = await self._wave(tx, waiting)
+            done = await self._take(tx, people, now)
+            total = Received(
+                count=total.count + done.count,
+                keywords=total.keywords + done.keywords,
+                confirmations=total.confirmations + done.confirmations,
+                deliveries=total.deliveries + done.deliveries,
+            )
+        return replace(total, left=frozenset(message.id for message, _ in waiting))
+
+    async def _wave(
+        self, tx: TenantTx, waiting: Sequence[tuple[Message, Between]]
+    ) -> tuple[list[Person], list[tuple[Message, Between]]]:
+        """What each person wrote up to their first STOP, however often they say it, and the rest."""
+        by_person: dict[Between, list[Message]] = {}
+        for message, between in waiting:
+            by_person.setdefault(between, []).append(message)
+        sides = list(by_person)
+        over = await store.close_expired(
+            tx, [(between, by_person[between][0].received_at) for between in sides]
+        )
+        await self._outbox.append(tx, Announcer(tx.tenant_id, self._clock).closed(over))
+        latest = await store.find_latest(tx, sides)
+        policies = list((await self._policies.within(tx)).values())
+        people: list[Person] = []
+        rest: list[tuple[Message, Between]] = []
+        for place, between in enumerate(sides):
+            person = Person(between=between, messages=[], before=latest.get(place))
+            stopped = over_now = False
+            for message in by_person[between]:
+                keyword = keyword_of(message, person.before, policies)
+                stops = keyword is not None and keyword.action == "stop"
+                # A second STOP says nothing new.
+                over_now = over_now or (stopped and not stops)
+                if over_now:
+                    rest.append((message, between))
+                    continue
+                person.messages.append((message, keyword))
+                stopped = stops
+            people.append(person)
+        return people, rest
+
+    async def _take(self, tx: TenantTx, people: Sequence[Person], now: datetime) -> Received:
+        await self._open(tx, people)
+        await self._recognise(tx, people)
+        keys = await self._keys(tx, people)
+        name = await self._names.of(tx) if any(k for p in people for _, k in p.messages) else None
+        confirmed = await self._heed(tx, people)
+        theirs = [line for person in people for line in lines_of(person, keys[person.between])]
+        ours = [
+            confirmation_of(person, message, keyword, key=keys[person.between], name=name, now=now)
+            for person, message, keyword in confirmed
+        ]
+        went_on = await store.go_on(tx, [said_of(person, keys[person.between]) for person in people])
+        await store.insert_lines(tx, [*theirs, *ours], now=now)
+        deliveries = await self._deliveries(tx, people, now)
+        await self._outbox.append(tx, self._events(tx, people, went_on))
+        keywords: Counter[Action] = Counter(
+            keyword.action for person in people for _, keyword in person.messages if keyword is not None
+        )
+        return Received(count=len(theirs), keywords=keywords, confirmations=len(ours), deliveries=deliveries)
+
+    async def _open(self, tx: TenantTx, people: Sequence[Person]) -> None:
+        """Find or make the conversation of each; a second STOP belongs to the one that the first has closed."""
+        for person in people:
+            before = person.before
+            if before is not None and before.status == "CLOSED_STOP" and person.only_stops:
+                person.now, person.again = before, True
+        ttl = await self._ttl(tx)
+        openings = {
+            person.between: Opening(
+                id=CONVERSATION.new(person.messages[0][0].received_at),
+                between=person.between,
+                ttl_seconds=ttl,
+                at=person.messages[0][0].received_at,
+            )
+            for person in people
+            if person.now is None
+        }
+        if not openings:
+            return
+        opened = await store.open_conversations(tx, list(openings.values()))
+        for person in people:
+            opening = openings.get(person.between)
+            if opening is None:
+                continue
+            between = person.between
+            person.now = opened[between.channel, between.sender_id, between.hashed.own]
+            person.fresh = person.now.id == opening.id
+        await self._look_again(tx, [person for person in people if person.fresh and person.wishes])
+
+    async def _look_again(self, tx: TenantTx, people: Sequence[Person]) -> None:
+        """Nobody else opens theirs from here on. Where another worker has heard them since we looked, such as a STOP that is
+        confirmed by now, all of it is done again."""
+        if not people:
+            return
+        latest = await store.find_latest(
+            tx, [person.between for person in people], besides=[person.conversation.id for person in people]
+        )
+        for place, person in enumerate(people):
+            if _state(latest.get(place)) != _state(person.before):
+                raise DatabaseBusyError("another worker has heard the same person meanwhile; try again")
+
+    async def _ttl(self, tx: TenantTx) -> int:
+        """Of conversations that people begin."""
+        policy = (await self._policies.within(tx)).get("conversational")
+        return policy.session_ttl_seconds if policy is not None else int(DEFAULT_TTL.total_seconds())
+
+    async def _recognise(self, tx: TenantTx, people: Sequence[Person]) -> None:
+        """Whom we know: whoever the conversation began with, or else whoever has the address."""
+        unknown: list[Person] = []
+        for person in people:
+            person.recipient_id = person.conversation.recipient_id
+            if person.recipient_id is None and person.last.addressable:
+                unknown.append(person)
+        if not unknown:
+            return
+        found = await self._correspondents.find(
+            tx,
+            [
+                Wrote(channel=one.last.channel, address=one.last.address, name=one.last.name)
+                for one in unknown
+            ],
+        )
+        for person, recipient_id in zip(unknown, found, strict=True):
+            person.recipient_id = recipient_id
+
+    async def _keys(self, tx: TenantTx, people: Sequence[Person]) -> dict[Between, DataKey]:
+        """Whose key seals what each wrote: their own, or the conversation's where nobody is known or was erased."""
+        wanted = {p.between: str(p.recipient_id or p.conversation.id) for p in people}
+        keys = await self._keyring.data_keys(tx, wanted.values())
+        destroyed = {between for between, subject in wanted.items() if keys[subject].destroyed}
+        if destroyed:
+            wanted |= {p.between: str(p.conversation.id) for p in people if p.between in destroyed}
+            keys |= await self._keyring.data_keys(tx, [wanted[between] for between in destroyed])
+        return {between: keys[subject] for between, subject in wanted.items()}
+
+    async def _heed(self, tx: TenantTx, people: Sequence[Person]) -> list[tuple[Person, Message, Keyword]]:
+        """Do what the keywords ask for; what is to be confirmed."""
+        asked = [
+            (person, message, keyword)
+            for person in people
+            for message, keyword in person.messages
+            if keyword is not None and message.addressable and not person.said_before_stop(message, keyword)
+        ]
+        starts = [wish_of(*one) for one in asked if one[2].action == "start"]
+        stops = [wish_of(*one) for one in asked if one[2].action == "stop"]
+        # Of one person's words in a wave STOP is the last.
+        if starts:
+            await self._correspondents.start(tx, starts)
+        if stops:
+            await self._correspondents.stop(tx, stops)
+        # Each once, however often they say it at once; what was confirmed before not again.
+        first: dict[tuple[Between, Action], tuple[Person, Message, Keyword]] = {}
+        for one in asked:
+            if not (one[2].action == "stop" and one[0].again):
+                first.setdefault((one[0].between, one[2].action), one)
+        return list(first.values())
+
+    async def _deliveries(self, tx: TenantTx, people: Sequence[Person], now: datetime) -> int:
+        routes = await route_store.find_serving(tx, now=now)
+        if not routes:
+            return 0
+        wanted = [
+            NewDelivery(
+                id=INBOUND_DELIVERY.new(now),
+                message_id=message.id,
+                conversation_id=person.conversation.id,
+                route_id=route_id,
+            )
+            for person in people
+            for message, _ in person.messages
+            if (route_id := _route(routes, message.destination)) is not None
+        ]
+        if wanted:
+            await delivery_store.insert_deliveries(tx, wanted, now=now)
+        return len(wanted)
+
+    def _events(self, tx: TenantTx, people: Sequence[Person], went_on: Sequence[Conversation]) -> list[Event]:
+        announcer = Announcer(tx.tenant_id, self._clock)
+        after = {one.id: one for one in went_on}
+        events: list[Event] = []
+        for person in people:
+            conversation = person.conversation
+            if person.fresh:
+                events.append(
+                    announcer.opened(
+                        conversation.id,
+                        channel=conversation.channel,
+                        opened_by="recipient",
+                        opened_at=conversation.opened_at,
+                        recipient_id=person.recipient_id,
+                    )
+                )
+            events += [
+                announcer.received(
+                    conversation,
+                    message_id=message.id,
+                    kind=message.kind,
+                    received_at=message.received_at,
+                    recipient_id=person.recipient_id,
+                    keyword=keyword.action if keyword is not None else None,
+                )
+                for message, keyword in person.messages
+            ]
+            if person.stops and not person.again:
+                events += announcer.closed([after[conversation.id]])
+        return events
+
+
+def _state(conversation: Conversation | None) -> tuple[str, str] | None:
+    return None if conversation is None else (conversation.id, conversation.status)
+
+
+def _route(routes: Mapping[str, str], destination: str) -> str | None:
+    for spelling in spellings(destination):
+        if spelling in routes:
+            return routes[spelling]
+    return routes.get(DEFAULT_ROUTE)

@@ -1,0 +1,105 @@
+"""The only Python here that runs SQL on confirmations that wait to be sent."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+from tidings.contracts.tenants import Channel
+from tidings.kernel.db import TenantTx, WorkerTx
+from tidings.kernel.ids import TenantId
+from tidings.kernel.sql import Queries, sparse
+from tidings.router.conversations.model import ConversationId
+
+QUERIES = Queries.beside(__file__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sending:
+    """A confirmation that is about to be sent."""
+
+    id: str
+    conversation_id: ConversationId
+    #: How often it was begun, this time included.
+    attempts: int
+    vendor: str | None
+    account_id: str | None
+    channel: Channel
+    sender_id: str
+    key_subject: str | None
+    ciphertext: bytes | None = field(repr=False)
+    address_subject: str | None
+    address: bytes | None = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """What became of it."""
+
+    id: str
+    status: Literal["sent", "failed", "unlearned", "queued"]
+    reason: str | None = None
+    provider_id: str | None = None
+    #: When it is tried again, where it is `queued`.
+    next_at: datetime | None = None
+
+
+class Replies:
+    """The `Shelf` of confirmations."""
+
+    async def claim(
+        self, tx: WorkerTx, *, worker: str, now: datetime, limit: int, besides: Sequence[TenantId]
+    ) -> list[tuple[TenantId, str]]:
+        """Take up what is due, in turns between tenants, and nothing of those `besides`."""
+        rows = await tx.fetch(
+            QUERIES.claim_replies, worker=worker, now=now, limit=limit, besides=list(besides)
+        )
+        return [(row["tenant_id"], row["id"]) for row in rows]
+
+    async def next_due(self, tx: WorkerTx) -> datetime | None:
+        """When the next look is needed."""
+        at: datetime | None = await tx.fetch_value(QUERIES.next_reply)
+        return at
+
+    async def free_orphans(self, tx: WorkerTx, *, worker: str, held: Sequence[str], fresh: datetime) -> int:
+        """Free what the dead had in hand; what they were sending is never sent again."""
+        return await tx.execute(QUERIES.free_replies, worker=worker, held=list(held), fresh=fresh)
+
+
+async def begin_replies(tx: TenantTx, ids: Sequence[str], *, worker: str, now: datetime) -> list[Sending]:
+    """Note that they are being sent; those that are this worker's to send."""
+    rows = await tx.fetch(
+        QUERIES.begin_replies, tenant_id=tx.tenant_id, ids=list(ids), worker=worker, now=now
+    )
+    return [
+        Sending(
+            id=row["id"],
+            conversation_id=row["conversation_id"],
+            attempts=row["attempts"],
+            vendor=row["vendor"],
+            account_id=row["account_id"],
+            channel=row["channel"],
+            sender_id=row["sender_id"],
+            key_subject=row["key_subject"],
+            ciphertext=row["text_ciphertext"],
+            address_subject=row["address_subject"],
+            address=row["address_ciphertext"],
+        )
+        for row in rows
+    ]
+
+
+async def end_replies(tx: TenantTx, ended: Sequence[Ended], *, worker: str, now: datetime) -> set[str]:
+    """Write what became of them; the ids of those that were still this worker's."""
+    rows = await tx.fetch(
+        QUERIES.end_replies,
+        tenant_id=tx.tenant_id,
+        worker=worker,
+        now=now,
+        ids=[e.id for e in ended],
+        statuses=[e.status for e in ended],
+        reasons=sparse([e.reason for e in ended]),
+        provider_ids=sparse([e.provider_id for e in ended]),
+        next_ats=sparse([e.next_at for e in ended]),
+    )
+    return {row["id"] for row in rows}

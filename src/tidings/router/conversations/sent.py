@@ -1,0 +1,111 @@
+"""The use case "a message went out that can be answered": begin its conversation, or go on with it.
+
+In the transaction that records the attempt: two statements for a set, however many messages it has.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from tidings.contracts.tenants import Channel
+from tidings.contracts.words import UseCase
+from tidings.kernel.addresses import NormalisedAddress
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import TenantTx
+from tidings.kernel.errors import DatabaseError, TidingsError
+from tidings.kernel.ids import NotificationId, RecipientId
+from tidings.kernel.logs import get_logger
+from tidings.kernel.outbox import Outbox
+from tidings.router.conversations import store
+from tidings.router.conversations.destinations import canonical
+from tidings.router.conversations.events import Announcer
+from tidings.router.conversations.hashes import AddressHashes
+from tidings.router.conversations.model import CONVERSATION, DEFAULT_TTL, OUTBOUND_LINE
+from tidings.router.conversations.store import Between, Turn
+
+_log = get_logger("conversations")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentTurn:
+    """A message that a vendor took, and that can be answered."""
+
+    channel: Channel
+    #: `Accepted.sender`: what an answer will be written to.
+    sender_id: str
+    to: NormalisedAddress = field(repr=False)
+    recipient_id: RecipientId | None
+    notification_id: NotificationId
+    account_id: str | None
+    #: The vendor of that account, by which a confirmation goes out.
+    vendor: str | None = None
+    #: Whose policy says what STOP is.
+    use_case: UseCase | None = None
+    #: Of that policy.
+    ttl_seconds: int = int(DEFAULT_TTL.total_seconds())
+    at: datetime
+
+
+class SentNotes:
+    """Notes what was sent."""
+
+    def __init__(self, hashes: AddressHashes, *, outbox: Outbox, clock: Clock) -> None:
+        """`outbox` is that of the schema `chan`."""
+        self._hashes = hashes
+        self._outbox = outbox
+        self._clock = clock
+
+    async def get_ready(self) -> None:
+        """Before the first transaction: learn what can't be learned inside one."""
+        await self._hashes.platform_pepper()
+
+    async def note_sent(self, tx: TenantTx, turns: Sequence[SentTurn], now: datetime) -> None:
+        """Open or prolong their conversations, with a line each in the transcript."""
+        if not turns:
+            return
+        try:
+            hashed = await self._hashes.of(tx, [turn.to for turn in turns])
+        except DatabaseError:
+            raise
+        except TidingsError as error:
+            # Whoever keeps the keys is away. What became of the messages is worth more than who may answer them.
+            _log.warning("conversations_not_noted", count=len(turns), error=error.code)
+            return
+        # To the millisecond, as their ids have it: a page of the transcript begins after an id.
+        ats = [turn.at.replace(microsecond=turn.at.microsecond // 1000 * 1000) for turn in turns]
+        wanted = [
+            Turn(
+                id=CONVERSATION.new(at),
+                line_id=OUTBOUND_LINE.new(at),
+                between=Between(
+                    channel=turn.channel, sender_id=canonical(turn.channel, turn.sender_id), hashed=one
+                ),
+                recipient_id=turn.recipient_id,
+                notification_id=turn.notification_id,
+                vendor=turn.vendor,
+                account_id=turn.account_id,
+                use_case=turn.use_case,
+                ttl_seconds=turn.ttl_seconds,
+                at=at,
+            )
+            for turn, one, at in zip(turns, hashed, ats, strict=True)
+        ]
+        fresh = await store.note_sent(tx, wanted, now=now)
+        if not fresh:
+            return
+        announcer = Announcer(tx.tenant_id, self._clock)
+        await self._outbox.append(
+            tx,
+            [
+                announcer.opened(
+                    turn.id,
+                    channel=turn.between.channel,
+                    opened_by="tenant",
+                    opened_at=turn.at,
+                    recipient_id=turn.recipient_id,
+                    notification_id=turn.notification_id,
+                )
+                for turn in wanted
+                if turn.id in fresh
+            ],
+        )

@@ -1,0 +1,330 @@
+"""The only Python here that runs SQL on conversations and their transcripts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from tidings.contracts.tenants import Channel
+from tidings.contracts.words import UseCase
+from tidings.kernel.db import Row, TenantTx, WorkerTx
+from tidings.kernel.ids import NotificationId, RecipientId, TenantId
+from tidings.kernel.sql import Queries, sparse
+from tidings.router.conversations.hashes import Hashed
+from tidings.router.conversations.model import (
+    Conversation,
+    ConversationId,
+    ConversationStatus,
+    Line,
+    OutboundLineId,
+)
+
+QUERIES = Queries.beside(__file__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Between:
+    """The two sides of a conversation."""
+
+    channel: Channel
+    sender_id: str
+    #: The other side.
+    hashed: Hashed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opening:
+    """A conversation to be opened, unless there is one."""
+
+    id: ConversationId
+    between: Between
+    ttl_seconds: int
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What somebody has said in a conversation."""
+
+    id: ConversationId
+    recipient_id: RecipientId | None
+    turns: int
+    last_message_id: str
+    at: datetime
+    vendor: str
+    account_id: str
+    stopped: bool
+    key_subject: str
+    address: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """A message of ours that can be answered, with the ids that it would begin."""
+
+    id: ConversationId
+    line_id: OutboundLineId
+    between: Between
+    recipient_id: RecipientId | None
+    notification_id: NotificationId
+    vendor: str | None
+    account_id: str | None
+    use_case: UseCase | None
+    ttl_seconds: int
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """Which conversations are wanted."""
+
+    status: ConversationStatus | None = None
+    channel: Channel | None = None
+    recipient_id: str | None = None
+    since: datetime | None = None
+
+
+async def find_taken(tx: TenantTx, ids: Sequence[str]) -> set[str]:
+    """Those of these messages that stand in a transcript."""
+    rows = await tx.fetch(QUERIES.find_taken, tenant_id=tx.tenant_id, ids=list(ids))
+    return {row["id"] for row in rows}
+
+
+async def close_expired(tx: TenantTx, people: Sequence[tuple[Between, datetime]]) -> list[Conversation]:
+    """Close those that had ended before somebody wrote again."""
+    rows = await tx.fetch(
+        QUERIES.close_expired,
+        tenant_id=tx.tenant_id,
+        ats=[at for _, at in people],
+        **_sides([between for between, _ in people]),
+    )
+    return [_conversation(row) for row in rows]
+
+
+async def find_latest(
+    tx: TenantTx, people: Sequence[Between], *, besides: Sequence[ConversationId] = ()
+) -> dict[int, Conversation]:
+    """The last conversation with each, but for those `besides`, by its place in the list."""
+    rows = await tx.fetch(
+        QUERIES.find_latest, tenant_id=tx.tenant_id, besides=list(besides), **_sides(people)
+    )
+    return {row["place"] - 1: _conversation(row) for row in rows}
+
+
+async def open_conversations(
+    tx: TenantTx, openings: Sequence[Opening]
+) -> dict[tuple[str, str, str], Conversation]:
+    """The open conversation of each, by channel, sender and hash; one with the opening's own id is new."""
+    rows = await tx.fetch(
+        QUERIES.open_conversations,
+        tenant_id=tx.tenant_id,
+        ids=[o.id for o in openings],
+        platform_hashes=[o.between.hashed.platform for o in openings],
+        ttls=[o.ttl_seconds for o in openings],
+        ats=[o.at for o in openings],
+        **_sides([o.between for o in openings]),
+    )
+    return {(row["channel"], row["sender_id"], row["address_hash"]): _conversation(row) for row in rows}
+
+
+async def go_on(tx: TenantTx, said: Sequence[Said]) -> list[Conversation]:
+    """Write what was said; as they are now."""
+    rows = await tx.fetch(
+        QUERIES.go_on,
+        tenant_id=tx.tenant_id,
+        ids=[s.id for s in said],
+        recipient_ids=[s.recipient_id for s in said],
+        turnss=[s.turns for s in said],
+        last_mos=[s.last_message_id for s in said],
+        ats=[s.at for s in said],
+        vendors=[s.vendor for s in said],
+        account_ids=[s.account_id for s in said],
+        key_subjects=[s.key_subject for s in said],
+        addresses=[s.address for s in said],
+        stoppeds=[s.stopped for s in said],
+    )
+    return [_conversation(row) for row in rows]
+
+
+async def insert_lines(tx: TenantTx, lines: Sequence[Line], *, now: datetime) -> None:
+    """Write lines of transcripts."""
+    await tx.execute(
+        QUERIES.insert_lines,
+        tenant_id=tx.tenant_id,
+        now=now,
+        ids=[line.id for line in lines],
+        conversation_ids=[line.conversation_id for line in lines],
+        ats=[line.at for line in lines],
+        occurred_ats=sparse([line.occurred_at for line in lines]),
+        directions=[line.direction for line in lines],
+        kinds=[line.kind for line in lines],
+        statuses=[line.status for line in lines],
+        keywords=sparse([line.keyword for line in lines]),
+        actions=sparse([line.action for line in lines]),
+        languages=sparse([line.language for line in lines]),
+        vendors=[line.vendor for line in lines],
+        account_ids=[line.account_id for line in lines],
+        key_subjects=[line.key_subject for line in lines],
+        ciphertexts=[line.ciphertext for line in lines],
+    )
+
+
+async def note_sent(tx: TenantTx, turns: Sequence[Turn], *, now: datetime) -> dict[str, str]:
+    """Write them; the conversations that are new, each with the line that began it."""
+    rows = await tx.fetch(
+        QUERIES.note_sent,
+        tenant_id=tx.tenant_id,
+        now=now,
+        ids=[t.id for t in turns],
+        line_ids=[t.line_id for t in turns],
+        platform_hashes=[t.between.hashed.platform for t in turns],
+        recipient_ids=sparse([t.recipient_id for t in turns]),
+        notification_ids=[t.notification_id for t in turns],
+        vendors=sparse([t.vendor for t in turns]),
+        account_ids=sparse([t.account_id for t in turns]),
+        use_cases=sparse([t.use_case for t in turns]),
+        ttls=[t.ttl_seconds for t in turns],
+        ats=[t.at for t in turns],
+        **_sides([t.between for t in turns]),
+    )
+    return {row["id"]: row["line_id"] for row in rows}
+
+
+async def list_conversations(
+    tx: TenantTx, *, chosen: Chosen, after_id: str | None, limit: int
+) -> list[Conversation]:
+    """Some of them, the newest first."""
+    rows = await tx.fetch(
+        QUERIES.list_conversations,
+        tenant_id=tx.tenant_id,
+        after_id=after_id,
+        status=chosen.status,
+        channel=chosen.channel,
+        recipient_id=chosen.recipient_id,
+        since=chosen.since,
+        limit=limit,
+    )
+    return [_conversation(row) for row in rows]
+
+
+async def find_conversation(tx: TenantTx, conversation_id: ConversationId) -> Conversation | None:
+    """One of them."""
+    row = await tx.fetch_one(QUERIES.find_conversation, tenant_id=tx.tenant_id, id=conversation_id)
+    return None if row is None else _conversation(row)
+
+
+async def lock_conversation(tx: TenantTx, conversation_id: ConversationId) -> Conversation | None:
+    """The same, to be changed."""
+    row = await tx.fetch_one(QUERIES.lock_conversation, tenant_id=tx.tenant_id, id=conversation_id)
+    return None if row is None else _conversation(row)
+
+
+async def set_recipient(tx: TenantTx, conversation_id: ConversationId, recipient_id: RecipientId) -> None:
+    """Who it is with is known now."""
+    await tx.execute(
+        QUERIES.set_recipient, tenant_id=tx.tenant_id, id=conversation_id, recipient_id=recipient_id
+    )
+
+
+async def close_conversations(
+    tx: TenantTx,
+    ids: Sequence[ConversationId],
+    *,
+    status: ConversationStatus,
+    reason: str,
+    now: datetime,
+    expired_until: datetime | None = None,
+) -> list[Conversation]:
+    """Close those that are open, and over where `expired_until` is given; those that were."""
+    rows = await tx.fetch(
+        QUERIES.close_conversations,
+        tenant_id=tx.tenant_id,
+        ids=list(ids),
+        status=status,
+        reason=reason,
+        now=now,
+        expired_until=expired_until,
+    )
+    return [_conversation(row) for row in rows]
+
+
+async def list_lines(
+    tx: TenantTx, conversation_id: ConversationId, *, after: tuple[datetime, str] | None, limit: int
+) -> list[Line]:
+    """A transcript, as it was said."""
+    rows = await tx.fetch(
+        QUERIES.list_lines,
+        tenant_id=tx.tenant_id,
+        conversation_id=conversation_id,
+        after_at=after[0] if after else None,
+        after_id=after[1] if after else None,
+        limit=limit,
+    )
+    return [line_of(row) for row in rows]
+
+
+async def find_expired(tx: WorkerTx, *, now: datetime, limit: int) -> list[tuple[TenantId, ConversationId]]:
+    """Open ones that have come to their end."""
+    rows = await tx.fetch(QUERIES.find_expired, now=now, limit=limit)
+    return [(row["tenant_id"], row["id"]) for row in rows]
+
+
+async def sweep_conversations(tx: WorkerTx, *, until: datetime, limit: int) -> int:
+    """Remove those that were closed until then, with all that was said; how many conversations went."""
+    return await tx.execute(QUERIES.sweep_conversations, until=until, limit=limit)
+
+
+def _sides(people: Sequence[Between]) -> dict[str, list[str]]:
+    return {
+        "channels": [one.channel for one in people],
+        "sender_ids": [one.sender_id for one in people],
+        "hashes": [one.hashed.own for one in people],
+    }
+
+
+def _conversation(row: Row) -> Conversation:
+    return Conversation(
+        id=row["id"],
+        channel=row["channel"],
+        sender_id=row["sender_id"],
+        recipient_id=row["recipient_id"],
+        status=row["status"],
+        turns=row["turn_count"],
+        opened_by=row["opened_by"],
+        use_case=row["use_case"],
+        ttl_seconds=row["ttl_seconds"],
+        vendor=row["vendor"],
+        account_id=row["account_id"],
+        opened_at=row["opened_at"],
+        last_seen_at=row["last_seen_at"],
+        last_mo_at=row["last_mo_at"],
+        last_mt_at=row["last_mt_at"],
+        expires_at=row["expires_at"],
+        closed_at=row["closed_at"],
+        close_reason=row["close_reason"],
+        version=row["version"],
+        key_subject=row["key_subject"],
+        address_ciphertext=row["address_ciphertext"],
+    )
+
+
+def line_of(row: Row) -> Line:
+    """A line as its row has it."""
+    return Line(
+        id=row["id"],
+        conversation_id=row["conversation_id"],
+        at=row["at"],
+        occurred_at=row["occurred_at"],
+        direction=row["direction"],
+        kind=row["kind"],
+        status=row["status"],
+        reason=row["reason"],
+        keyword=row["keyword"],
+        action=row["keyword_action"],
+        language=row["language"],
+        notification_id=row["notification_id"],
+        vendor=row["vendor"],
+        account_id=row["account_id"],
+        provider_id=row["provider_id"],
+        key_subject=row["key_subject"],
+        ciphertext=row["text_ciphertext"],
+    )

@@ -1,0 +1,103 @@
+"""The use case "tell the tenant what people wrote": at least once, again and again for a day."""
+
+import asyncio
+import random
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Final
+
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import Database
+from tidings.kernel.ids import TenantId
+from tidings.kernel.keys.keyring import Keyring
+from tidings.router.conversations.model import Observer, Unobserved
+from tidings.router.inbound_routes import delivery_store
+from tidings.router.inbound_routes.call import WebhookCaller
+from tidings.router.inbound_routes.delivery_store import Due, Tried
+from tidings.router.inbound_routes.letter import letter_of
+from tidings.router.inbound_routes.patience import pause_after
+
+#: Calls of one tenant side by side: one whose webhook hangs must not take all connections.
+_AT_ONCE: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    due: Due
+    url: str = field(repr=False)
+    secret_ref: str = field(repr=False)
+    body: bytes = field(repr=False)
+
+
+class Deliverer:
+    """Calls webhooks; no transaction is open meanwhile."""
+
+    def __init__(
+        self,
+        db: Database,
+        caller: WebhookCaller,
+        *,
+        keyring: Keyring,
+        clock: Clock,
+        observer: Observer | None = None,
+        luck: Callable[[], float] = random.random,
+    ) -> None:
+        self._db = db
+        self._caller = caller
+        self._keyring = keyring
+        self._clock = clock
+        self._observer = observer or Unobserved()
+        self._luck = luck
+
+    async def deliver(self, tenant_id: TenantId, worker: str, ids: Sequence[str]) -> None:
+        """Tell what was claimed, and write what became of each."""
+        ready, given_up = await self._load(tenant_id, worker, ids)
+        turns = asyncio.Semaphore(_AT_ONCE)
+
+        async def tell(one: _Ready) -> Tried:
+            async with turns:
+                return await self._tell(tenant_id, one)
+
+        tried = [*given_up, *await asyncio.gather(*map(tell, ready))]
+        if not tried:
+            return
+        async with self._db.tenant(tenant_id) as tx:
+            written = await delivery_store.end_deliveries(tx, tried, worker=worker, now=self._clock.now())
+        words = Counter("again" if t.status == "pending" else t.status for t in tried if t.id in written)
+        for word, count in words.items():
+            self._observer.delivered(word, count)
+
+    async def _load(
+        self, tenant_id: TenantId, worker: str, ids: Sequence[str]
+    ) -> tuple[list[_Ready], list[Tried]]:
+        """What can be told, and what never can."""
+        async with self._db.tenant(tenant_id) as tx:
+            found = await delivery_store.load_deliveries(tx, ids, worker=worker, now=self._clock.now())
+            subjects = {s for due in found for s in (due.key_subject, due.address_subject) if s is not None}
+            keys = await self._keyring.data_keys(tx, subjects, create=False) if subjects else {}
+        ready: list[_Ready] = []
+        given_up: list[Tried] = []
+        for due in found:
+            body = letter_of(due, keys)
+            if due.webhook_url is None or due.secret_ref is None:
+                given_up.append(Tried(id=due.id, status="dead", reason="route_gone"))
+            elif body is None:
+                given_up.append(Tried(id=due.id, status="dead", reason="erased"))
+            else:
+                ready.append(_Ready(due, due.webhook_url, due.secret_ref, body))
+        return ready, given_up
+
+    async def _tell(self, tenant_id: TenantId, one: _Ready) -> Tried:
+        due = one.due
+        called = await self._caller.call(
+            tenant_id, url=one.url, secret_ref=one.secret_ref, webhook_id=due.id, body=one.body
+        )
+        if called.delivered:
+            return Tried(id=due.id, status="delivered", answer=called.status)
+        pause = None if called.final else pause_after(due.attempts + 1, self._luck)
+        if pause is None:
+            return Tried(id=due.id, status="dead", answer=called.status, reason=called.reason)
+        next_at = self._clock.now() + max(pause, called.after or timedelta(0))
+        return Tried(id=due.id, status="pending", next_at=next_at, answer=called.status, reason=called.reason)

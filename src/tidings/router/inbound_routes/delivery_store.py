@@ -1,0 +1,207 @@
+"""The only Python here that runs SQL on messages on their way to webhooks."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from tidings.contracts.tenants import Channel
+from tidings.kernel.db import Row, TenantTx, WorkerTx
+from tidings.kernel.ids import TenantId
+from tidings.kernel.sql import Queries, sparse
+from tidings.router.inbound_routes.model import (
+    DeliveryStatus,
+    InboundDelivery,
+    InboundDeliveryId,
+    InboundRouteId,
+)
+
+QUERIES = Queries.beside(__file__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewDelivery:
+    """A message that has to be told."""
+
+    id: InboundDeliveryId
+    message_id: str
+    conversation_id: str
+    route_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Due:
+    """A message in our hands, sealed, with where it has to be told."""
+
+    id: InboundDeliveryId
+    #: Tries before this one.
+    attempts: int
+    #: None where the route is gone.
+    webhook_url: str | None = field(repr=False)
+    secret_ref: str | None = field(repr=False)
+    message_id: str | None
+    at: datetime | None
+    occurred_at: datetime | None
+    kind: str | None
+    keyword: str | None
+    action: str | None
+    key_subject: str | None
+    ciphertext: bytes | None = field(repr=False)
+    conversation_id: str | None
+    channel: Channel | None
+    to: str | None
+    recipient_id: str | None
+    address_subject: str | None
+    address: bytes | None = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tried:
+    """What became of a try."""
+
+    id: InboundDeliveryId
+    status: DeliveryStatus
+    #: When it is tried again.
+    next_at: datetime | None = None
+    #: What the webhook answered.
+    answer: int | None = None
+    reason: str | None = None
+
+
+class Deliveries:
+    """The shelf of messages that have to be told."""
+
+    async def claim(
+        self, tx: WorkerTx, *, worker: str, now: datetime, limit: int, besides: Sequence[TenantId]
+    ) -> list[tuple[TenantId, str]]:
+        """Take up what is due, in turns between tenants, and nothing of those `besides`."""
+        rows = await tx.fetch(
+            QUERIES.claim_deliveries, worker=worker, now=now, limit=limit, besides=list(besides)
+        )
+        return [(row["tenant_id"], row["id"]) for row in rows]
+
+    async def next_due(self, tx: WorkerTx) -> datetime | None:
+        """When the next look is needed."""
+        at: datetime | None = await tx.fetch_value(QUERIES.next_delivery)
+        return at
+
+    async def free_orphans(
+        self,
+        tx: WorkerTx,
+        *,
+        worker: str,
+        held: Sequence[str],
+        fresh: datetime,  # noqa: ARG002
+    ) -> int:
+        """Free what the dead had in hand. Whatever is claimed and not held may be freed at once: to tell twice is no harm."""
+        return await tx.execute(QUERIES.free_deliveries, worker=worker, held=list(held))
+
+
+async def insert_deliveries(tx: TenantTx, deliveries: Sequence[NewDelivery], *, now: datetime) -> None:
+    """They have to be told."""
+    await tx.execute(
+        QUERIES.insert_deliveries,
+        tenant_id=tx.tenant_id,
+        now=now,
+        ids=[d.id for d in deliveries],
+        message_ids=[d.message_id for d in deliveries],
+        conversation_ids=[d.conversation_id for d in deliveries],
+        route_ids=[d.route_id for d in deliveries],
+    )
+
+
+async def load_deliveries(tx: TenantTx, ids: Sequence[str], *, worker: str, now: datetime) -> list[Due]:
+    """What has to be told; only what this worker has in hand."""
+    rows = await tx.fetch(
+        QUERIES.load_deliveries, tenant_id=tx.tenant_id, ids=list(ids), worker=worker, now=now
+    )
+    return [
+        Due(
+            id=row["id"],
+            attempts=row["attempts"],
+            webhook_url=row["webhook_url"],
+            secret_ref=row["secret_ref"],
+            message_id=row["message_id"],
+            at=row["at"],
+            occurred_at=row["occurred_at"],
+            kind=row["kind"],
+            keyword=row["keyword"],
+            action=row["keyword_action"],
+            key_subject=row["key_subject"],
+            ciphertext=row["text_ciphertext"],
+            conversation_id=row["conversation_id"],
+            channel=row["channel"],
+            to=row["sender_id"],
+            recipient_id=row["recipient_id"],
+            address_subject=row["address_subject"],
+            address=row["address_ciphertext"],
+        )
+        for row in rows
+    ]
+
+
+async def end_deliveries(tx: TenantTx, tried: Sequence[Tried], *, worker: str, now: datetime) -> set[str]:
+    """Write what became of them; the ids of those that were still this worker's."""
+    rows = await tx.fetch(
+        QUERIES.end_deliveries,
+        tenant_id=tx.tenant_id,
+        worker=worker,
+        now=now,
+        ids=[t.id for t in tried],
+        statuses=[t.status for t in tried],
+        next_ats=sparse([t.next_at for t in tried]),
+        answers=sparse([t.answer for t in tried]),
+        reasons=sparse([t.reason for t in tried]),
+    )
+    return {row["id"] for row in rows}
+
+
+async def list_deliveries(
+    tx: TenantTx, *, after_id: str | None, status: DeliveryStatus | None, route_id: str | None, limit: int
+) -> list[InboundDelivery]:
+    """Some of them, the newest first."""
+    rows = await tx.fetch(
+        QUERIES.list_deliveries,
+        tenant_id=tx.tenant_id,
+        after_id=after_id,
+        status=status,
+        route_id=route_id,
+        limit=limit,
+    )
+    return [_delivery(row) for row in rows]
+
+
+async def find_delivery(tx: TenantTx, delivery_id: InboundDeliveryId) -> InboundDelivery | None:
+    """One of them."""
+    row = await tx.fetch_one(QUERIES.find_delivery, tenant_id=tx.tenant_id, id=delivery_id)
+    return None if row is None else _delivery(row)
+
+
+async def redeliver(
+    tx: TenantTx, delivery_id: InboundDeliveryId, *, route_id: InboundRouteId | None, now: datetime
+) -> InboundDelivery | None:
+    """Tell it again from the beginning; None where it is being told just now, or there is none."""
+    row = await tx.fetch_one(
+        QUERIES.redeliver, tenant_id=tx.tenant_id, id=delivery_id, route_id=route_id, now=now
+    )
+    return None if row is None else _delivery(row)
+
+
+async def sweep_deliveries(tx: WorkerTx, *, until: datetime, limit: int) -> int:
+    """Remove what was done until then; how many went."""
+    return await tx.execute(QUERIES.sweep_deliveries, until=until, limit=limit)
+
+
+def _delivery(row: Row) -> InboundDelivery:
+    return InboundDelivery(
+        id=row["id"],
+        message_id=row["message_id"],
+        conversation_id=row["conversation_id"],
+        route_id=row["route_id"],
+        status=row["status"],
+        attempts=row["attempts"],
+        created_at=row["created_at"],
+        next_attempt_at=row["next_attempt_at"],
+        delivered_at=row["delivered_at"],
+        last_status=row["last_status"],
+        last_reason=row["last_reason"],
+    )

@@ -1,0 +1,25 @@
+"""What the routes of inbound routes need; `bootstrap` fills it."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from tidings.kernel.db import Database
+from tidings.kernel.idempotency import Idempotency
+from tidings.router.conversations.bell import Bell
+from tidings.router.inbound_routes.change import RouteChanger
+from tidings.router.inbound_routes.redeliver import Redeliverer
+from tidings.router.inbound_routes.trial import Trier
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deps:
+    """The parts that inbound routes touch."""
+
+    db: Database
+    idempotency: Idempotency
+    changer: RouteChanger
+    redeliverer: Redeliverer
+    trier: Trier
+    bell: Bell
+    #: For how long a removed route goes on working, where nobody says otherwise.
+    grace: timedelta = timedelta(hours=24)

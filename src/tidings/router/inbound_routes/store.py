@@ -1,0 +1,96 @@
+"""The only Python here that runs SQL on inbound routes."""
+
+from datetime import datetime
+
+from tidings.kernel.db import Row, TenantTx, WorkerTx
+from tidings.kernel.ids import TenantId
+from tidings.kernel.sql import Queries
+from tidings.router.inbound_routes.model import InboundRoute, InboundRouteId
+
+QUERIES = Queries.beside(__file__)
+
+
+async def find_serving(tx: TenantTx, *, now: datetime) -> dict[str, InboundRouteId]:
+    """Where the tenant is told, by number."""
+    rows = await tx.fetch(QUERIES.find_serving, tenant_id=tx.tenant_id, now=now)
+    return {row["inbound"]: row["id"] for row in rows}
+
+
+async def list_routes(
+    tx: TenantTx, *, after_id: str | None, inbound: str | None, with_removed: bool, limit: int
+) -> list[InboundRoute]:
+    """Some of them, the newest first."""
+    rows = await tx.fetch(
+        QUERIES.list_routes,
+        tenant_id=tx.tenant_id,
+        after_id=after_id,
+        inbound=inbound,
+        with_removed=with_removed,
+        limit=limit,
+    )
+    return [_route(row) for row in rows]
+
+
+async def find_route(tx: TenantTx, route_id: InboundRouteId) -> InboundRoute | None:
+    """The route, removed or not."""
+    row = await tx.fetch_one(QUERIES.find_route, tenant_id=tx.tenant_id, id=route_id)
+    return None if row is None else _route(row)
+
+
+async def lock_route(tx: TenantTx, route_id: InboundRouteId) -> InboundRoute | None:
+    """The same, to be changed."""
+    row = await tx.fetch_one(QUERIES.lock_route, tenant_id=tx.tenant_id, id=route_id)
+    return None if row is None else _route(row)
+
+
+async def insert_route(tx: TenantTx, route: InboundRoute) -> bool:
+    """Write a new one; False where somebody has the number."""
+    return bool(
+        await tx.execute(
+            QUERIES.insert_route,
+            tenant_id=tx.tenant_id,
+            id=route.id,
+            inbound=route.inbound,
+            webhook_url=route.webhook_url,
+            secret_ref=route.secret_ref,
+            platform=route.platform,
+            now=route.created_at,
+        )
+    )
+
+
+async def update_route(tx: TenantTx, route: InboundRoute) -> None:
+    """Write a changed one."""
+    await tx.execute(
+        QUERIES.update_route,
+        tenant_id=tx.tenant_id,
+        id=route.id,
+        webhook_url=route.webhook_url,
+        secret_ref=route.secret_ref,
+        platform=route.platform,
+        active=route.active,
+        grace_period_ends_at=route.grace_period_ends_at,
+        updated_at=route.updated_at,
+        version=route.version,
+    )
+
+
+async def find_outlived(tx: WorkerTx, *, now: datetime, limit: int) -> list[tuple[TenantId, InboundRouteId]]:
+    """Removed ones that still have their number, and should not any more."""
+    rows = await tx.fetch(QUERIES.find_outlived, now=now, limit=limit)
+    return [(row["tenant_id"], row["id"]) for row in rows]
+
+
+def _route(row: Row) -> InboundRoute:
+    return InboundRoute(
+        id=row["id"],
+        inbound=row["inbound"],
+        webhook_url=row["webhook_url"],
+        secret_ref=row["secret_ref"],
+        platform=row["platform"],
+        active=row["active"],
+        grace_period_ends_at=row["grace_period_ends_at"],
+        created_at=row["created_at"],
+        updated_at=row["updated_at"],
+        version=row["version"],
+    )
