@@ -1,5 +1,7 @@
 """What happens to notifications, as events; ids and facts, never an address, a name or a text."""
 
+from typing import Literal
+
 from msgspec import Struct
 
 from tidings.contracts.moments import Moment
@@ -22,6 +24,29 @@ class NotificationMoved(Struct, frozen=True, kw_only=True, omit_defaults=True):
     is_test: bool = False
 
 
+class NotificationEngaged(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Somebody read a message, opened it or followed a link in it: told once for each, however often it happens."""
+
+    notification_id: str
+    #: Who was written to.
+    recipient_id: str
+    #: The channel that carried it.
+    channel: str
+    category: str
+    template_key: str
+    #: When it happened, as far as that is known.
+    at: Moment
+    #: Who says so: the vendor, or our own pixel and links.
+    source: Literal["vendor", "tracking"]
+    #: The attempt in the router, where the vendor says so.
+    attempt_id: str | None = None
+    correlation_id: str | None = None
+    is_test: bool = False
+
+
+#: What somebody can do with a message; no status, only its first time is kept.
+ENGAGEMENTS = ("read", "opened", "clicked")
+
 NOTIFICATION_EVENTS: dict[str, type[Struct]] = {
     f"notification.{status}.v1": NotificationMoved
     for status in (
@@ -36,4 +61,4 @@ NOTIFICATION_EVENTS: dict[str, type[Struct]] = {
         "cancelled",
         "expired",
     )
-}
+} | {f"notification.{done}.v1": NotificationEngaged for done in ENGAGEMENTS}

@@ -23,7 +23,23 @@ class SuppressionReleased(Struct, frozen=True, kw_only=True):
     reason: str
 
 
+class OptOutRecorded(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Somebody wrote that they want no more messages; their address is suppressed."""
+
+    suppression_id: str
+    channel: str
+    #: The word that they wrote, as the list of keywords has it, and its language.
+    keyword: str
+    language: str
+    conversation_id: str
+    #: When they wrote it.
+    at: datetime
+    #: Left out where nobody is known by that address.
+    recipient_id: str | None = None
+
+
 SUPPRESSION_EVENTS: dict[str, type[Struct]] = {
     "suppression.added.v1": SuppressionAdded,
     "suppression.released.v1": SuppressionReleased,
+    "optout.recorded.v1": OptOutRecorded,
 }

@@ -102,6 +102,15 @@ class Retention(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, o
     marketing_days: Days | None = None
 
 
+class Tracking(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What is watched of mails that were sent; only where their category allows it too."""
+
+    #: A picture of one dot says that a mail was opened.
+    opens: bool = False
+    #: Links lead by us, who note that one was followed.
+    clicks: bool = False
+
+
 class NotificationPolicy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """A tenant's defaults for everything it sends."""
 
@@ -116,6 +125,8 @@ class NotificationPolicy(Struct, frozen=True, kw_only=True, forbid_unknown_field
     preference_defaults: dict[PreferenceCategory, dict[Channel, bool]] = {}
     #: Consent counts only once the person has confirmed it from a message to them.
     double_opt_in: bool = False
+    #: Nothing is watched unless it is switched on here.
+    tracking: Tracking = Tracking()
 
 
 class _TenantEvent(Struct, frozen=True, kw_only=True, omit_defaults=True):

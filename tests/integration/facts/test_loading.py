@@ -110,7 +110,12 @@ async def test_what_is_loaded_decides(world: PeopleWorld) -> None:
     assert prepared.channel is not None
     assert prepared.channel.vendor == "smtp"
     assert stranger not in facts.people
-    assert refused.verdict == Stop(Status.SUPPRESSED, Reason.SUPPRESSED_BY_TENANT)
+    assert isinstance(refused.verdict, Stop)
+    assert (refused.verdict.status, refused.verdict.reason) == (
+        Status.SUPPRESSED,
+        Reason.SUPPRESSED_BY_TENANT,
+    )
+    assert refused.verdict.by is not None
     assert address not in repr(facts)
 
 

@@ -36,6 +36,8 @@ from tidings.notify.recipients.preferences_model import ChannelChoice, Choices, 
 from tidings.notify.tenants.model import TenantStatus
 
 QUIET = Choices(quiet_hours=(EVERY_NIGHT,))
+#: The tenant's own, which the trace names.
+HELD = held("tenant")
 NO_MAIL = Choices(channels={"email": ChannelChoice(allow=False)})
 CONSENT = Choices(marketing_consent=Consent(granted=True, source="form"))
 UNSUBSCRIBED = Choices(global_unsubscribed_at=NOON)
@@ -196,8 +198,8 @@ STEP_STOPPED = [
     case("no address", Stop(Status.FAILED, Reason.NO_ADDRESS), "address_usable", given=facts(person(addresses={}))),
     case("revoked address", Stop(Status.FAILED, Reason.ADDRESS_NOT_ACTIVE), "address_usable",
          given=facts(person(addresses={"email": (address(status=AddressStatus.REVOKED),)}))),
-    case("suppressed", Stop(Status.SUPPRESSED, Reason.SUPPRESSED_BY_TENANT), "not_suppressed",
-         given=facts(person(addresses={"email": (address(held=held("tenant")),)}))),
+    case("suppressed", Stop(Status.SUPPRESSED, Reason.SUPPRESSED_BY_TENANT, HELD.suppression_id), "not_suppressed",
+         given=facts(person(addresses={"email": (address(held=HELD),)}))),
     case("suppressed, and there is another", Stop(Status.SUPPRESSED, Reason.SUPPRESSED_BY_PLATFORM), "not_suppressed",
          given=facts(person(addresses={"email": (address(held=held("platform")), address(is_primary=False))}))),
     case("wildcard", Stop(Status.SUPPRESSED, Reason.SUPPRESSED_BY_DOMAIN), "not_suppressed",

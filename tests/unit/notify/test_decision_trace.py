@@ -19,6 +19,7 @@ lines = st.builds(
     st.one_of(st.none(), st.sampled_from([reason.value for reason in Reason])),
     st.one_of(st.none(), st.integers(0, 4_000_000_000).map(lambda at: datetime.fromtimestamp(at, UTC))),
     st.integers(0, 30),
+    st.one_of(st.none(), st.just("sup_01JCQ7Z0000000000000000000")),
 )
 
 

@@ -27,6 +27,8 @@ class Stop:
 
     status: Status
     reason: Reason
+    #: The id of what stands in the way, where that has one: a suppression.
+    by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,8 @@ class Line(NamedTuple):
     until: datetime | None = None
     #: Which step of the ladder; 0 for what is decided once.
     step: int = 0
+    #: The id of what stood in the way.
+    by: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -75,7 +75,9 @@ def not_suppressed(addresses: tuple[AddressFacts, ...]) -> tuple[Verdict, tuple[
     if free or not addresses:
         return PASS, free
     held = next(a.held for a in addresses if a.held is not None)
-    return Stop(Status.SUPPRESSED, _HELD_BY[held.by]), ()
+    # What the platform has against an address is its own affair.
+    named = held.suppression_id if held.by == "tenant" else None
+    return Stop(Status.SUPPRESSED, _HELD_BY[held.by], named), ()
 
 
 def sender_may(tenant: TenantFacts, config: ChannelConfig) -> Verdict:

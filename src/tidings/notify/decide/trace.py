@@ -3,7 +3,8 @@
     t+;e+;r+guardian_instead;c+;q~quiet_hours@1763280000;1.h+;1.a-no_address
 
 The letter is the gate, `+` it passed, `-` it stopped, `~` it was deferred (`@` until when, in seconds since 1970);
-a number and a point before it say which step. A gate or a reason that this release does not know is shown as it is.
+a number and a point before it say which step, and `#` the id of what stood in the way. A gate or a reason that this
+release does not know is shown as it is.
 """
 
 from collections.abc import Iterable
@@ -39,7 +40,7 @@ def line_of(gate: Gate, verdict: Verdict, *, step: int = 0) -> Line:
         return _passed(gate, verdict.reason, step)
     if isinstance(verdict, Defer):
         return Line(gate.value, "defer", verdict.reason, verdict.until, step)
-    return Line(gate.value, "stop", verdict.reason, None, step)
+    return Line(gate.value, "stop", verdict.reason, None, step, verdict.by)
 
 
 # Nearly every line says that a gate was passed: there are a few hundred of those, made once.
@@ -57,7 +58,8 @@ def encode(lines: Iterable[Line]) -> str:
 def _text(line: Line) -> str:
     step = f"{line.step}." if line.step else ""
     until = "" if line.until is None else f"@{int(line.until.timestamp())}"
-    return f"{step}{_CODES.get(line.gate, line.gate)}{_MARKS[line.verdict]}{line.reason or ''}{until}"
+    by = "" if line.by is None else f"#{line.by}"
+    return f"{step}{_CODES.get(line.gate, line.gate)}{_MARKS[line.verdict]}{line.reason or ''}{until}{by}"
 
 
 def append(trace: str | None, lines: Iterable[Line]) -> str:
@@ -77,6 +79,7 @@ def _line(part: str) -> Line:
     step, body = (int(head), rest) if head.isdigit() else (0, part)
     place = next((i for i, letter in enumerate(body) if letter in _VERDICTS), len(body))
     gate, mark, told = body[:place], body[place : place + 1], body[place + 1 :]
+    told, _, by = told.partition("#")
     reason, _, until = told.partition("@")
     return Line(
         gate=_GATES.get(gate, gate),
@@ -84,4 +87,5 @@ def _line(part: str) -> Line:
         reason=reason or None,
         until=datetime.fromtimestamp(int(until), UTC) if until.isdigit() else None,
         step=step,
+        by=by or None,
     )

@@ -39,6 +39,8 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     #: Of subject, HTML and text, under the tenant's pepper.
     digest: str
     bytes: int
+    #: By channel, the id of the address that was written to last: what its vendor says later is about that one.
+    to: dict[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,6 +199,20 @@ def _snapshot(rendered: Rendered, time_zone: str, pepper: Pepper) -> Snapshot:
         digest=pepper.hash(NormalisedAddress(f"body:{whole}")),
         bytes=len(whole),
     )
+
+
+_decode = msgspec.json.Decoder(Snapshot).decode
+
+
+def with_address(snapshot: Snapshot, *, channel: str, address_id: str) -> Snapshot:
+    """The same, and which address it goes to."""
+    return msgspec.structs.replace(snapshot, to={channel: address_id})
+
+
+def after(before: str | None, snapshot: Snapshot) -> Snapshot:
+    """A later step's, which remembers the addresses of the steps before it."""
+    earlier = _decode(before).to if before else {}
+    return msgspec.structs.replace(snapshot, to={**earlier, **snapshot.to}) if earlier else snapshot
 
 
 def encode_snapshot(snapshot: Snapshot) -> str:

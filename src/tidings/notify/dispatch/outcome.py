@@ -9,11 +9,13 @@ from tidings.kernel.bus import TenantHandler
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
 from tidings.kernel.events import Event
-from tidings.kernel.ids import DELIVERY_ATTEMPT, TenantId, time_of
+from tidings.kernel.ids import DELIVERY_ATTEMPT, NotificationId, RecipientId, TenantId, time_of
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.sql import Queries
 from tidings.notify.decide.reasons import Reason
 from tidings.notify.notifications.announce import moved_event
+from tidings.notify.receipts.bounces import Bounces
+from tidings.notify.receipts.effects import AddressEffects, EffectTold
 
 GROUP: Final = "notify.outcomes"
 SUBJECTS: Final = (OUTCOME_SUBJECT,)
@@ -38,8 +40,11 @@ _OUTCOMES: Final = {
 }
 
 
-def handler(*, outbox: Outbox, clock: Clock, stripe: int = 0) -> TenantHandler:
-    """Applies one tenant's outcomes, all in one transaction."""
+def handler(
+    *, outbox: Outbox, clock: Clock, stripe: int = 0, effects: AddressEffects | None = None
+) -> TenantHandler:
+    """Applies one tenant's outcomes, all in one transaction; without `effects`, no address is suppressed by one."""
+    bounces = Bounces(outbox=outbox, clock=clock, stripe=stripe)
 
     async def apply(tx: TenantTx, events: Sequence[Event]) -> None:
         outcomes = [event.payload_as(DeliveryOutcome) for event in events]
@@ -68,6 +73,10 @@ def handler(*, outbox: Outbox, clock: Clock, stripe: int = 0) -> TenantHandler:
         await outbox.append(
             tx, [_event(tx.tenant_id, row, reasons.get(row["id"]), clock=clock) for row in moved]
         )
+        await bounces.settled(tx, [row["id"] for row in moved if row["came_back"]])
+        told = _effects(outcomes)
+        if told and effects is not None:
+            await effects.apply(tx, told)
 
     return apply
 
@@ -99,6 +108,22 @@ def _event(tenant_id: TenantId, row: Any, reason: str | None, *, clock: Clock) -
         is_test=row["is_test"],
         clock=clock,
     )
+
+
+def _effects(outcomes: Sequence[DeliveryOutcome]) -> list[EffectTold]:
+    return [
+        EffectTold(
+            notification_id=NotificationId(outcome.notification_id),
+            recipient_id=RecipientId(outcome.recipient_id),
+            channel=attempt.channel,
+            effect=attempt.effect,
+            attempted_at=attempt.started_at,
+            at=attempt.ended_at,
+        )
+        for outcome in outcomes
+        for attempt in outcome.attempts
+        if attempt.effect is not None
+    ]
 
 
 def _attempts(outcomes: Sequence[DeliveryOutcome]) -> dict[str, list[Any]]:

@@ -35,7 +35,12 @@ WITH given AS (
     WHERE n.tableoid = found.part AND n.ctid = found.row AND n.created_at BETWEEN :oldest AND :newest
       -- As in `move`: null in all of them, taken for rare.
       AND found.nothing IS NULL
-    RETURNING n.id, n.recipient_id, n.status, n.channel, n.category, n.template_key, n.correlation_id, n.is_test
+    RETURNING n.id, n.recipient_id, n.status, n.channel, n.category, n.template_key, n.correlation_id, n.is_test,
+              -- Nearly always empty.
+              EXISTS (
+                  SELECT FROM notification.early_bounces AS early
+                  WHERE early.tenant_id = :tenant_id AND early.notification_id = n.id
+              ) AS came_back
 ), attempted AS (
     INSERT INTO notification.delivery_attempts
         (tenant_id, id, started_at, finished_at, attempt_number, latency_ms, notification_id, execution_id,
@@ -57,4 +62,4 @@ WITH given AS (
     ORDER BY moved.status, moved.channel, moved.category
     ON CONFLICT (tenant_id, day, stripe, name, channel, category) DO UPDATE SET n = known.n + excluded.n
 )
-SELECT id, recipient_id, status, channel, category, template_key, correlation_id, is_test FROM moved;
+SELECT id, recipient_id, status, channel, category, template_key, correlation_id, is_test, came_back FROM moved;

@@ -11,7 +11,7 @@ from tidings.kernel.ids import NotificationId, RecipientId, TenantId
 from tidings.kernel.keys.keyring import Keyring
 from tidings.notify.decide import trace
 from tidings.notify.dispatch import store
-from tidings.notify.dispatch.compose import encode_snapshot
+from tidings.notify.dispatch.compose import after, encode_snapshot
 from tidings.notify.dispatch.model import Move, Pending
 from tidings.notify.dispatch.steps import StepMade, StepMaker, StepWork
 from tidings.notify.facts.load import FactsLoader
@@ -84,7 +84,9 @@ def _moves(found: Mapping[NotificationId, Pending], made: Sequence[tuple[StepAsk
             snapshot=before.snapshot if before is not None else None,
         )
         if composed is not None:
-            move = replace(move, locale=composed.locale, snapshot=encode_snapshot(composed.snapshot))
+            known = pending.render_snapshot if move.snapshot is None else move.snapshot
+            kept = after(known, composed.snapshot)
+            move = replace(move, locale=composed.locale, snapshot=encode_snapshot(kept))
         moves[ask.notification_id] = move
     return list(moves.values())
 

@@ -1,13 +1,13 @@
 """One step, at the moment of sending: its gates, its channel's limits, its words. The first step and every later one."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import msgspec
 
 from tidings.contracts.delivery import DeliveryResult, PreparedStep, ReadyStep, SkipStep, WaitStep
-from tidings.contracts.messages import Address, Attachment, OutboundMessage
+from tidings.contracts.messages import Address, Attachment, OutboundMessage, VendorTemplate
 from tidings.contracts.tenants import Channel
 from tidings.kernel.addresses import Pepper
 from tidings.kernel.clock import Clock
@@ -19,12 +19,13 @@ from tidings.notify.decide.decide import decide_step, step_limited
 from tidings.notify.decide.limits import takes_of_step
 from tidings.notify.decide.model import Defer, Line, Pass, StepDecision, StepRequest, Stop
 from tidings.notify.decide.reasons import Reason
-from tidings.notify.dispatch.compose import ComposeAsk, Composed, Composer
+from tidings.notify.dispatch.compose import ComposeAsk, Composed, Composer, with_address
 from tidings.notify.dispatch.model import Pending
 from tidings.notify.facts.model import Facts
 from tidings.notify.notifications.attachments import Attachments
 from tidings.notify.notifications.model import ATTACHMENTS_PURPOSE
 from tidings.notify.preference_center.links import MessageLinks, UnsubscribeLinks
+from tidings.notify.tracking.watch import Tracker, Watch
 
 _RESULTS: Final[dict[str, DeliveryResult]] = {
     Reason.SENDER_UNAUTHORISED: "REFUSED_SENDER_UNAUTHORIZED",
@@ -41,6 +42,7 @@ _RESULTS: Final[dict[str, DeliveryResult]] = {
     Reason.SUPPRESSED_BY_PLATFORM: "REFUSED_CONSENT",
     Reason.SUPPRESSED_BY_DOMAIN: "REFUSED_CONSENT",
 }
+_read_template: Final = msgspec.json.Decoder(VendorTemplate).decode
 #: They don't wait behind ordinary ones for a connection to the vendor.
 _URGENT: Final = frozenset({"critical", "high"})
 
@@ -80,8 +82,11 @@ class StepMaker:
         attachments: Attachments,
         links: UnsubscribeLinks,
         clock: Clock,
+        tracker: Tracker | None = None,
     ) -> None:
         self._composer = composer
+        #: None: nothing is ever watched.
+        self._tracker = tracker
         self._links = links
         self._limits = limits
         self._attachments = attachments
@@ -105,6 +110,7 @@ class StepMaker:
             tenant_name=facts.tenant.name,
         )
         words = dict(zip(passed, composed, strict=True))
+        watch = await self._tracker.watch(tenant_id, facts) if self._tracker is not None else None
         made: list[StepMade] = []
         for place, (work, decision) in enumerate(zip(works, decisions, strict=True)):
             composition = words.get(place)
@@ -112,6 +118,7 @@ class StepMaker:
                 made.append(StepMade(prepared=_refused(decision), lines=decision.trace))
             elif isinstance(composition, Composed):
                 files = await self._files(tenant_id, work, facts)
+                composition = _addressed(work, decision, composition)
                 message = _message(
                     tenant_id,
                     work,
@@ -120,6 +127,7 @@ class StepMaker:
                     composed=composition,
                     files=files,
                     links=links[place],
+                    html=_watched(watch, work, composition),
                 )
                 made.append(
                     StepMade(
@@ -216,6 +224,29 @@ def _refused(decision: StepDecision) -> PreparedStep:
     raise TypeError("a step that passed has words")
 
 
+def _addressed(work: StepWork, decision: StepDecision, composed: Composed) -> Composed:
+    """Of a step to several devices nobody could say later which of them is meant."""
+    if len(decision.addresses) != 1:
+        return composed
+    [address] = decision.addresses
+    kept = with_address(composed.snapshot, channel=work.channel, address_id=address.id)
+    return replace(composed, snapshot=kept)
+
+
+def _watched(watch: Watch | None, work: StepWork, composed: Composed) -> str | None:
+    """The words as they go out; the digest is of the words themselves, and so is what is shown later."""
+    html, pending = composed.rendered.html, work.pending
+    if watch is None or html is None or work.channel != "email" or pending.is_test:
+        return html
+    return watch.over(
+        html,
+        notification_id=pending.id,
+        recipient_id=work.recipient_id,
+        step=work.step,
+        category=pending.category,
+    )
+
+
 def _message(
     tenant_id: TenantId,
     work: StepWork,
@@ -225,6 +256,7 @@ def _message(
     composed: Composed,
     files: tuple[Attachment, ...],
     links: MessageLinks | None,
+    html: str | None,
 ) -> OutboundMessage:
     config = decision.channel
     if config is None:
@@ -239,10 +271,12 @@ def _message(
         sender=sender,
         reply_to=reply_to,
         to=address or work.recipient_id,
+        also_to=tuple(other.value for other in decision.addresses[1:] if other.value is not None),
         to_name=composed.name,
         subject=rendered.subject,
-        html=rendered.html,
+        html=html,
         text=rendered.text,
+        template=_read_template(rendered.whatsapp) if rendered.whatsapp is not None else None,
         attachments=(*composed.pictures, *files),
         list_unsubscribe=links.unsubscribe if links is not None else None,
         urgent=work.pending.priority in _URGENT,

@@ -53,6 +53,8 @@ FROM notification.notifications AS n
 CROSS JOIN LATERAL (
     SELECT a.vendor FROM notification.delivery_attempts AS a
     WHERE a.tenant_id = :tenant_id AND a.notification_id = n.id AND a.started_at >= n.created_at
+      -- What was said or done afterwards gave nobody anything.
+      AND a.attempt_number > 0
     OFFSET 0
 ) AS told
 WHERE n.tenant_id = :tenant_id AND n.recipient_id >= :recipient_id AND n.recipient_id <= :recipient_id

@@ -14,7 +14,8 @@ class DayCount:
     """How many of something on a day."""
 
     day: date
-    #: `accepted`, or a status.
+    #: `accepted`, a status, `complaint`, or what people did: `read opened clicked`, and the last two with `_again` and
+    #: `_by_machine`.
     name: str
     channel: str
     category: str

@@ -111,7 +111,7 @@ def explanation(story: Story, background: Background, now: datetime) -> ExplainV
         phase=phase,
         next=next_of(story, now),
         possibly_repeated=repeated_perhaps(story),
-        decision=[GateView.of(line) for line in story.lines],
+        decision=[GateView.of(line, story.held) for line in story.lines],
         timeline=timeline(story),
         template=_template(story, background),
         preferences=_preferences(story, background, now),

@@ -1,5 +1,6 @@
 """An explanation as JSON; no address, no name, nothing of the message."""
 
+from collections.abc import Mapping
 from typing import Literal
 
 from msgspec import Struct
@@ -10,8 +11,39 @@ from tidings.notify.decide.model import Line
 from tidings.notify.notifications.outlook import Next, Phase
 from tidings.notify.notifications.timeline import Happening
 from tidings.notify.notifications.view import AttemptView, NotificationView
-from tidings.notify.notifications.words import line_sentence
+from tidings.notify.notifications.words import held_sentence, line_sentence
 from tidings.notify.recipients.preferences_model import ChannelChoice
+from tidings.notify.suppressions.model import Suppression, asked_by
+
+
+class ExplainedSuppression(Struct, frozen=True, kw_only=True):
+    """What holds an address back, as it is now; not the address."""
+
+    id: str
+    #: `hard_bounce soft_bounce complaint invalid_address opt_out manual compliance rate_limit`.
+    reason: str
+    since: Moment
+    #: Null: for good.
+    until: Moment | None
+    #: Since when it holds nothing back any more.
+    released_at: Moment | None
+    #: What came before it: the word that somebody wrote, in which language, in which conversation.
+    asked: str | None
+    #: The notification whose vendor said so.
+    source_notification_id: str | None
+
+    @classmethod
+    def of(cls, held: Suppression) -> "ExplainedSuppression":
+        """A suppression as it is told."""
+        return cls(
+            id=held.id,
+            reason=held.reason.value,
+            since=held.since,
+            until=held.expires_at,
+            released_at=held.released_at,
+            asked=asked_by(held.notes),
+            source_notification_id=held.source_notification_id,
+        )
 
 
 class GateView(Struct, frozen=True, kw_only=True):
@@ -28,17 +60,21 @@ class GateView(Struct, frozen=True, kw_only=True):
     step: int | None
     #: Until when it was put off.
     until: Moment | None
+    #: The tenant's own suppression that stood in the way.
+    suppression: ExplainedSuppression | None = None
 
     @classmethod
-    def of(cls, line: Line) -> "GateView":
-        """A line of the trace as it is shown."""
+    def of(cls, line: Line, held: Mapping[str, Suppression] | None = None) -> "GateView":
+        """A line of the trace as it is shown, with what it names where that is known."""
+        found = held.get(line.by) if held is not None and line.by is not None else None
         return cls(
             gate=line.gate,
             verdict=line.verdict,
             reason=line.reason,
-            explanation=line_sentence(line),
+            explanation=line_sentence(line) if found is None else held_sentence(found),
             step=line.step or None,
             until=line.until,
+            suppression=None if found is None else ExplainedSuppression.of(found),
         )
 
 

@@ -14,6 +14,7 @@ from tidings.notify.notifications.story import Story
 from tidings.notify.notifications.words import (
     EVIDENCE,
     NEVER_LEARNED,
+    held_sentence,
     lasted,
     line_sentence,
     reason_sentence,
@@ -25,6 +26,8 @@ from tidings.notify.notifications.words import (
 #: outcome is known and about to be its status.
 Phase = Literal["queued", "waiting", "sending", "ending"]
 _TAKEN: Final = frozenset({"accepted", "sent", "delivered", "delivered_read"})
+_ARRIVED: Final = frozenset({"delivered", "delivered_read", "opened", "clicked"})
+_LOST: Final = frozenset({"failed_temp", "failed_perm", "rejected_by_provider", "rejected_by_recipient"})
 
 
 class Next(Struct, frozen=True, kw_only=True):
@@ -112,7 +115,7 @@ def _ended(story: Story) -> str | None:
         after = f", {lasted(at - (one.scheduled_for or one.created_at))} after it was due" if at else ""
         by = f" by {one.final_channel}" if one.final_channel else ""
         on = f": {EVIDENCE[one.evidence]}" if one.evidence in EVIDENCE else ""
-        return f"Delivered{by}{when}{after}{on}."
+        return f"Delivered{by}{when}{after}{on}.{_gainsaid(story)}"
     if one.status is Status.BOUNCED:
         return f"It was sent, and came back{when}. {reason_sentence(one.reason) or ''}".rstrip()
     if one.status is Status.CANCELLED and (one.reason is None or one.reason == "cancelled"):
@@ -121,11 +124,31 @@ def _ended(story: Story) -> str | None:
     if one.status is Status.SUPERSEDED:
         return f"A digest took its place{when}."
     stop = _last(story, "stop")
-    why = reason_sentence(one.reason) or (line_sentence(stop) if stop else "")
+    why = _held(story, one.reason) or reason_sentence(one.reason) or (line_sentence(stop) if stop else "")
     if not why and story.ended is not None:
         why = result_sentence(story.ended)
     what = "Not delivered" if story.executions else "Not sent"
     return f"{what}: {one.status.value}{when}. {why}".rstrip()
+
+
+def _gainsaid(story: Story) -> str:
+    """What the vendor that it was delivered by said afterwards, where that is that it did not arrive."""
+    channel = story.notification.final_channel
+    taken = [one for one in story.attempts if one.status in _TAKEN and one.channel == channel]
+    if not taken:
+        return ""
+    last = max(taken, key=lambda one: one.started_at)
+    lost = [receipt for receipt in last.receipts if receipt.status in _LOST]
+    if not lost or any(receipt.status in _ARRIVED for receipt in last.receipts):
+        return ""
+    code = f" ({lost[-1].code})" if lost[-1].code else ""
+    return f" But {last.vendor or 'the vendor'} said afterwards that it did not arrive{code}."
+
+
+def _held(story: Story, reason: str | None) -> str | None:
+    """What the suppression says that stopped it, where that is known."""
+    stops = [line for line in story.lines if line.by in story.held and line.reason == reason]
+    return held_sentence(story.held[stops[-1].by or ""]) if stops else None
 
 
 def _under_way(story: Story, now: datetime) -> str:

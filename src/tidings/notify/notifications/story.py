@@ -1,18 +1,20 @@
 """All that is known of one notification's way: its row, where it waits, what the router and vendors said."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from tidings.contracts.delivery import AttemptRecord, ExecutionHistory, ExecutionRecord
 from tidings.kernel.db import TenantTx
-from tidings.kernel.ids import NotificationId
+from tidings.kernel.ids import NotificationId, SuppressionId
 from tidings.notify.decide.model import Line
 from tidings.notify.decide.trace import decode
 from tidings.notify.notifications import read_store
 from tidings.notify.notifications.find import find_one
 from tidings.notify.notifications.model import FINAL, Notification
 from tidings.notify.notifications.read_store import LoggedAttempt, Wait
+from tidings.notify.suppressions import store as suppression_store
+from tidings.notify.suppressions.model import Suppression
 
 #: An appointment and a line of the trace that speak of the same moment; a trace knows seconds only.
 _SAME_SECONDS = 1.0
@@ -32,6 +34,8 @@ class Story:
     executions: Sequence[ExecutionRecord]
     #: Notify's own log.
     log: Sequence[LoggedAttempt]
+    #: The tenant's suppressions that gates have named, as they are now.
+    held: Mapping[str, Suppression] = field(default_factory=dict)
 
     @property
     def attempts(self) -> list[AttemptRecord]:
@@ -90,7 +94,12 @@ async def load_story(
     waits = await read_store.find_waits(tx, id=notification_id, now=now)
     log = await read_store.load_own_attempts(tx, id=notification_id)
     executions = await history.of_notifications(tx, [notification_id])
-    return _story(notification, waits, log, executions.get(notification_id, []))
+    story = _story(notification, waits, log, executions.get(notification_id, []))
+    named = sorted({SuppressionId(line.by) for line in story.lines if line.by is not None})
+    if not named:
+        return story
+    found = await suppression_store.find_suppressions(tx, named)
+    return replace(story, held={str(id_): held for id_, held in found.items()})
 
 
 async def load_way(

@@ -49,6 +49,8 @@ _ENDS: Final[dict[str, str]] = {
     "clicked": "A link in it was followed.",
     "read": "It was read.",
 }
+#: Their first time stands with the notification, and is told from there.
+_DONE_WITH_IT: Final = frozenset({"opened", "clicked"})
 _STOPPED: Final = frozenset({"suppressed", "failed", "expired", "cancelled"})
 
 
@@ -255,6 +257,8 @@ def _attempt(attempt: AttemptRecord) -> Happening:
 
 def _receipts(story: Story) -> Iterator[Happening]:
     for line in story.said_later:
+        if line.outcome in _DONE_WITH_IT and line.outcome in story.notification.moments:
+            continue
         words = answer_words(line.outcome, line.vendor)
         yield Happening(
             at=line.finished_at or line.started_at,

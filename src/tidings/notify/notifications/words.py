@@ -1,11 +1,14 @@
 """The sentences of an explanation: what a gate, a vendor's answer and an end mean, to be read aloud."""
 
+import re
 from datetime import datetime, timedelta
 from typing import Final
 
 from tidings.contracts.delivery import AttemptRecord, ExecutionRecord, ReceiptRecord
 from tidings.notify.decide.model import Gate, Line
 from tidings.notify.decide.reasons import SENTENCES
+from tidings.notify.suppressions.model import Reason as Held
+from tidings.notify.suppressions.model import Suppression, asked_by
 
 #: The reason of an attempt whose answer got lost on the way.
 NEVER_LEARNED: Final = "answer_never_learned"
@@ -44,6 +47,23 @@ _OTHERS: Final[dict[str, str]] = {
     "condition_hours": "The policy takes this step at other hours only.",
     "condition_reachable": "The recipient is not known to be reachable there.",
     "condition_score": "This channel has reached the recipient too seldom.",
+    # Why a message came back.
+    "bounced": "The vendor does not say why.",
+    "hard_bounce": "There is no such address.",
+    "soft_bounce": "The address could not take it for now.",
+    "complaint": "The recipient complained about it.",
+    "invalid_address": "The address is not one that can be written to.",
+}
+#: Why an address is suppressed, as a part of a sentence.
+_HELD: Final[dict[Held, str]] = {
+    Held.HARD_BOUNCE: "a message to it came back for good",
+    Held.SOFT_BOUNCE: "messages to it came back again and again",
+    Held.COMPLAINT: "its owner complained",
+    Held.INVALID_ADDRESS: "it is not one that can be written to",
+    Held.OPT_OUT: "its owner wants no more messages",
+    Held.MANUAL: "somebody of the tenant's own has suppressed it",
+    Held.COMPLIANCE: "the law or a rule forbids it",
+    Held.RATE_LIMIT: "too much was sent to it",
 }
 _RENDERING = "render_"
 
@@ -69,6 +89,13 @@ _ANSWERS: Final[dict[str, str]] = {
     "opened": "it was opened",
     "clicked": "a link in it was followed",
 }
+#: The same of what a vendor tells later, where it means something else than an answer does.
+_HEARD: Final[dict[str, str]] = {
+    "failed_temp": "{} could not deliver it this time",
+    "failed_perm": "{} says that it will not arrive",
+    "unknown": "{} said something that has no meaning yet",
+}
+_WORD: Final = re.compile(r"[a-z][a-z0-9_]*")
 _RESULTS: Final[dict[str, str]] = {
     "FAILED": "Every way to reach the recipient was tried, and none worked.",
     "REFUSED_NO_CHANNEL": "There was no channel to reach the recipient on.",
@@ -77,7 +104,7 @@ _RESULTS: Final[dict[str, str]] = {
     "REFUSED_SENDER_UNAUTHORIZED": "The tenant may not appear as this sender.",
 }
 EVIDENCE: Final[dict[str, str]] = {
-    "accepted": "the vendor took it over, and this channel gives no receipts",
+    "accepted": "the vendor took it over, and more was not waited for",
     "sent": "the vendor sent it on",
     "delivered": "the vendor says that it arrived",
     "read": "the vendor says that it was read",
@@ -113,6 +140,23 @@ def reason_sentence(reason: str | None) -> str | None:
     return f"The reason given was {reason}."
 
 
+def held_sentence(held: Suppression) -> str:
+    """Why an address is suppressed, and since when; no address, and only notes that we wrote ourselves."""
+    asked = asked_by(held.notes)
+    told = "; ".join(
+        word
+        for word in (
+            held.reason.value,
+            asked,
+            f"after {held.source_notification_id}" if held.source_notification_id else None,
+            f"until {said(held.expires_at)}" if held.expires_at else None,
+        )
+        if word
+    )
+    freed = f" It was released on {said(held.released_at)}." if held.released_at is not None else ""
+    return f"The address is suppressed since {said(held.since)}: {_HELD[held.reason]} ({told}).{freed}"
+
+
 def line_sentence(line: Line) -> str:
     """What a gate said."""
     if line.reason is not None:
@@ -146,9 +190,14 @@ def receipt_sentence(attempt: AttemptRecord, receipt: ReceiptRecord) -> str:
         return f"{how}: no receipt came in time, and the step was given up."
     if receipt.status == "cancelled":
         return f"{how}: called off, because it was delivered elsewhere."
-    code = f" ({receipt.code})" if receipt.code else ""
+    # Of reasons only words of ours: a vendor's own are not for this page.
+    reason = receipt.reason if receipt.reason and _WORD.fullmatch(receipt.reason) else None
+    why = ", ".join(dict.fromkeys(word for word in (receipt.code, reason) if word))
     late = " The step had been given up, or all was over." if receipt.late else ""
-    return f"{how}: {answer_words(receipt.status, attempt.vendor or 'the vendor')}{code}.{late}"
+    vendor = attempt.vendor or "the vendor"
+    heard = _HEARD.get(receipt.status)
+    said = heard.format(vendor) if heard else answer_words(receipt.status, vendor)
+    return f"{how}: {said}{f' ({why})' if why else ''}.{late}"
 
 
 def money(micros: int, currency: str | None) -> str:

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
+from tidings.contracts.conversations import ConversationTeller, ToldConversation
 from tidings.contracts.profiles import LearnedProfile, ProfileTeller
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.blobs.keys import escape_file_name
@@ -37,6 +38,8 @@ class Known:
     suppressions: list[dict[str, Any]]
     #: What the router has learned about reaching them.
     learned: LearnedProfile | None = field(repr=False)
+    #: What they wrote, and what was answered by itself.
+    conversations: list[ToldConversation] = field(repr=False)
 
 
 class SubjectExporter:
@@ -51,6 +54,7 @@ class SubjectExporter:
         audit: AuditLog,
         clock: Clock,
         router: ProfileTeller,
+        conversations: ConversationTeller,
     ) -> None:
         self._db = db
         self._keyring = keyring
@@ -58,6 +62,7 @@ class SubjectExporter:
         self._audit = audit
         self._clock = clock
         self._router = router
+        self._conversations = conversations
 
     async def open(self, asked: Asked, *, actor: str) -> Known:
         """Who it is about, and a line in the audit; an `ErasedRecipientError` where nothing can be read any more."""
@@ -68,6 +73,7 @@ class SubjectExporter:
             chosen = await preferences.load_preferences(tx, recipient_ids=[asked.recipient_id])
             held = await store.find_suppressions(tx, [address.address_hash for address in whole.addresses])
             learned = await self._router.tell(tx, asked.recipient_id)
+            conversations = await self._conversations.tell(tx, asked.recipient_id)
             entry = Entry(
                 entity_type="recipient", entity_id=asked.recipient_id, action="exported", actor=actor
             )
@@ -78,6 +84,7 @@ class SubjectExporter:
             preferences=chosen.get(asked.recipient_id) or nothing_chosen(asked.recipient_id),
             suppressions=held,
             learned=learned,
+            conversations=conversations,
         )
 
     def archive(self, known: Known) -> AsyncIterator[bytes]:
@@ -92,6 +99,8 @@ class SubjectExporter:
         yield _json("suppressions.json", known.suppressions)
         if known.learned is not None:
             yield _json("reaching.json", known.learned)
+        if known.conversations:
+            yield _json("conversations.json", known.conversations)
         yield PackedFile(name="consents.jsonl", pieces=_lines(self._consents(asked)))
         yield PackedFile(name="notifications.jsonl", pieces=_lines(self._sent.notifications(asked)))
         async for file in self._sent.files(asked):

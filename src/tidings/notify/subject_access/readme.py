@@ -10,6 +10,7 @@ preferences.json      what you allow and what you do not
 consents.jsonl        every yes and every no that you gave: when, how it came, and where that can be looked up
 suppressions.json     addresses of yours that are not written to, and why
 reaching.json         how well messages reached you on each channel; not there where nothing was learned
+conversations.json    what you wrote, and what was answered by itself; not there where you wrote nothing
 notifications.jsonl   every message to you, the newest first: what it was made from, its words, and what became of it
 attachments/          the files that went along, by message
 audit.jsonl           who looked at your data or read your messages, or changed something, and when

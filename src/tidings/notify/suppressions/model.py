@@ -135,6 +135,34 @@ def brought_by(notes: str | None) -> ImportId | None:
     return None if found is None else ImportId(found[1])
 
 
+#: What is noted of somebody who wrote that they want no more: the word, its language, where they wrote it.
+_ASKED: Final = re.compile(r"[^@\d]{1,64}, in [A-Za-z() -]{2,40}, conversation [a-z]+_[0-9A-HJKMNP-TV-Z]{26}")
+_LANGUAGES: Final = {
+    "en": "English",
+    "fr": "French",
+    "es": "Spanish",
+    "pt": "Portuguese",
+    "ar": "Arabic",
+    "fa": "Persian",
+    "ps": "Pashto",
+    "ha": "Hausa",
+    "yo": "Yoruba",
+    "ig": "Igbo",
+}
+
+
+def asked_notes(*, keyword: str, language: str, conversation_id: str) -> str:
+    """What is kept as notes of somebody who wrote such a word: `STOP, in Hausa, conversation conv_…`."""
+    tongue = _LANGUAGES.get(language.partition("-")[0].lower(), "another language")
+    word = re.sub(r"[@\d]", "", keyword)[:64].strip() or "a keyword"
+    return f"{word}, in {tongue}, conversation {conversation_id}"
+
+
+def asked_by(notes: str | None) -> str | None:
+    """Such notes, which anybody may read; None for others, where people write whatever they like."""
+    return notes if notes is not None and _ASKED.fullmatch(notes) else None
+
+
 def mail_domain_of(channel: str, address: str) -> str | None:
     """The part after the @, for mail."""
     return address.rpartition("@")[2] if channel == "email" else None

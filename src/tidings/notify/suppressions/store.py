@@ -141,6 +141,28 @@ async def find_suppression(tx: TenantTx, suppression_id: SuppressionId) -> Suppr
     return None if row is None else from_row(row)
 
 
+async def find_suppressions(tx: TenantTx, ids: Sequence[SuppressionId]) -> dict[SuppressionId, Suppression]:
+    """Those that exist, in force or not."""
+    if not ids:
+        return {}
+    rows = await tx.fetch(QUERIES.find_suppressions, tenant_id=tx.tenant_id, ids=list(ids))
+    return {s.id: s for s in map(from_row, rows)}
+
+
+async def lock_in_force(
+    tx: TenantTx, places: Sequence[tuple[str, str]], *, now: datetime
+) -> dict[tuple[str, str], Suppression]:
+    """What holds these addresses back, by channel and hash; locked until the end of the transaction."""
+    rows = await tx.fetch(
+        QUERIES.lock_in_force,
+        tenant_id=tx.tenant_id,
+        channels=[channel for channel, _ in places],
+        hashes=[address_hash for _, address_hash in places],
+        now=now,
+    )
+    return {(s.channel, s.address_hash): s for s in map(from_row, rows)}
+
+
 async def export_suppressions(
     tx: TenantTx,
     *,

@@ -103,6 +103,28 @@ SELECT id, channel, address_hash, address_ciphertext, reason, source_notificatio
 FROM notification.suppressions
 WHERE tenant_id = :tenant_id AND id = :id;
 
+-- name: find_suppressions
+-- By their keys, in force or not.
+SELECT id, channel, address_hash, address_ciphertext, reason, source_notification_id, notes, expires_at, released_at,
+       released_by, occurred_at
+FROM notification.suppressions
+WHERE tenant_id = :tenant_id AND id = ANY(:ids::text[]);
+
+-- name: lock_in_force
+-- What holds these addresses back, each by its place in the index and locked, in the order in which they are given.
+SELECT found.id, found.channel, found.address_hash, found.address_ciphertext, found.reason, found.source_notification_id,
+       found.notes, found.expires_at, found.released_at, found.released_by, found.occurred_at
+FROM unnest(:channels::text[], :hashes::text[]) AS wanted (channel, address_hash)
+CROSS JOIN LATERAL (
+    SELECT mine.id, mine.channel, mine.address_hash, mine.address_ciphertext, mine.reason, mine.source_notification_id,
+           mine.notes, mine.expires_at, mine.released_at, mine.released_by, mine.occurred_at
+    FROM notification.suppressions AS mine
+    WHERE mine.tenant_id = :tenant_id AND mine.channel = wanted.channel AND mine.address_hash = wanted.address_hash
+      AND mine.released_at IS NULL AND (mine.expires_at IS NULL OR mine.expires_at > :now)
+    LIMIT 1
+    FOR UPDATE
+) AS found;
+
 -- name: export_suppressions
 -- The oldest first, from an id on: an export of any length is read in parts, and nothing added meanwhile is missed.
 SELECT id, channel, address_hash, address_ciphertext, reason, source_notification_id, notes, expires_at, released_at,

@@ -139,6 +139,15 @@ class Suppressor:
         await self._tell(tx, [known], "released", actor, reason)
         return known
 
+    async def release_found(
+        self, tx: TenantTx, found: Sequence[Suppression], *, actor: str, reason: str | None
+    ) -> None:
+        """Those that were locked before, released now."""
+        if found:
+            ids = [suppression.id for suppression in found]
+            await store.release_suppressions(tx, ids=ids, released_by=actor, now=self._clock.now())
+            await self._tell(tx, found, "released", actor, reason)
+
     async def tell_expired(self, tx: TenantTx, gone: Sequence[Suppression], *, actor: str) -> None:
         """Those that ran out were released just now, in this transaction."""
         if gone:

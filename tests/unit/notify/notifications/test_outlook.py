@@ -1,5 +1,6 @@
 """Where a notification is, what comes next, and the whole of it in a sentence."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from tests.support.stories import (
     notification,
     story,
 )
+from tidings.contracts.delivery import AttemptRecord, ReceiptRecord
 from tidings.contracts.words import Status
 from tidings.notify.notifications.model import FINAL
 from tidings.notify.notifications.outlook import next_of, phase_of, repeated_perhaps, summary
@@ -91,7 +93,7 @@ def test_a_retry_and_a_wait_say_why() -> None:
         (
             delivered(),
             "Delivered by email on 15 November 2026, 12:00:02 UTC, 2.0 seconds after it was due: "
-            "the vendor took it over, and this channel gives no receipts.",
+            "the vendor took it over, and more was not waited for.",
         ),
         (
             story(
@@ -146,3 +148,36 @@ def test_a_message_that_may_have_come_twice_is_said_so(attempts: list[Any], perh
 
     assert repeated_perhaps(given) is perhaps
     assert ("twice" in summary(given, NOW)) is perhaps
+
+
+def _heard(*statuses: str) -> tuple[ReceiptRecord, ...]:
+    return tuple(
+        ReceiptRecord(
+            id=f"whe_{place}",
+            status=status,
+            recorded_at=after(3 + place),
+            occurred_at=None,
+            code="30003",
+            reason=None,
+            late=True,
+        )
+        for place, status in enumerate(statuses)
+    )
+
+
+@pytest.mark.parametrize(
+    ("attempts", "told"),
+    [
+        ([attempt(receipts=_heard("sent", "failed_perm"))], True),
+        ([attempt(receipts=_heard("failed_temp", "delivered"))], False),
+        ([attempt(receipts=_heard("sent"))], False),
+        # The step before failed, and the next one was what it was delivered by.
+        ([attempt(receipts=_heard("failed_perm")), attempt(started=5, ended=6)], False),
+        ([attempt(channel="sms", receipts=_heard("failed_perm"))], False),
+    ],
+)
+def test_a_vendor_that_takes_its_word_back_is_told(attempts: list[AttemptRecord], told: bool) -> None:
+    base = delivered()
+    given = story(base.notification, executions=(replace(base.executions[0], attempts=tuple(attempts)),))
+
+    assert summary(given, NOW).endswith("But smtp said afterwards that it did not arrive (30003).") is told

@@ -19,10 +19,12 @@ from tests.support.stories import (
     notification,
     story,
 )
+from tidings.contracts.delivery import ReceiptRecord
 from tidings.contracts.words import Status
 from tidings.notify.notifications.read_store import LoggedAttempt
 from tidings.notify.notifications.story import Story
 from tidings.notify.notifications.timeline import Happening, timeline
+from tidings.notify.notifications.words import receipt_sentence
 
 
 def kinds(found: list[Happening]) -> list[str]:
@@ -57,7 +59,7 @@ def test_a_delivery_is_told_from_acceptance_to_its_end() -> None:
         "Every gate was passed: it may be sent.",
         "Handed over, to go by email through smtp, then by email through http.",
         "Step 1, email: smtp took it over.",
-        "Delivered by email: the vendor took it over, and this channel gives no receipts.",
+        "Delivered by email: the vendor took it over, and more was not waited for.",
         "The notification is delivered.",
     ]
     assert (found[3].took_ms, found[3].answer_learned) == (500, True)
@@ -181,6 +183,38 @@ def test_every_answer_has_its_sentence(made: object, kind: str, text: str) -> No
     )
 
     assert (found[-1].kind, found[-1].text.endswith(text)) == (kind, True), found[-1].text
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "reason", "text"),
+    [
+        (
+            "failed_perm",
+            "30005",
+            "invalid_address",
+            "smtp says that it will not arrive (30005, invalid_address).",
+        ),
+        ("failed_temp", "30003", "switched off", "smtp could not deliver it this time (30003)."),
+        ("bounced", "hard_bounce", "hard_bounce", "smtp says that it bounced (hard_bounce)."),
+        ("unknown", "39999", None, "smtp said something that has no meaning yet (39999)."),
+        ("delivered", None, None, "smtp says that it arrived."),
+    ],
+)
+def test_a_receipt_says_what_it_means_with_code_and_reason(
+    status: str, code: str | None, reason: str | None, text: str
+) -> None:
+    """A vendor's own sentence stays out of it."""
+    heard = ReceiptRecord(
+        id="whe_1",
+        status=status,
+        recorded_at=after(2),
+        occurred_at=None,
+        code=code,
+        reason=reason,
+        late=False,
+    )
+
+    assert receipt_sentence(attempt(), heard) == f"Step 1, email: {text}"
 
 
 def test_what_a_vendor_said_later_is_told_once() -> None:

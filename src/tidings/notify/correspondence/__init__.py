@@ -1,0 +1,1 @@
+"""Correspondence: who wrote to a tenant, who wants no more, and what they are answered."""

@@ -1,0 +1,148 @@
+"""What notify offers for what people write: who they are, and what follows when they want no more, or want it again."""
+
+from collections.abc import Sequence
+from typing import Final, cast
+
+from msgspec import UNSET
+
+from tidings.contracts.correspondence import Wish, Wrote
+from tidings.contracts.events import NOTIFY_SOURCE
+from tidings.contracts.suppressions import OptOutRecorded
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import TenantTx
+from tidings.kernel.events import Event, new_event
+from tidings.kernel.ids import RecipientId, TenantId
+from tidings.kernel.keys.keyring import Keyring
+from tidings.kernel.outbox import Outbox
+from tidings.notify.correspondence.store import find_writers
+from tidings.notify.recipients.model import Identity, IdentityType
+from tidings.notify.recipients.upsert import RecipientUpserter, Upserted
+from tidings.notify.recipients.wish import AddressWish, RecipientWish
+from tidings.notify.suppressions import store as suppression_store
+from tidings.notify.suppressions.model import (
+    CHANNELS,
+    Reason,
+    SuppressibleChannel,
+    SuppressionWish,
+    asked_notes,
+)
+from tidings.notify.suppressions.suppress import Suppressed, Suppressor
+
+ACTOR: Final = "system:conversations"
+#: What a vendor found out about an address says less than its owner: an opt-out takes its place. What the tenant's own
+#: people or a rule decided stays, and nobody lifts it by writing a word.
+_GIVES_WAY: Final = frozenset(
+    {Reason.HARD_BOUNCE, Reason.SOFT_BOUNCE, Reason.COMPLAINT, Reason.INVALID_ADDRESS, Reason.RATE_LIMIT}
+)
+_NAME_MOST: Final = 200
+#: The channels' own words for nobody.
+_ANONYMOUS: Final = Identity(type=IdentityType.ANONYMOUS, id=None)
+
+
+class StoredCorrespondents:
+    """The contract's `Correspondents`."""
+
+    def __init__(
+        self,
+        *,
+        keyring: Keyring,
+        upserter: RecipientUpserter,
+        suppressor: Suppressor,
+        outbox: Outbox,
+        clock: Clock,
+    ) -> None:
+        self._keyring = keyring
+        self._upserter = upserter
+        self._suppressor = suppressor
+        self._outbox = outbox
+        self._clock = clock
+
+    async def find(self, tx: TenantTx, wrote: Sequence[Wrote]) -> list[RecipientId | None]:
+        """Who has that address, in the same order; where several have it, the one that was written to last."""
+        pepper = await self._keyring.pepper(tx)
+        found = await find_writers(tx, [(one.channel, pepper.hash(one.address)) for one in wrote])
+        return [found.get(place) for place in range(len(wrote))]
+
+    async def ensure(self, tx: TenantTx, wrote: Sequence[Wrote]) -> list[RecipientId]:
+        """The same; whoever is not known is made, as an anonymous recipient with that address."""
+        found = await self.find(tx, wrote)
+        strangers = [place for place, known in enumerate(found) if known is None]
+        made = await self._upserter.upsert(tx, [_stranger(wrote[place]) for place in strangers])
+        for place, result in zip(strangers, made.results, strict=True):
+            if not isinstance(result, Upserted):
+                raise result
+            found[place] = result.recipient.id
+        return [known for known in found if known is not None]
+
+    async def stop(self, tx: TenantTx, wishes: Sequence[Wish]) -> None:
+        """Suppress each address for its channel, reason `opt_out`, and announce `optout.recorded.v1`; doing it again changes nothing."""
+        wanted = [wish for wish in wishes if wish.channel in CHANNELS]
+        if not wanted:
+            return
+        places = await self._places(tx, wanted)
+        in_force = await suppression_store.lock_in_force(tx, sorted(set(places)), now=self._clock.now())
+        await self._suppressor.release_found(
+            tx,
+            [held for held in in_force.values() if held.reason in _GIVES_WAY],
+            actor=ACTOR,
+            reason="its owner opted out, which takes its place",
+        )
+        done = await self._suppressor.add(tx, [_suppression(wish) for wish in wanted], actor=ACTOR)
+        first: dict[str, tuple[Wish, Suppressed]] = {}
+        for wish, result in zip(wanted, done, strict=True):
+            if result.created:
+                first.setdefault(result.suppression.id, (wish, result))
+        await self._outbox.append(
+            tx, [_event(tx.tenant_id, wish, result, self._clock) for wish, result in first.values()]
+        )
+
+    async def start(self, tx: TenantTx, wishes: Sequence[Wish]) -> list[bool]:
+        """Release what was suppressed as `opt_out`; whether there was anything. Nothing else is released by it."""
+        places = await self._places(tx, wishes)
+        in_force = await suppression_store.lock_in_force(tx, sorted(set(places)), now=self._clock.now())
+        asked = {place: held for place, held in in_force.items() if held.reason is Reason.OPT_OUT}
+        await self._suppressor.release_found(
+            tx, list(asked.values()), actor=ACTOR, reason="its owner wants to hear again"
+        )
+        return [place in asked for place in places]
+
+    async def _places(self, tx: TenantTx, wishes: Sequence[Wish]) -> list[tuple[str, str]]:
+        pepper = await self._keyring.pepper(tx)
+        return [(wish.channel, pepper.hash(wish.address)) for wish in wishes]
+
+
+def _stranger(wrote: Wrote) -> RecipientWish:
+    name = " ".join((wrote.name or "").split())[:_NAME_MOST]
+    return RecipientWish(
+        identity=_ANONYMOUS,
+        display_name=name if name and name.isprintable() else UNSET,
+        addresses=(AddressWish(channel=wrote.channel, address=wrote.address, primary=None, verified=None),),
+    )
+
+
+def _suppression(wish: Wish) -> SuppressionWish:
+    return SuppressionWish(
+        channel=cast("SuppressibleChannel", wish.channel),
+        address=wish.address,
+        reason=Reason.OPT_OUT,
+        notes=asked_notes(keyword=wish.keyword, language=wish.language, conversation_id=wish.conversation_id),
+    )
+
+
+def _event(tenant_id: TenantId, wish: Wish, done: Suppressed, clock: Clock) -> Event:
+    return new_event(
+        "optout.recorded.v1",
+        OptOutRecorded(
+            suppression_id=done.suppression.id,
+            channel=wish.channel,
+            keyword=wish.keyword,
+            language=wish.language,
+            conversation_id=wish.conversation_id,
+            at=wish.at,
+            recipient_id=wish.recipient_id,
+        ),
+        tenant_id=tenant_id,
+        ordering_key=done.suppression.id,
+        source=NOTIFY_SOURCE,
+        clock=clock,
+    )

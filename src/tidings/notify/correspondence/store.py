@@ -1,0 +1,22 @@
+"""The only Python here that runs SQL: who has an address."""
+
+from collections.abc import Sequence
+
+from tidings.kernel.db import TenantTx
+from tidings.kernel.ids import RecipientId
+from tidings.kernel.sql import Queries
+
+QUERIES = Queries.beside(__file__)
+
+
+async def find_writers(tx: TenantTx, places: Sequence[tuple[str, str]]) -> dict[int, RecipientId]:
+    """Who has these addresses, given by channel and hash; by their place in the question."""
+    if not places:
+        return {}
+    rows = await tx.fetch(
+        QUERIES.find_writers,
+        tenant_id=tx.tenant_id,
+        channels=[channel for channel, _ in places],
+        hashes=[address_hash for _, address_hash in places],
+    )
+    return {row["place"] - 1: RecipientId(row["recipient_id"]) for row in rows}

@@ -1,0 +1,1 @@
+"""Receipts: what vendors say of messages afterwards, and what follows from it."""

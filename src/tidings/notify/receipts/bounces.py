@@ -1,0 +1,67 @@
+"""A message came back: its notification is `bounced`, if it was that message that had delivered it.
+
+A vendor's bounce and the router's outcome come over different ways and in any order. A bounce that is heard first waits
+for the outcome; from then on both orders lead to the same.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from tidings.contracts.words import Status
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import TenantTx
+from tidings.kernel.ids import NotificationId
+from tidings.kernel.outbox import Outbox
+from tidings.notify.notifications.announce import moved_event
+from tidings.notify.receipts import store
+from tidings.notify.receipts.model import Bounce, Subject
+
+_UNDER_WAY: Final = frozenset({Status.QUEUED, Status.SCHEDULED, Status.DISPATCHED})
+
+
+class Bounces:
+    """Applies sets of them."""
+
+    def __init__(self, *, outbox: Outbox, clock: Clock, stripe: int = 0) -> None:
+        self._outbox = outbox
+        self._clock = clock
+        self._stripe = stripe
+
+    async def heard(
+        self, tx: TenantTx, subjects: Mapping[NotificationId, Subject], bounces: Sequence[Bounce]
+    ) -> None:
+        """Bounces of notifications that are locked: applied, or kept until their outcome is known."""
+        known = [bounce for bounce in bounces if bounce.notification_id in subjects]
+        early = [b for b in known if subjects[b.notification_id].status in _UNDER_WAY]
+        await store.keep_early(tx, early, now=self._clock.now())
+        await self._turn(tx, [b for b in known if subjects[b.notification_id].status is Status.DELIVERED])
+
+    async def settled(self, tx: TenantTx, ids: Sequence[str]) -> None:
+        """The outcomes of these are known now, and bounces have waited for them."""
+        if ids:
+            await self._turn(tx, await store.take_early(tx, ids))
+
+    async def _turn(self, tx: TenantTx, bounces: Sequence[Bounce]) -> None:
+        first: dict[tuple[str, str], Bounce] = {}
+        for bounce in sorted(bounces, key=lambda bounce: bounce.at):
+            first.setdefault((bounce.notification_id, bounce.attempt_id), bounce)
+        moved = await store.turn_bounced(tx, list(first.values()), now=self._clock.now(), stripe=self._stripe)
+        await self._outbox.append(
+            tx,
+            [
+                moved_event(
+                    tx.tenant_id,
+                    notification_id=row["id"],
+                    recipient_id=row["recipient_id"],
+                    status=row["status"],
+                    channel=row["channel"],
+                    category=row["category"],
+                    template_key=row["template_key"],
+                    reason=row["reason"],
+                    correlation_id=row["correlation_id"],
+                    is_test=row["is_test"],
+                    clock=self._clock,
+                )
+                for row in moved
+            ],
+        )

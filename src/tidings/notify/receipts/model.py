@@ -1,0 +1,75 @@
+"""What is known of a notification when somebody says something about it afterwards."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from tidings.contracts.words import Status
+from tidings.kernel.ids import NotificationId, RecipientId
+
+#: What people do with a message: no status, only the first time of each is kept.
+Engagement = Literal["read", "opened", "clicked"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """A notification, locked until the end of the transaction."""
+
+    id: NotificationId
+    recipient_id: RecipientId
+    status: Status
+    #: As asked for.
+    channel: str
+    #: The channel that delivered.
+    final_channel: str | None
+    category: str
+    template_key: str
+    correlation_id: str | None
+    is_test: bool
+    #: What has been done with it already.
+    done: frozenset[Engagement]
+    #: It is somebody's who was erased, or was read by somebody who was: nothing is learned of them any more.
+    erased: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """Somebody did something with a message."""
+
+    notification_id: NotificationId
+    what: Engagement
+    #: Who was written to.
+    recipient_id: RecipientId
+    #: The channel that carried it.
+    channel: str
+    at: datetime
+    source: Literal["vendor", "tracking"]
+    attempt_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounce:
+    """A message came back."""
+
+    notification_id: NotificationId
+    #: The router's attempt whose message it was.
+    attempt_id: str
+    #: A code.
+    reason: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogLine:
+    """A line for notify's own log."""
+
+    id: str
+    notification_id: NotificationId
+    execution_id: str | None
+    attempt_id: str | None
+    channel: str
+    vendor: str
+    outcome: str
+    code: str | None
+    #: When it was heard.
+    heard_at: datetime

@@ -1,0 +1,71 @@
+"""Counts messages that came back softly, by address; the only Python that runs SQL on them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from tidings.kernel.db import TenantTx, WorkerTx
+from tidings.kernel.ids import NotificationId, RecipientAddressId
+from tidings.kernel.sql import Queries
+
+QUERIES = Queries.beside(__file__)
+
+#: So many messages within this time suppress an address. A full mailbox or a server that is down for a day is no reason to
+#: give somebody up; an address that comes back again and again harms the name of whoever goes on writing to it.
+ENOUGH: Final = 3
+WITHIN: Final = timedelta(days=30)
+#: For so long after the last of them: what is soft may pass.
+LASTS: Final = timedelta(days=14)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SoftBounce:
+    """One message that came back softly."""
+
+    channel: str
+    #: Under the tenant's pepper.
+    address_hash: str
+    address_id: RecipientAddressId
+    notification_id: NotificationId
+    at: datetime
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """What is counted by."""
+        return self.channel, self.address_hash
+
+
+async def count_bounces(
+    tx: TenantTx, bounces: Sequence[SoftBounce]
+) -> dict[tuple[str, str], tuple[datetime, NotificationId]]:
+    """Keep them; of the addresses that have enough now, when the last was that makes it so, and of which message."""
+    if not bounces:
+        return {}
+    places = sorted({bounce.place for bounce in bounces})
+    columns = {"channels": [channel for channel, _ in places], "hashes": [hash_ for _, hash_ in places]}
+    await tx.fetch(QUERIES.lock_addresses, tenant_id=tx.tenant_id, **columns)
+    earliest: dict[tuple[RecipientAddressId, NotificationId], SoftBounce] = {}
+    for bounce in sorted(bounces, key=lambda bounce: (bounce.address_id, bounce.notification_id, bounce.at)):
+        earliest.setdefault((bounce.address_id, bounce.notification_id), bounce)
+    ordered = list(earliest.values())
+    await tx.execute(
+        QUERIES.add_bounces,
+        tenant_id=tx.tenant_id,
+        channels=[bounce.channel for bounce in ordered],
+        hashes=[bounce.address_hash for bounce in ordered],
+        notification_ids=[bounce.notification_id for bounce in ordered],
+        target_ids=[bounce.address_id for bounce in ordered],
+        bounced_ats=[bounce.at for bounce in ordered],
+    )
+    rows = await tx.fetch(
+        QUERIES.find_full, tenant_id=tx.tenant_id, others=ENOUGH - 1, within=WITHIN, **columns
+    )
+    return {
+        places[row["place"] - 1]: (row["bounced_at"], NotificationId(row["notification_id"])) for row in rows
+    }
+
+
+async def sweep_bounces(tx: WorkerTx, *, now: datetime, limit: int) -> int:
+    """Remove about so many that count no more."""
+    return await tx.execute(QUERIES.sweep_bounces, before=now - WITHIN, limit=limit)

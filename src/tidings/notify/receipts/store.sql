@@ -1,0 +1,125 @@
+-- name: lock_subjects
+-- Each by its key, in the order of ids, so that two sets wait for each other in one order. One that had to be waited for comes as
+-- it is now. Who was erased is known by their row.
+SELECT mine.id, mine.recipient_id, mine.status, mine.channel, mine.final_channel, mine.category,
+       mine.template_key, mine.correlation_id, mine.is_test, mine.read_at, mine.opened_at, mine.clicked_at,
+       EXISTS (
+           SELECT FROM notification.recipients AS gone
+           WHERE gone.tenant_id = :tenant_id AND gone.id IN (mine.recipient_id, wanted.reader_id)
+             AND gone.erased_at IS NOT NULL
+       ) AS erased
+FROM unnest(:ids::text[], :created_ats::timestamptz[], :reader_ids::text[])
+    AS wanted (id, created_at, reader_id)
+CROSS JOIN LATERAL (
+    SELECT n.id, n.recipient_id, n.status, n.channel, n.final_channel, n.category, n.template_key, n.correlation_id,
+           n.is_test, n.read_at, n.opened_at, n.clicked_at
+    FROM notification.notifications AS n
+    WHERE n.tenant_id = :tenant_id AND n.created_at = wanted.created_at AND n.id = wanted.id
+      AND n.created_at BETWEEN :oldest AND :newest
+    LIMIT 1
+    FOR UPDATE
+) AS mine;
+
+-- name: write_log
+-- Lines are named after the events that tell of them: told again, they are there already, and nothing follows from them.
+INSERT INTO notification.delivery_attempts
+    (tenant_id, id, started_at, finished_at, attempt_number, notification_id, execution_id, router_attempt_id, channel,
+     vendor, outcome, error_code)
+SELECT :tenant_id, l.id, l.started_at, l.finished_at, 0, l.notification_id, l.execution_id, l.attempt_id, l.channel,
+       l.vendor, l.outcome, l.code
+FROM unnest(
+    :line_ids::text[], :started_ats::timestamptz[], :finished_ats::timestamptz[], :notification_ids::text[],
+    :execution_ids::text[], :attempt_ids::text[], :channels::text[], :vendors::text[], :outcomes::text[], :codes::text[]
+) AS l (id, started_at, finished_at, notification_id, execution_id, attempt_id, channel, vendor, outcome, code)
+ON CONFLICT DO NOTHING
+RETURNING id;
+
+-- name: note_engagements
+-- The first time of each stays; an earlier one that is heard later takes its place. The rows are locked by now.
+UPDATE notification.notifications AS n
+SET read_at = least(n.read_at, fresh.read_at),
+    opened_at = least(n.opened_at, fresh.opened_at),
+    clicked_at = least(n.clicked_at, fresh.clicked_at),
+    updated_at = :now
+FROM unnest(
+    :ids::text[], :created_ats::timestamptz[], :read_ats::timestamptz[], :opened_ats::timestamptz[],
+    :clicked_ats::timestamptz[]
+) AS fresh (id, created_at, read_at, opened_at, clicked_at)
+WHERE n.tenant_id = :tenant_id AND n.created_at = fresh.created_at AND n.id = fresh.id
+  AND n.created_at BETWEEN :oldest AND :newest
+  AND (n.read_at, n.opened_at, n.clicked_at) IS DISTINCT FROM (
+      least(n.read_at, fresh.read_at), least(n.opened_at, fresh.opened_at), least(n.clicked_at, fresh.clicked_at)
+  );
+
+-- name: turn_bounced
+-- Of those that are delivered: the message that came back must be the one that delivered, which is the last that a vendor took on
+-- the channel that did it. A bounce of another attempt changes nothing. The rows are locked by now.
+WITH given AS (
+    SELECT * FROM unnest(
+        :ids::text[], :created_ats::timestamptz[], :attempt_ids::text[], :reasons::text[], :bounced_ats::timestamptz[]
+    ) AS g (id, created_at, attempt_id, reason, bounced_at)
+), moved AS (
+    UPDATE notification.notifications AS n
+    SET status = 'bounced', bounced_at = given.bounced_at, failure_reason = given.reason, updated_at = :now,
+        version = n.version + 1
+    FROM given
+    WHERE n.tenant_id = :tenant_id AND n.created_at = given.created_at AND n.id = given.id
+      AND n.created_at BETWEEN :oldest AND :newest AND n.status = 'delivered'
+      AND given.attempt_id = (
+          SELECT a.router_attempt_id FROM notification.delivery_attempts AS a
+          WHERE a.tenant_id = :tenant_id AND a.notification_id = given.id AND a.started_at >= given.created_at
+            AND a.channel = n.final_channel AND a.outcome IN ('accepted', 'delivered') AND a.attempt_number > 0
+          ORDER BY a.attempt_number DESC
+          LIMIT 1
+      )
+    RETURNING n.id, n.recipient_id, n.status, n.channel, n.category, n.template_key, n.correlation_id, n.is_test,
+              given.reason
+), counts AS (
+    INSERT INTO notification.counters AS known (tenant_id, day, stripe, name, channel, category, n)
+    SELECT :tenant_id, :day, :stripe, moved.status, moved.channel, moved.category, count(*)
+    FROM moved
+    GROUP BY moved.status, moved.channel, moved.category
+    ORDER BY moved.status, moved.channel, moved.category
+    ON CONFLICT (tenant_id, day, stripe, name, channel, category) DO UPDATE SET n = known.n + excluded.n
+)
+SELECT id, recipient_id, status, channel, category, template_key, correlation_id, is_test, reason FROM moved;
+
+-- name: keep_early
+-- Not over yet: whether this attempt is the one that delivers is known with the outcome. The rows, which are locked by now, are
+-- written anew: an outcome that waits for one of them has to look again, and then it sees what is kept here.
+WITH given AS (
+    SELECT * FROM unnest(
+        :notification_ids::text[], :created_ats::timestamptz[], :attempt_ids::text[], :bounced_ats::timestamptz[],
+        :reasons::text[]
+    ) AS g (notification_id, created_at, attempt_id, bounced_at, reason)
+), touched AS (
+    UPDATE notification.notifications AS n SET updated_at = :now
+    FROM given
+    WHERE n.tenant_id = :tenant_id AND n.created_at = given.created_at AND n.id = given.notification_id
+      AND n.created_at BETWEEN :oldest AND :newest
+)
+INSERT INTO notification.early_bounces (tenant_id, notification_id, attempt_id, bounced_at, reason)
+SELECT :tenant_id, given.notification_id, given.attempt_id, given.bounced_at, given.reason FROM given
+ON CONFLICT ON CONSTRAINT pk_early_bounces DO NOTHING;
+
+-- name: take_early
+-- Those that waited for these outcomes, for good.
+DELETE FROM notification.early_bounces
+WHERE tenant_id = :tenant_id AND notification_id = ANY(:notification_ids::text[])
+RETURNING notification_id, attempt_id, bounced_at, reason;
+
+-- name: count
+-- What happened today, by channel and category.
+INSERT INTO notification.counters AS known (tenant_id, day, stripe, name, channel, category, n)
+SELECT :tenant_id, :day, :stripe, c.name, c.channel, c.category, c.n
+FROM unnest(:names::text[], :channels::text[], :categories::text[], :ns::bigint[]) AS c (name, channel, category, n)
+ORDER BY c.name, c.channel, c.category
+ON CONFLICT (tenant_id, day, stripe, name, channel, category) DO UPDATE SET n = known.n + excluded.n;
+
+-- name: sweep_early
+-- Their outcomes never came.
+DELETE FROM notification.early_bounces
+WHERE (tenant_id, notification_id, attempt_id) IN (
+    SELECT tenant_id, notification_id, attempt_id FROM notification.early_bounces
+    WHERE bounced_at < :before ORDER BY bounced_at LIMIT :limit
+);

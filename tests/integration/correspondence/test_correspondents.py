@@ -1,0 +1,145 @@
+"""Who wrote, who wants no more, who wants it again."""
+
+from datetime import timedelta
+from typing import Any
+
+from tests.integration.correspondence.conftest import correspondents
+from tests.integration.notifications.world import SentWorld
+from tests.support.people import rows, told
+from tidings.contracts.correspondence import Wish, Wrote
+from tidings.kernel.addresses import NormalisedAddress
+from tidings.kernel.clock import SystemClock
+from tidings.kernel.ids import NOTIFICATION, RecipientId, TenantId, time_of
+from tidings.notify.suppressions.model import Reason, SuppressionWish
+
+NUMBER = NormalisedAddress("+2348012345678")
+CONVERSATION = "conv_01M7FH87G06QQE67ATFGNQ1BJ2"
+IN_FORCE = "SELECT reason, notes, expires_at FROM notification.suppressions WHERE released_at IS NULL"
+
+
+def wrote(number: str = NUMBER, **facts: Any) -> Wrote:
+    return Wrote(channel="whatsapp", address=NormalisedAddress(number), **facts)
+
+
+def wish(recipient_id: RecipientId | None = None, **facts: Any) -> Wish:
+    said: dict[str, Any] = {
+        "channel": "whatsapp",
+        "address": NUMBER,
+        "recipient_id": recipient_id,
+        "keyword": "TSAYA",
+        "language": "ha",
+        "conversation_id": CONVERSATION,
+        "at": SystemClock().now(),
+    }
+    return Wish(**said | facts)
+
+
+async def _written_to(world: SentWorld, tenant_id: TenantId, person: RecipientId, days_ago: float) -> None:
+    id_ = NOTIFICATION.new(SystemClock().now() - timedelta(days=days_ago))
+    async with world.db.tenant(tenant_id) as tx:
+        await tx.connection.execute(
+            "INSERT INTO notification.notifications (tenant_id, id, retention_class, created_at, expires_at, status, "
+            "channel, category, use_case, recipient_id, template_id, template_version_id, template_key, "
+            "template_semver, variables_hash) VALUES ($1, $2, 'standard', $3, $3, 'delivered', 'whatsapp', "
+            "'transactional', 'txn', $4, 'tpl_x', 'tpv_x', 'k', '1.0.0', 'h')",
+            tenant_id,
+            id_,
+            time_of(id_),
+            person,
+        )
+
+
+async def test_whoever_was_written_to_last_is_found(world: SentWorld) -> None:
+    tenant = await world.tenant()
+    never = await world.recipient(tenant.id, ("whatsapp", NUMBER))
+    long_ago = await world.recipient(tenant.id, ("whatsapp", NUMBER))
+    lately = await world.recipient(tenant.id, ("whatsapp", NUMBER))
+    other = await world.recipient(tenant.id, ("sms", NUMBER))
+    await _written_to(world, tenant.id, long_ago, 0.3)
+    await _written_to(world, tenant.id, lately, 0.1)
+    there = correspondents(world)
+
+    async with world.db.tenant(tenant.id) as tx:
+        found = await there.find(tx, [wrote("+4915112345678"), wrote()])
+        by_sms = await there.find(tx, [Wrote(channel="sms", address=NUMBER)])
+
+    assert found == [None, lately]
+    assert by_sms == [other]
+    assert never != lately
+
+
+async def test_a_stranger_is_made_once(world: SentWorld) -> None:
+    tenant = await world.tenant()
+    known = await world.recipient(tenant.id, ("whatsapp", NUMBER))
+    stranger = "+2348099999999"
+    there = correspondents(world)
+
+    async with world.db.tenant(tenant.id) as tx:
+        first = await there.ensure(tx, [wrote(stranger, name="Ada\n Obi"), wrote(), wrote(stranger)])
+    async with world.db.tenant(tenant.id) as tx:
+        second = await there.ensure(tx, [wrote(stranger, name="somebody else"), wrote()])
+
+    assert first[1] == known
+    assert first == [second[0], known, second[0]]
+    made = await rows(
+        world.db,
+        tenant.id,
+        "SELECT identity_type, display_name_ciphertext IS NOT NULL AS named FROM notification.recipients WHERE id = $1",
+        second[0],
+    )
+    assert made == [{"identity_type": "anonymous", "named": True}]
+
+
+async def test_stop_holds_once_and_start_releases_it(world: SentWorld) -> None:
+    tenant = await world.tenant()
+    person = await world.recipient(tenant.id, ("whatsapp", NUMBER))
+    there = correspondents(world)
+
+    for _ in range(2):
+        async with world.db.tenant(tenant.id) as tx:
+            await there.stop(tx, [wish(person), wish(person)])
+    held = await rows(world.db, tenant.id, IN_FORCE)
+    async with world.db.tenant(tenant.id) as tx:
+        released = await there.start(tx, [wish(person), wish(channel="sms")])
+    async with world.db.tenant(tenant.id) as tx:
+        again = await there.start(tx, [wish(person)])
+
+    assert held == [
+        {"reason": "opt_out", "notes": f"TSAYA, in Hausa, conversation {CONVERSATION}", "expires_at": None}
+    ]
+    assert (released, again) == ([True, False], [False])
+    assert await rows(world.db, tenant.id, IN_FORCE) == []
+    [(_, event)] = await told(world.db, tenant.id, "optout.recorded")
+    assert (event["keyword"], event["language"], event["recipient_id"]) == ("TSAYA", "ha", person)
+    assert (event["conversation_id"], event["channel"]) == (CONVERSATION, "whatsapp")
+    assert NUMBER not in str(event)
+    changes = [subject for subject, _ in await told(world.db, tenant.id, "suppression.")]
+    assert changes == ["suppression.added.v1", "suppression.released.v1"]
+
+
+async def test_an_opt_out_takes_the_place_of_what_a_vendor_found_out_and_of_nothing_else(
+    world: SentWorld,
+) -> None:
+    there = correspondents(world)
+    left = {}
+    for reason in (Reason.SOFT_BOUNCE, Reason.COMPLIANCE):
+        tenant = await world.tenant()
+        before = SuppressionWish(
+            channel="whatsapp",
+            address=NUMBER,
+            reason=reason,
+            expires_at=SystemClock().now() + timedelta(days=3),
+        )
+        async with world.db.tenant(tenant.id) as tx:
+            await world.suppressor.add(tx, [before], actor="test")
+            await there.stop(tx, [wish()])
+        [held] = await rows(world.db, tenant.id, IN_FORCE)
+        async with world.db.tenant(tenant.id) as tx:
+            released = await there.start(tx, [wish()])
+        left[reason] = (held["reason"], held["expires_at"], released)
+
+    assert left == {
+        Reason.SOFT_BOUNCE: ("opt_out", None, [True]),
+        # Nobody lifts that by writing a word; and it does not run out any more.
+        Reason.COMPLIANCE: ("compliance", None, [False]),
+    }

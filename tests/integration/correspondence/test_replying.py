@@ -1,0 +1,121 @@
+"""Answers within a conversation: notifications like any other, and an opt-out that the next one tells of."""
+
+import pytest
+
+from tests.integration.correspondence.conftest import correspondents
+from tests.integration.correspondence.test_correspondents import CONVERSATION, NUMBER, wish
+from tests.integration.notifications.world import SentWorld, publish
+from tests.support.people import rows
+from tests.support.pipeline import announce
+from tidings.cli.story import tell
+from tidings.client.calls import explain as explain_call
+from tidings.contracts.correspondence import Replied, Reply
+from tidings.kernel.http.errors import KeyReusedError
+from tidings.kernel.ids import RecipientId, TenantId
+from tidings.kernel.refusals import InvalidError
+from tidings.notify.correspondence.replies import TEMPLATE, IntakeReplier
+
+ROW = (
+    "SELECT use_case, category, priority, channel, correlation_id, recipient_id, is_test "
+    "FROM notification.notifications WHERE id = $1"
+)
+
+
+def _reply(person: RecipientId, key: str = "k-1", text: str = "We have found it.") -> Reply:
+    return Reply(
+        conversation_id=CONVERSATION,
+        recipient_id=person,
+        channel="sms",
+        text=text,
+        idempotency_key=key,
+        actor="key:support",
+    )
+
+
+def _replier(world: SentWorld) -> IntakeReplier:
+    system = world.system
+    return IntakeReplier(desk=system.desk, intake=system.intake, clock=system.clock)
+
+
+async def _published(world: SentWorld, tenant_id: TenantId) -> None:
+    """A template of the tenant's own: the platform's set is not in this database."""
+    async with world.http.as_tenant(tenant_id) as client:
+        await publish(
+            client,
+            TEMPLATE,
+            "sms",
+            category="transactional",
+            locales={"en": {"format": "text", "body": "{{text}}"}},
+            default_locale="en",
+            variables_schema={"type": "object", "properties": {"text": {"type": "string"}}},
+            preview_samples={"usual": {"text": "x"}},
+        )
+
+
+async def test_a_reply_is_a_notification_and_is_ordered_once(world: SentWorld) -> None:
+    tenant = await world.tenant()
+    await world.channel(tenant.id, "sms")
+    await _published(world, tenant.id)
+    person = await world.recipient(tenant.id, ("sms", NUMBER))
+    replier = _replier(world)
+
+    first = await replier.reply(tenant.id, _reply(person))
+    again = await replier.reply(tenant.id, _reply(person))
+    other = await replier.reply(tenant.id, _reply(person, "k-2"))
+    with pytest.raises(KeyReusedError):
+        await replier.reply(tenant.id, _reply(person, text="Something else."))
+    with pytest.raises(InvalidError, match="text must have"):
+        await replier.reply(tenant.id, _reply(person, "k-3", " "))
+
+    assert first == Replied(notification_id=first.notification_id, created=True, status="queued")
+    assert again == Replied(notification_id=first.notification_id, created=False, status="queued")
+    assert other.notification_id != first.notification_id
+    assert await rows(world.db, tenant.id, ROW, first.notification_id) == [
+        {
+            "use_case": "conversational",
+            "category": "transactional",
+            "priority": "high",
+            "channel": "sms",
+            "correlation_id": CONVERSATION,
+            "recipient_id": person,
+            "is_test": False,
+        }
+    ]
+
+
+async def test_the_next_attempt_tells_of_the_opt_out(alone: SentWorld) -> None:
+    """STOP in Hausa: since when, why, and where it was said; and no address."""
+    tenant = await alone.tenant()
+    await alone.channel(tenant.id, "sms")
+    await _published(alone, tenant.id)
+    person = await alone.recipient(tenant.id, ("sms", NUMBER))
+    async with alone.db.tenant(tenant.id) as tx:
+        await correspondents(alone).stop(tx, [wish(person, channel="sms")])
+
+    done = await _replier(alone).reply(tenant.id, _reply(person))
+    await announce(alone.system)
+    await alone.hand_over()
+    await alone.system.due.drain()
+    for relay in (alone.system.bus.relay("chan"), alone.system.bus.relay("notification")):
+        await relay.drain()
+    await alone.system.outcomes.drain()
+    async with alone.http.as_tenant(tenant.id) as client:
+        answer = await client.get(f"/api/v1/notifications/{done.notification_id}/explain")
+
+    found = answer.json()
+    assert (found["notification"]["status"], found["notification"]["reason"]) == (
+        "suppressed",
+        "suppressed_by_tenant",
+    )
+    [line] = [line for line in found["decision"] if line["verdict"] == "stop"]
+    asked = f"TSAYA, in Hausa, conversation {CONVERSATION}"
+    assert line["explanation"].startswith("The address is suppressed since ")
+    assert line["explanation"].endswith(f": its owner wants no more messages (opt_out; {asked}).")
+    assert (line["suppression"]["reason"], line["suppression"]["asked"]) == ("opt_out", asked)
+    assert line["suppression"]["since"] is not None
+    assert asked in found["summary"]
+    assert NUMBER not in answer.text
+    printed = "\n".join(
+        text.plain for text in tell(explain_call(str(done.notification_id)).read(answer.content))
+    )
+    assert asked in printed

@@ -1,0 +1,108 @@
+"""Bounces: a notification is `bounced` if it was that message that delivered it, in whatever order things are heard."""
+
+from datetime import timedelta
+from itertools import permutations
+
+import pytest
+
+from tests.integration.receipts.world import ReceiptsWorld, again
+from tests.support.people import rows, told
+from tidings.kernel.ids import time_of
+
+COUNTED = "SELECT name, n FROM notification.counters ORDER BY name"
+LOG = (
+    "SELECT outcome, error_code, router_attempt_id FROM notification.delivery_attempts "
+    "WHERE notification_id = $1 ORDER BY outcome"
+)
+MOMENTS = (
+    "SELECT failure_reason, bounced_at, delivered_at FROM notification.notifications "
+    "WHERE created_at = $1 AND id = $2"
+)
+EARLY = "SELECT notification_id FROM notification.early_bounces"
+
+
+async def test_every_order_leads_to_the_same(world: ReceiptsWorld) -> None:
+    tenant = await world.tenant()
+    person = await world.somebody(tenant.id)
+    for order in permutations(range(3)):
+        sent = await world.sent(tenant.id, person)
+        bounce = world.receipt(sent, "bounced", "hard_bounce")
+        events = [world.outcome(sent), bounce, again(bounce)]
+
+        await world.hear(tenant.id, [events[place] for place in order])
+
+        assert await world.status(sent) == "bounced"
+        moved = [
+            subject
+            for subject, event in await told(world.db, tenant.id, "notification.")
+            if event["notification_id"] == sent.id
+        ]
+        assert sorted(moved) == ["notification.bounced.v1", "notification.delivered.v1"]
+        log = [tuple(row.values()) for row in await rows(world.db, tenant.id, LOG, sent.id)]
+        assert log == [("accepted", None, sent.attempt_id), ("bounced", "5.1.1", sent.attempt_id)]
+        [row] = await rows(world.db, tenant.id, MOMENTS, time_of(sent.id), sent.id)
+        assert (row["failure_reason"], row["bounced_at"]) == ("hard_bounce", world.clock.now())
+        assert row["delivered_at"] is not None
+
+    assert [tuple(row.values()) for row in await rows(world.db, tenant.id, COUNTED)] == [
+        ("bounced", 6),
+        ("delivered", 6),
+    ]
+    assert await rows(world.db, tenant.id, EARLY) == []
+    assert [reason for _, reason, _, _ in await world.suppressed(tenant.id)] == ["hard_bounce"]
+
+
+@pytest.mark.parametrize("bounce_first", [True, False])
+async def test_a_bounce_of_another_attempt_changes_no_status(
+    world: ReceiptsWorld, bounce_first: bool
+) -> None:
+    """The mail came back, and the text message had arrived by then."""
+    tenant = await world.tenant()
+    person = await world.recipient(tenant.id, ("email", "two@example.test"), ("sms", "+93701234567"))
+    sent = await world.sent(tenant.id, person)
+    by_sms = world.attempted(sent, id="attempt_sms", step=2, channel="sms", vendor="http", status="delivered")
+    done = world.outcome(sent, world.attempted(sent), by_sms, final_channel="sms", evidence="delivered")
+    bounce = world.receipt(sent, "bounced", "hard_bounce")
+
+    await world.hear(tenant.id, [bounce, done] if bounce_first else [done, bounce])
+
+    assert await world.status(sent) == "delivered"
+    assert [channel for channel, *_ in await world.suppressed(tenant.id)] == ["email"]
+    assert await rows(world.db, tenant.id, EARLY) == []
+
+
+@pytest.mark.parametrize("bounce_first", [True, False])
+async def test_what_failed_stays_failed(world: ReceiptsWorld, bounce_first: bool) -> None:
+    tenant = await world.tenant()
+    sent = await world.sent(tenant.id, await world.somebody(tenant.id))
+    failed = world.outcome(sent, result="FAILED", evidence=None, final_channel=None, reason="bounced")
+    bounce = world.receipt(sent, "bounced")
+
+    await world.hear(tenant.id, [bounce, failed] if bounce_first else [failed, bounce])
+
+    assert await world.status(sent) == "failed"
+    assert await rows(world.db, tenant.id, EARLY) == []
+    assert await world.suppressed(tenant.id) == []
+
+
+async def test_a_receipt_of_nothing_that_is_known_is_passed_over(world: ReceiptsWorld) -> None:
+    tenant = await world.tenant()
+    person = await world.somebody(tenant.id)
+    sent = await world.sent(tenant.id, person)
+    await world.clock.advance(timedelta(milliseconds=5))
+    other = await world.sent(tenant.id, person)
+    async with world.db.tenant(tenant.id) as tx:
+        # Its month was dropped.
+        await tx.connection.execute(
+            "UPDATE notification.notifications SET tenant_id = tenant_id, id = 'ntf_' || repeat('0', 26) WHERE id = $1",
+            other.id,
+        )
+
+    await world.hear_set(
+        tenant.id, [world.receipt(other, "bounced", "hard_bounce"), world.receipt(sent, "opened")]
+    )
+
+    every = "SELECT notification_id, outcome FROM notification.delivery_attempts"
+    log = [tuple(row.values()) for row in await rows(world.db, tenant.id, every)]
+    assert log == [(sent.id, "opened")]
+    assert await world.suppressed(tenant.id) == []
