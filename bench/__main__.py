@@ -20,6 +20,7 @@ from bench import (
     pipeline,
     relay,
     render,
+    replayed_callbacks,
     smtp,
     statements,
     transactions,
@@ -68,6 +69,8 @@ def main() -> None:
     figures |= fairness.measure()
     figures |= imports.measure()
     figures |= callbacks.measure()
+    # Fewer than `python -m bench.replayed_callbacks` replays by itself.
+    figures |= replayed_callbacks.measure(20_000)
     figures |= learned_order.measure()
     print(f"{'load of the machine before, per core':44} {busy / (os.cpu_count() or 1):>12.3f}")
     for name, value in figures.items():

@@ -40,7 +40,9 @@ from tidings.router.callbacks.hooks import Hooks
 from tidings.router.callbacks.intake import Intake, Taken
 from tidings.router.callbacks.jobs import CallbackJob
 from tidings.router.callbacks.take import HookCall, HookDesk
+from tidings.router.callbacks.wrote import InboundKeeper
 from tidings.router.channel_configs.configure import AdapterConfigs
+from tidings.router.conversations.bell import Bell as ConversationBell
 from tidings.router.executions import receipts
 from tidings.router.executions.model import EXECUTION
 from tidings.router.ladder.model import ATTEMPT
@@ -66,7 +68,14 @@ class _World:
         bell.attended = True
         self.desk = HookDesk(
             Hooks(db, SecretsByScheme({"file": FileSecrets(self.secrets)}), clock=self.clock),
-            Intake(db, blobs=lambda: blobs, keyring=keyring, clock=self.clock, bell=bell),
+            Intake(
+                db,
+                blobs=lambda: blobs,
+                keyring=keyring,
+                clock=self.clock,
+                bell=bell,
+                wrote=InboundKeeper(ConversationBell()),
+            ),
             public_url="https://tidings.example",
             usual=GenericForm(),
             clock=self.clock,
@@ -166,7 +175,7 @@ def _moment(at: datetime) -> datetime:
     return at.replace(microsecond=at.microsecond // 1000 * 1000)
 
 
-async def _raw(owner_url: str, many: int) -> tuple[float, float]:
+async def raw_inserts(owner_url: str, many: int) -> tuple[float, float]:
     """Rows a second, of events in sets of a hundred and of receipts in sets of five hundred."""
     now = _moment(SystemClock().now())
     tenant_id: TenantId = TENANT.new(now)
@@ -219,7 +228,7 @@ async def _measure(runtime_url: str, owner_url: str, folder: Path, many: int) ->
         world = _World(db, folder)
         account = await world.account()
         await world.attempts(account, many)
-        raw_events, raw_receipts = await _raw(owner_url, many)
+        raw_events, raw_receipts = await raw_inserts(owner_url, many)
         accepted = await world.take_in(account, many)
         applied = await world.apply(many)
     finally:

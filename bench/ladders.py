@@ -14,6 +14,7 @@ from random import Random
 from typing import Any
 
 from tidings.contracts.adapters import Adapter, Capabilities
+from tidings.contracts.callback_forms import Canonical
 from tidings.contracts.channel_configs import ConfigureAccount
 from tidings.contracts.delivery import Begin, HandOff, PreparedStep, ReadyStep, Route, StepAsk
 from tidings.contracts.messages import Accepted, Address, OutboundMessage, Outcome
@@ -42,6 +43,7 @@ from tidings.router.policies.check import Adapters
 from tidings.router.policies.model import PolicyStep, Terms
 from tidings.router.policies.policies import Policies
 from tidings.router.prices.rates import Rates
+from tidings.router.status_map.meanings import Meanings
 from tidings.router.traffic.board import Traffic
 from tidings.router.vendors.accounts import Accounts
 from tidings.router.vendors.vendors import Vendors
@@ -66,6 +68,10 @@ _ROUTES = (
     Route(channel="viber", vendor="http_b"),
     Route(channel="sms", vendor="http_c"),
 )
+
+
+async def _nobody_answers(*_: object) -> None:
+    """Its vendors take no answers."""
 
 
 class _Takes:
@@ -128,9 +134,10 @@ class _Router:
         self.accounts = Accounts(db, vendors=frozenset(ADAPTERS), clock=clock)
         traffic = Traffic(LocalHotState(db, clock).limits, clock=clock)
         rates, ladder, observer = Rates(), Ladder(), Unobserved()
+        policies = Policies(db, clock=clock)
         planner = Planner(
             db,
-            policies=Policies(db, clock=clock),
+            policies=policies,
             accounts=self.accounts,
             rates=rates,
             traffic=traffic,
@@ -138,9 +145,25 @@ class _Router:
             luck=luck,
         )
         booking = Booking(self.accounts, traffic, rates=rates, clock=clock, luck=luck)
-        recorder = Recorder(db, ladder=ladder, clock=clock, luck=luck, alarm=self.alarm, observer=observer)
+        recorder = Recorder(
+            db,
+            ladder=ladder,
+            clock=clock,
+            luck=luck,
+            alarm=self.alarm,
+            note_sent=_nobody_answers,
+            observer=observer,
+        )
         vendors = Vendors(self.accounts, _Adapters())  # type: ignore[arg-type]
-        caller = Caller(vendors, recorder, traffic=traffic, clock=clock, observer=observer)
+        caller = Caller(
+            vendors,
+            recorder,
+            traffic=traffic,
+            meanings=Meanings(db, clock=clock),
+            policies=policies,
+            clock=clock,
+            observer=observer,
+        )
         self.router = ExecutionRouter(
             planner, booking, caller, ladder=ladder, worker_id=lambda: self.id, clock=clock, alarm=self.alarm
         )
@@ -213,7 +236,7 @@ class _Router:
             begun = await self.router.begin(tx, booked)
         await self.router.carry_out(begun)
 
-    async def hear(self, tenant_id: TenantId, channel: str, status: str) -> None:
+    async def hear(self, tenant_id: TenantId, channel: str, status: Canonical) -> None:
         """All attempts of the last set on a channel came to that."""
         now = self.clock.now()
         async with self.db.tenant(tenant_id, by_index=True) as tx:

@@ -5,37 +5,23 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-import msgspec
-
 from tidings.contracts.tenants import Channel
 from tidings.kernel.db import TenantTx
 from tidings.kernel.ids import RecipientId, time_of
 from tidings.kernel.sql import Queries
 from tidings.router.executions.learning import observation
+from tidings.router.executions.receipt_events import announce
+from tidings.router.executions.receipt_model import Receipt
 from tidings.router.ladder.model import Learned
 from tidings.router.profiles.store import learn
+from tidings.router.spend.correct import correct
+
+__all__ = ["Applied", "Receipt", "apply"]
 
 QUERIES = Queries.beside(__file__)
 
 _ARRIVED: Final = frozenset({"delivered", "delivered_read", "opened", "clicked"})
 _REFUSED: Final = frozenset({"rejected_by_recipient", "bounced"})
-
-
-class Receipt(msgspec.Struct, frozen=True, kw_only=True):
-    """What a vendor says about an attempt after it has answered."""
-
-    #: The vendor event's own, so that it is taken once.
-    id: str
-    attempt_id: str
-    execution_id: str
-    attempt_started_at: datetime
-    #: As `chan.delivery_attempt_events` names it.
-    status: str
-    occurred_at: datetime | None = None
-    provider_code: str | None = None
-    reason: str | None = None
-    cost_micros: int | None = None
-    cost_currency: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,9 +58,13 @@ async def apply(tx: TenantTx, receipts: Sequence[Receipt], *, now: datetime) -> 
         live_ids=sorted({one.execution_id for one in receipts}),
     )
     fresh = {row["id"]: row["live"] for row in rows}
+    news = [one for one in receipts if one.id in fresh]
+    await announce(tx, news, now=now)
     over = [one for one in receipts if fresh.get(one.id) is False and one.status in _ARRIVED | _REFUSED]
     if over:
         await _learn(tx, over, now=now)
+    # Last, as those who record do it: whoever adds to the same day at the same time waits for our commit.
+    await correct(tx, news)
     return Applied(fresh=frozenset(fresh), woken=any(fresh.values()))
 
 
@@ -99,12 +89,15 @@ async def _learn(tx: TenantTx, receipts: Sequence[Receipt], *, now: datetime) ->
     found = []
     for attempt_id, (recipient_id, channel) in people.items():
         statuses = {one.status for one in receipts if one.attempt_id == attempt_id}
-        arrived = bool(statuses & _ARRIVED)
         arrived_before, refused_before = known[attempt_id]
-        if arrived_before or (refused_before and not arrived):
-            # What was read had arrived already: nothing is learned twice.
-            continue
-        told = Learned(channel=channel, delivered=arrived, never=not arrived)
-        found.append(observation(recipient_id, told, at=now))
+        arrived = arrived_before or bool(statuses & _ARRIVED)
+        # Of an attempt each is learned once, so that it does not matter which was heard first: what was read had arrived already,
+        # and what came back after it had arrived counts for both. What arrived once is no sign of somebody who can't be reached.
+        if statuses & _REFUSED and not refused_before:
+            told = Learned(channel=channel, delivered=False, never=not arrived)
+            found.append(observation(recipient_id, told, at=now))
+        if arrived and not arrived_before:
+            told = Learned(channel=channel, delivered=True)
+            found.append(observation(recipient_id, told, at=now))
     if found:
         await learn(tx, found, now=now)

@@ -1,0 +1,1 @@
+"""The same callbacks in order and out of it, and whether that makes a difference."""
