@@ -6,6 +6,7 @@ from datetime import timedelta
 from random import Random
 from typing import Final, Literal
 
+from tidings.contracts.callback_forms import Canonical
 from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater, Unlearned
 
 Temper = Literal[
@@ -54,7 +55,7 @@ class Saying:
     """A receipt that a vendor will send."""
 
     after: float
-    status: str
+    status: Canonical
     #: The same one is sent so often.
     times: int = 1
 
@@ -122,23 +123,31 @@ class Conduct:
             case _:
                 return Accepted(provider_message_id=f"{self.name}-{self._made}")
 
-    def _said(self, temper: Temper, luck: Random) -> tuple[Sequence[str], bool]:
+    def _said(self, temper: Temper, luck: Random) -> tuple[Sequence[Canonical], bool]:
         """In the order in which they come about; and whether they find their way without an id."""
         match temper:
             case "honest" | "unlearned":
-                return ("sent", "delivered", *(["delivered_read"] if luck.random() < 0.6 else [])), False
+                arrived: list[Canonical] = ["sent", "delivered"]
+                return [*arrived, "delivered_read"] if luck.random() < 0.6 else arrived, False
             case "unreachable":
-                return (*(["sent"] if luck.random() < 0.7 else []), luck.choice(_FAILURES)), False
+                gone: list[Canonical] = ["sent"] if luck.random() < 0.7 else []
+                return [*gone, luck.choice(_FAILURES)], False
             case "refuses and delivers":
                 return ("delivered",), luck.random() < 0.5
             case "contradicts itself":
-                said = ["sent", "delivered", luck.choice(_FAILURES), luck.choice(_FAILURES), "delivered_read"]
+                said: list[Canonical] = [
+                    "sent",
+                    "delivered",
+                    luck.choice(_FAILURES),
+                    luck.choice(_FAILURES),
+                    "delivered_read",
+                ]
                 luck.shuffle(said)
                 return said[: luck.randint(2, 5)], False
             case _:
                 return (), False
 
-    def _spread(self, said: Sequence[str], luck: Random) -> tuple[Saying, ...]:
+    def _spread(self, said: Sequence[Canonical], luck: Random) -> tuple[Saying, ...]:
         after = 0.0
         sayings: list[Saying] = []
         for status in said:

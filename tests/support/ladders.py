@@ -5,13 +5,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
 from tests.support.clock import ManualClock
+from tests.support.kms import MemoryKms
 from tests.support.people import unused
 from tests.support.vendors import MESSAGE
+from tidings.contracts.callback_forms import Canonical
 from tidings.contracts.channel_configs import ConfigureAccount
 from tidings.contracts.delivery import (
     OUTCOME_SUBJECT,
@@ -26,17 +28,22 @@ from tidings.contracts.delivery import (
 )
 from tidings.contracts.messages import OutboundMessage
 from tidings.contracts.prices import PriceModel
+from tidings.contracts.receipts import RECEIPT_SUBJECT, ReceiptTold
 from tidings.contracts.words import UseCase
 from tidings.kernel.audit.log import AuditLog
 from tidings.kernel.clock import Clock, SystemClock
 from tidings.kernel.db import Database
 from tidings.kernel.ids import INBOUND_WEBHOOK_EVENT, NOTIFICATION, RECIPIENT, NotificationId, TenantId
+from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.local_hot_state import LocalHotState
+from tidings.kernel.outbox import Outbox
 from tidings.kernel.secrets import FileSecrets, SecretsByScheme
 from tidings.kernel.workers import WORKER
 from tidings.router.adapters.egress import Guard, anywhere
 from tidings.router.adapters.registry import ADAPTERS, kind_of
 from tidings.router.channel_configs.configure import AdapterConfigs
+from tidings.router.conversations.hashes import AddressHashes
+from tidings.router.conversations.sent import SentNotes
 from tidings.router.executions import receipts, store
 from tidings.router.executions.advance import Advancer
 from tidings.router.executions.alarm import Alarm
@@ -56,6 +63,7 @@ from tidings.router.policies.check import Adapters
 from tidings.router.policies.model import Policy, PolicyStep, Terms
 from tidings.router.policies.policies import Policies
 from tidings.router.prices.rates import Rates
+from tidings.router.status_map.meanings import Meanings
 from tidings.router.traffic.board import Traffic
 from tidings.router.vendors.accounts import Accounts
 from tidings.router.vendors.opened import OpenAdapters
@@ -65,6 +73,8 @@ from tidings.sandbox import Sandbox
 EMAIL = Route(channel="email", vendor="smtp")
 EMAIL_ELSEWHERE = Route(channel="email", vendor="http")
 SMS = Route(channel="sms", vendor="http")
+
+T = TypeVar("T")
 
 
 def now_clock() -> ManualClock:
@@ -152,10 +162,27 @@ class Worker:
             luck=luck,
         )
         booking = Booking(self.accounts, self.traffic, rates=world.rates, clock=clock, luck=luck)
-        self.recorder = recorder = Recorder(
-            db, ladder=ladder, clock=clock, luck=luck, alarm=self.alarm, observer=observer
+        sent = SentNotes(
+            AddressHashes(db, Keyring(world.kms, clock=clock)), outbox=Outbox("chan"), clock=clock
         )
-        caller = Caller(self.vendors, recorder, traffic=self.traffic, clock=clock, observer=observer)
+        self.recorder = recorder = Recorder(
+            db,
+            ladder=ladder,
+            clock=clock,
+            luck=luck,
+            alarm=self.alarm,
+            note_sent=sent.note_sent,
+            observer=observer,
+        )
+        caller = Caller(
+            self.vendors,
+            recorder,
+            traffic=self.traffic,
+            meanings=Meanings(db, clock=clock),
+            policies=self.policies,
+            clock=clock,
+            observer=observer,
+        )
         self.router = ExecutionRouter(
             planner, booking, caller, ladder=ladder, worker_id=lambda: self.id, clock=clock, alarm=self.alarm
         )
@@ -205,6 +232,7 @@ class LadderWorld:
     ) -> None:
         self.db = db
         self.folder = folder
+        self.kms = MemoryKms()
         self.sandbox = sandbox
         self.tenant_id = tenant_id
         self.manual = now_clock()
@@ -279,7 +307,7 @@ class LadderWorld:
             made = await changer.create(tx, use_case, Terms(ladder=ladder, **more), actor="test")
         return made.policy
 
-    async def hear(self, worker: Worker, attempt: dict[str, Any], status: str, **more: Any) -> Applied:
+    async def hear(self, worker: Worker, attempt: dict[str, Any], status: Canonical, **more: Any) -> Applied:
         """A vendor says what became of an attempt."""
         now = self.clock.now()
         receipt = Receipt(
@@ -322,13 +350,24 @@ class LadderWorld:
         return Wish(hand_off=hand_off, first=first)
 
     async def outcomes(self) -> list[DeliveryOutcome]:
-        """All that was announced of this tenant, in order."""
+        """All ends that were announced of this tenant, in order."""
+        return await self._announced(OUTCOME_SUBJECT, DeliveryOutcome)
+
+    async def told(self) -> list[ReceiptTold]:
+        """All receipts that were announced of this tenant, in order."""
+        return await self._announced(RECEIPT_SUBJECT, ReceiptTold)
+
+    async def _announced(self, subject: str, kind: type[T]) -> list[T]:
         async with self.db.worker() as tx:
             found = await tx.connection.fetch(
                 "SELECT subject, payload FROM chan.outbox WHERE tenant_id = $1 ORDER BY seq", self.tenant_id
             )
-        assert {row["subject"] for row in found} <= {OUTCOME_SUBJECT}
-        return [msgspec.json.decode(row["payload"], type=DeliveryOutcome) for row in found]
+        assert {row["subject"] for row in found} <= {
+            OUTCOME_SUBJECT,
+            RECEIPT_SUBJECT,
+            "conversation.opened.v1",
+        }
+        return [msgspec.json.decode(row["payload"], type=kind) for row in found if row["subject"] == subject]
 
     async def rows(self, query: str, *values: object) -> list[dict[str, Any]]:
         """What the tenant itself finds."""

@@ -15,9 +15,12 @@ import tidings.notify.templates.routes
 import tidings.notify.tenants.routes
 import tidings.router.callbacks.routes
 import tidings.router.channel_configs.routes
+import tidings.router.conversations.routes
 import tidings.router.executions_api.routes
+import tidings.router.inbound_routes.routes
 import tidings.router.policies.routes
 import tidings.router.profiles.routes
+import tidings.router.status_map.routes
 import tidings.router.traffic.routes  # noqa: F401
 from tidings.kernel.errors import TidingsError
 from tidings.kernel.http.problems import catalogue

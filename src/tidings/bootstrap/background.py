@@ -16,6 +16,7 @@ from tidings.notify.erasure import consumer as erasure_consumer
 from tidings.notify.imports.sweep import sweep_imports
 from tidings.notify.notifications.store import sweep_ledger as sweep_dedup_ledger
 from tidings.notify.preference_center.store import sweep_tokens
+from tidings.notify.receipts.sweep import sweep_receipts
 from tidings.notify.suppressions.counts import fold_counts
 from tidings.notify.suppressions.expire import expire_suppressions
 from tidings.notify.templates.resolve import (
@@ -28,6 +29,8 @@ from tidings.notify.tenants import provision as tenants_provision
 from tidings.operations.partitions.job import PartitionJob
 from tidings.router.callbacks import sweep as callbacks_sweep
 from tidings.router.executions.sweep import sweep_ledgers
+from tidings.router.profiles import engagement
+from tidings.router.status_map.sweep import sweep_unknown
 
 if TYPE_CHECKING:
     from tidings.bootstrap.system import System
@@ -57,6 +60,15 @@ def jobs(system: "System") -> Mapping[str, Job]:
                 subjects=tenants_provision.SUBJECTS,
                 ledger="notification",
                 on_tenant_events=tenants_provision.handler(system.keyring),
+            )
+        ),
+        "engagement": bus.consumer(
+            Subscription(
+                group=engagement.GROUP,
+                subjects=engagement.SUBJECTS,
+                ledger="chan",
+                by_index=True,
+                on_tenant_events=engagement.handler(clock=system.clock),
             )
         ),
         "erasure": bus.consumer(
@@ -93,8 +105,11 @@ def jobs(system: "System") -> Mapping[str, Job]:
         "schedule": system.schedule,
         "due": system.due,
         "traffic": system.traffic_job,
-        "callbacks": system.callbacks,
+        "callbacks": system.inbound.callbacks,
+        "listening": system.listening,
+        **system.conversing.jobs,
         "outcomes": system.outcomes,
+        "receipts": system.receipts,
         "confirmations": system.confirmations,
         "sweepers": SweepJob(
             {
@@ -118,10 +133,13 @@ def jobs(system: "System") -> Mapping[str, Job]:
                 "callback_bodies": callbacks_sweep.RawBodySweeper(
                     system.db, lambda: system.blobs, system.clock
                 ).sweep,
+                **system.conversing.sweeps,
+                "unknown_codes": lambda most: sweep_unknown(system.db, system.clock, limit=most),
                 "expired_suppressions": lambda most: expire_suppressions(
                     system.db, system.suppressor, system.clock, limit=most
                 ),
                 "suppression_counts": lambda most: fold_counts(system.db, limit=most),
+                "receipts": lambda most: sweep_receipts(system.db, system.clock, limit=most),
                 "imports": lambda most: sweep_imports(system.db, system.clock, limit=most),
             },
             every=system.settings.jobs.sweep_every,

@@ -85,6 +85,38 @@ class CallbackMetrics:
         self._metrics.job_failures.labels(part).inc()
 
 
+class ConversationMetrics:
+    """Counts how conversations fare."""
+
+    def __init__(self, metrics: Metrics) -> None:
+        self._metrics = metrics
+
+    def taken(self, count: int, seconds: float) -> None:
+        self._metrics.inbound_taken.labels("taken").inc(count)
+        self._metrics.inbound_lag.observe(seconds)
+
+    def unmatched(self, count: int) -> None:
+        self._metrics.inbound_taken.labels("unmatched").inc(count)
+
+    def died(self, count: int) -> None:
+        self._metrics.inbound_taken.labels("dead").inc(count)
+
+    def keyword(self, action: str, count: int) -> None:
+        self._metrics.inbound_keywords.labels(action).inc(count)
+
+    def confirmed(self, outcome: str, count: int) -> None:
+        self._metrics.keyword_confirmations.labels(outcome).inc(count)
+
+    def delivered(self, outcome: str, count: int) -> None:
+        self._metrics.inbound_deliveries.labels(outcome).inc(count)
+
+    def waiting(self, seconds: float) -> None:
+        self._metrics.inbound_waiting.set(seconds)
+
+    def failed(self, part: str) -> None:
+        self._metrics.job_failures.labels(part).inc()
+
+
 class BusMetrics:
     """Counts what happens on the bus."""
 

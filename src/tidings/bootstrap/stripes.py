@@ -12,6 +12,9 @@ class Stripe(IntEnum):
     OUTCOMES = 2
     CANCEL = 3
     ERASE = 4
+    SPEND = 5
+    RECEIPTS = 6
+    VISITS = 7
 
 
 def stripe(part: Stripe) -> int:

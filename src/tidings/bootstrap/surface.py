@@ -42,15 +42,23 @@ from tidings.notify.templates import deps as templates_deps
 from tidings.notify.templates import routes as templates_routes
 from tidings.notify.tenants import deps as tenants_deps
 from tidings.notify.tenants import routes as tenants_routes
+from tidings.notify.tracking import deps as tracking_deps
+from tidings.notify.tracking import routes as tracking_routes
 from tidings.router.adapters.registry import ADAPTERS, kind_of
 from tidings.router.audit_trail import deps as router_audit_deps
 from tidings.router.audit_trail import routes as router_audit_routes
 from tidings.router.callbacks import deps as callbacks_deps
 from tidings.router.callbacks import routes as callbacks_routes
+from tidings.router.channel_configs import check_deps, check_routes
 from tidings.router.channel_configs import deps as adapters_deps
 from tidings.router.channel_configs import routes as adapters_routes
+from tidings.router.channel_configs.check import AccountChecker
+from tidings.router.conversations import routes as conversations_routes
+from tidings.router.conversations.tell import StoredConversations
+from tidings.router.executions import receipts
 from tidings.router.executions_api import deps as executions_deps
 from tidings.router.executions_api import routes as executions_routes
+from tidings.router.inbound_routes import routes as inbound_routes_routes
 from tidings.router.policies import deps as policies_deps
 from tidings.router.policies import routes as policies_routes
 from tidings.router.policies.check import Adapters
@@ -59,6 +67,12 @@ from tidings.router.prices.list import AccountPrices
 from tidings.router.profiles import deps as profiles_deps
 from tidings.router.profiles import routes as profiles_routes
 from tidings.router.profiles.tell import StoredProfiles
+from tidings.router.spend import deps as spend_deps
+from tidings.router.spend import routes as spend_routes
+from tidings.router.status_map import deps as status_map_deps
+from tidings.router.status_map import routes as status_map_routes
+from tidings.router.status_map.change import StatusMapper
+from tidings.router.status_map.reapply import Reapplier
 from tidings.router.traffic import deps as traffic_deps
 from tidings.router.traffic import routes as traffic_routes
 
@@ -92,10 +106,10 @@ def routers(system: "System", front: NotificationsFront) -> list[Router | HTTPRo
         *callbacks_routes.routers(
             callbacks_deps.Deps(
                 db=system.db,
-                desk=system.hook_desk,
-                dead=system.dead_callbacks,
+                desk=system.inbound.desk,
+                dead=system.inbound.dead,
                 blobs=lambda: system.blobs,
-                bell=system.callback_bell,
+                bell=system.inbound.bell,
             )
         ),
         *access_routes.routers(
@@ -139,6 +153,7 @@ def routers(system: "System", front: NotificationsFront) -> list[Router | HTTPRo
                 limits=system.hot_state.limits,
             )
         ),
+        *tracking_routes.routers(tracking_deps.Deps(tracker=system.tracker, recorder=system.visits)),
         *suppressions_routes.routers(
             suppressions_deps.Deps(
                 db=system.db,
@@ -227,6 +242,29 @@ def routers(system: "System", front: NotificationsFront) -> list[Router | HTTPRo
                 settings=system.traffic.settings,
             )
         ),
+        *conversations_routes.routers(system.conversing.conversations),
+        *inbound_routes_routes.routers(system.conversing.inbound_routes),
+        *status_map_routes.routers(
+            status_map_deps.Deps(
+                db=system.db,
+                mapper=StatusMapper(audit=system.router_audit, clock=system.clock),
+                reapplier=Reapplier(
+                    system.db,
+                    receipts.apply,
+                    audit=system.router_audit,
+                    clock=system.clock,
+                    on_woken=system.alarm.expect,
+                ),
+            )
+        ),
+        *spend_routes.routers(spend_deps.Deps(db=system.db, clock=system.clock, rates=system.rates)),
+        *check_routes.routers(
+            check_deps.Deps(
+                db=system.db,
+                limits=system.hot_state.limits,
+                checker=AccountChecker(system.secrets, clock=system.clock, tenant_guard=system.tenant_guard),
+            )
+        ),
         *adapters_routes.routers(
             adapters_deps.Deps(db=system.db, clock=system.clock, configs=system.adapter_configs)
         ),
@@ -277,5 +315,6 @@ def _subject_access(system: "System", bodies: BodyReader) -> subject_access_deps
         audit=system.audit,
         clock=system.clock,
         router=StoredProfiles(keyring=system.keyring, audit=system.router_audit, clock=system.clock),
+        conversations=StoredConversations(system.keyring),
     )
     return subject_access_deps.Deps(exporter=exporter)

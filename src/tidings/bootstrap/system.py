@@ -17,9 +17,10 @@ from litestar.handlers import HTTPRouteHandler
 
 from tidings import __version__
 from tidings.bootstrap.background import jobs
+from tidings.bootstrap.conversing import Conversing
+from tidings.bootstrap.inbound import Inbound
 from tidings.bootstrap.observers import (
     BusMetrics,
-    CallbackMetrics,
     HotStateMetrics,
     RouterMetrics,
     TrafficMetrics,
@@ -27,6 +28,7 @@ from tidings.bootstrap.observers import (
 from tidings.bootstrap.secret_stores import open_secrets, open_vault
 from tidings.bootstrap.stripes import Stripe, stripe
 from tidings.bootstrap.surface import routers
+from tidings.contracts.callback_forms import Reading
 from tidings.kernel import tracing
 from tidings.kernel.audit.log import AuditLog
 from tidings.kernel.blobs.store import BlobStore, open_blobs
@@ -58,6 +60,8 @@ from tidings.notify.access.last_used import LastUsed
 from tidings.notify.access.ledger import KeyLedger
 from tidings.notify.access.witness import AuditingWitness
 from tidings.notify.categories.registry import Categories
+from tidings.notify.correspondence.correspondents import StoredCorrespondents
+from tidings.notify.correspondence.replies import IntakeReplier
 from tidings.notify.dispatch import outcome
 from tidings.notify.dispatch.claim import Turns
 from tidings.notify.dispatch.compose import Composer
@@ -77,6 +81,8 @@ from tidings.notify.notifications.intake import Intake
 from tidings.notify.notifications.order import OrderDesk
 from tidings.notify.preference_center import confirmations
 from tidings.notify.preference_center.links import UnsubscribeLinks
+from tidings.notify.receipts import consumer as receipts_consumer
+from tidings.notify.receipts.effects import AddressEffects
 from tidings.notify.recipients.upsert import RecipientUpserter
 from tidings.notify.render.engine import V8Renderer
 from tidings.notify.suppressions.suppress import Suppressor
@@ -86,20 +92,15 @@ from tidings.notify.templates.resolve import (
 )
 from tidings.notify.tenants.change import TenantChanger
 from tidings.notify.tenants.states import ProjectedStates
+from tidings.notify.tracking.record import VisitRecorder
+from tidings.notify.tracking.watch import Tracker
 from tidings.router.adapters.egress import public_and
-from tidings.router.adapters.http_callbacks import GenericForm
 from tidings.router.adapters.registry import ADAPTERS
-from tidings.router.callbacks import bell as callback_bell
-from tidings.router.callbacks.apply import Applier
-from tidings.router.callbacks.bell import Bell
-from tidings.router.callbacks.dead_letters import DeadCallbacks
-from tidings.router.callbacks.evidence import Evidence
-from tidings.router.callbacks.hooks import Hooks
-from tidings.router.callbacks.intake import Intake as CallbackIntake
-from tidings.router.callbacks.jobs import CallbackJob
-from tidings.router.callbacks.take import HookDesk
 from tidings.router.channel_configs.configure import AdapterConfigs
-from tidings.router.executions import receipts
+from tidings.router.channel_configs.store import StoredAccount
+from tidings.router.conversations.forget import ConversationForgetter
+from tidings.router.conversations.hashes import AddressHashes
+from tidings.router.conversations.sent import SentNotes
 from tidings.router.executions.advance import Advancer
 from tidings.router.executions.alarm import Alarm
 from tidings.router.executions.booking import Booking
@@ -110,15 +111,19 @@ from tidings.router.executions.plan import Planner
 from tidings.router.executions.record import Recorder
 from tidings.router.executions.rescue import Rescuer
 from tidings.router.executions.router import ExecutionRouter
+from tidings.router.forget import ForgetAll
 from tidings.router.ladder.decide import Ladder
 from tidings.router.policies.policies import Policies
 from tidings.router.prices.rates import Rates
 from tidings.router.profiles.forget import ProfileForgetter
+from tidings.router.status_map.meanings import Meanings
+from tidings.router.status_map.seed import seed
 from tidings.router.traffic.board import Traffic
 from tidings.router.traffic.change import TrafficChanger
 from tidings.router.traffic.job import TrafficJob
 from tidings.router.vendors.accounts import Accounts
 from tidings.router.vendors.desk import Desk
+from tidings.router.vendors.listening import ListeningJob
 from tidings.router.vendors.opened import OpenAdapters
 from tidings.router.vendors.vendors import Vendors
 from tidings.settings import (
@@ -227,6 +232,15 @@ class System:
             clock=self.clock,
             wake=self._wake_dispatch,
         )
+        self.effects = AddressEffects(keyring=self.keyring, suppressor=self.suppressor, clock=self.clock)
+        self.correspondents = StoredCorrespondents(
+            keyring=self.keyring,
+            upserter=RecipientUpserter(keyring=self.keyring, clock=self.clock),
+            suppressor=self.suppressor,
+            outbox=self.outbox,
+            clock=self.clock,
+        )
+        self.replier = IntakeReplier(desk=self.desk, intake=self.intake, clock=self.clock)
         self._build_pipeline()
 
     @cached_property
@@ -242,7 +256,7 @@ class System:
             self.runtime_url,
             self.db,
             clock=self.clock,
-            free_orphans=[self._free_claims, rescuer.free_orphans],
+            free_orphans=[self._free_claims, rescuer.free_orphans, self._free_conversing],
             on_rescue=self._rescued,
         )
         self.facts = FactsLoader(self.db, keyring=self.keyring, categories=self.categories, clock=self.clock)
@@ -252,14 +266,21 @@ class System:
             keyring=self.keyring,
             signer=self.kms,
             history=self.history,
-            router=ProfileForgetter(),
+            router=ForgetAll(
+                ProfileForgetter(), ConversationForgetter(outbox=Outbox("chan"), clock=self.clock)
+            ),
             outbox=self.outbox,
             audit=self.audit,
             clock=self.clock,
             backups_kept=self.settings.stores.backups_kept,
             stripe=stripe(Stripe.ERASE),
         )
+        self.tracker = Tracker(self.facts, self.base_url)
+        self.visits = VisitRecorder(
+            db=self.db, outbox=self.outbox, clock=self.clock, stripe=stripe(Stripe.VISITS)
+        )
         steps = StepMaker(
+            tracker=self.tracker,
             composer=self.composer,
             limits=self.hot_state.limits,
             attachments=self.attachments,
@@ -274,10 +295,12 @@ class System:
         luck = SystemRandom().random
         self.rates = Rates.read(self.settings.channels.currency_rates)
         self.accounts = Accounts(self.db, vendors=frozenset(ADAPTERS), clock=self.clock)
+        self.tenant_guard = public_and(words(self.settings.channels.tenant_networks))
         adapters = OpenAdapters(
             self.secrets,
             clock=self.clock,
-            tenant_guard=public_and(words(self.settings.channels.tenant_networks)),
+            tenant_guard=self.tenant_guard,
+            hear=self._hear,
             max_age=self.settings.channels.secrets_max_age,
         )
         self.vendors = Vendors(self.accounts, adapters)
@@ -305,11 +328,26 @@ class System:
         )
         booking = Booking(self.accounts, self.traffic, rates=self.rates, clock=self.clock, luck=luck)
         self.alarm = Alarm()
+        self.address_hashes = AddressHashes(self.db, self.keyring)
+        self.sent_notes = SentNotes(self.address_hashes, outbox=Outbox("chan"), clock=self.clock)
         recorder = Recorder(
-            self.db, ladder=self.ladder, clock=self.clock, luck=luck, alarm=self.alarm, observer=observer
+            self.db,
+            ladder=self.ladder,
+            clock=self.clock,
+            luck=luck,
+            alarm=self.alarm,
+            note_sent=self.sent_notes.note_sent,
+            observer=observer,
+            stripe=stripe(Stripe.SPEND),
         )
         caller = VendorCaller(
-            self.vendors, recorder, traffic=self.traffic, clock=self.clock, observer=observer
+            self.vendors,
+            recorder,
+            traffic=self.traffic,
+            meanings=Meanings(self.db, clock=self.clock),
+            policies=self.policies,
+            clock=self.clock,
+            observer=observer,
         )
         self.router = ExecutionRouter(
             self.planner,
@@ -372,11 +410,28 @@ class System:
                 ledger="notification",
                 by_index=True,
                 on_tenant_events=outcome.handler(
-                    outbox=self.outbox, clock=self.clock, stripe=stripe(Stripe.OUTCOMES)
+                    outbox=self.outbox,
+                    clock=self.clock,
+                    stripe=stripe(Stripe.OUTCOMES),
+                    effects=self.effects,
                 ),
             )
         )
 
+        self.receipts = self.bus.consumer(
+            Subscription(
+                group=receipts_consumer.GROUP,
+                subjects=receipts_consumer.SUBJECTS,
+                ledger="notification",
+                by_index=True,
+                on_tenant_events=receipts_consumer.handler(
+                    outbox=self.outbox,
+                    effects=self.effects,
+                    clock=self.clock,
+                    stripe=stripe(Stripe.RECEIPTS),
+                ),
+            )
+        )
         self.confirmations = self.bus.consumer(
             Subscription(
                 group=confirmations.GROUP,
@@ -392,44 +447,26 @@ class System:
             )
         )
 
-        self._build_callbacks()
-
-    def _build_callbacks(self) -> None:
-        """From the vendors back to the ladders."""
-        observer = CallbackMetrics(self.metrics)
-        # A job in this process is told at once; one elsewhere hears it from the database.
-        self.callback_bell = Bell(self.bus.wakeups.on(callback_bell.CHANNEL, callback_bell.PAYLOAD))
-        self.hook_desk = HookDesk(
-            Hooks(self.db, self.secrets, clock=self.clock, max_age=self.settings.channels.secrets_max_age),
-            CallbackIntake(
-                self.db,
-                blobs=lambda: self.blobs,
-                keyring=self.keyring,
-                clock=self.clock,
-                bell=self.callback_bell,
-                observer=observer,
-            ),
-            public_url=self.base_url,
-            usual=GenericForm(),
-            clock=self.clock,
-            evidence=Evidence(clock=self.clock),
-            observer=observer,
-        )
-        self.dead_callbacks = DeadCallbacks(audit=self.router_audit, keyring=self.keyring, clock=self.clock)
-        self.callbacks = CallbackJob(
+        self.inbound = Inbound(self)
+        self.conversing = Conversing(self, self.inbound.conversation_bell)
+        self.listening = ListeningJob(
             self.db,
-            Applier(self.db, self.keyring, receipts.apply, on_woken=self.alarm.expect, observer=observer),
-            bell=self.callback_bell,
+            adapters,
+            kinds=frozenset(kind.name for kind in ADAPTERS.values() if kind.listens),
             clock=self.clock,
-            observer=observer,
-            poll_seconds=lambda: self.bus.wakeups.poll_seconds,
         )
+
+    async def _hear(self, account: StoredAccount, said: Reading) -> None:
+        await self.inbound.hear(account, said)
 
     def _worker_id(self) -> str:
         return self.presence.id
 
     async def _free_claims(self, tx: WorkerTx) -> int:
         return await self.dispatch.free_orphans(tx)
+
+    async def _free_conversing(self, tx: WorkerTx) -> int:
+        return await self.conversing.free_orphans(tx)
 
     def _rescued(self, count: int) -> None:
         self.metrics.claims_freed.inc(count)
@@ -456,6 +493,9 @@ class System:
         try:
             # A typo or a forgotten migration is found now, not when the statement is first needed.
             await self.db.prepare_all()
+            async with self.db.platform() as tx:
+                await seed(tx, ADAPTERS.values(), now=self.clock.now())
+            await self.sent_notes.get_ready()
             # A key file that is not the one the data was sealed with: better now than at the first person.
             await check_master_keys(self.db, self.kms)
         except BaseException:
@@ -466,6 +506,8 @@ class System:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        await self.visits.settle()
+        await self.conversing.close()
         await self.vendors.close()
         await self.renderer.close()
         await self.hot_state.close()

@@ -52,6 +52,11 @@ def client(
             raise CommandError(in_words(error)) from None
 
 
+def server_at(url: str | None, key: str | None, data_dir: Path | None, *, platform: bool = False) -> str:
+    """The address of the server that `client` calls."""
+    return _server(url, key, data_dir, platform=platform)[0].rstrip("/")
+
+
 def in_words(error: "ClientError") -> str:
     """What went wrong, and what the person at the keyboard can do."""
     from tidings.cli.printing import shown

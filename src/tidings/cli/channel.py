@@ -118,7 +118,12 @@ def set_(
         wish = merged(known, vendor=vendor, fallback=fallback, sender=sender, disable=disable)
         version = known["version"] if known else None
         done = tidings.call(channels.put(channel, {**wish, "accounts": accounts}, version=version))
-    print_json(done) if as_json else print("\n".join(lines_of(done)))
+    if as_json:
+        print_json(done)
+        return
+    print("\n".join(lines_of(done)))
+    for name in accounts:
+        print(f"  next: `tidings adapter check {name}` looks whether the account works, and sends nothing")
 
 
 @app.command("test")

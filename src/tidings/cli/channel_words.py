@@ -61,7 +61,7 @@ def lines_of(channel: Mapping[str, Any]) -> Iterator[str]:
     for credential in channel.get("credentials", ()):
         until = credential.get("revoked_at") or credential.get("rotated_at") or ""
         yield shown(
-            f"  {credential['id']}  {credential['vendor']:<8}{credential['status']:<12}"
+            f"  {credential['id']}  {credential['vendor']:<8}  {credential['status']:<10}  "
             f"{credential['secret_ref']}  {until}"
         ).rstrip()
 

@@ -13,11 +13,13 @@ from tidings.cli import (
     callbacks,
     channel,
     circuit,
+    conversation,
     dead_letters,
     erasure,
     execution,
     explain,
     flags,
+    inbound_route,
     keys,
     migrate,
     partitions,
@@ -30,6 +32,8 @@ from tidings.cli import (
     send,
     serve,
     settings,
+    spend,
+    status_map,
     suppressions,
     tail,
     template,
@@ -77,6 +81,10 @@ app.add_typer(policy.app, name="policy")
 app.add_typer(execution.app, name="execution")
 app.add_typer(adapter.app, name="adapter")
 app.add_typer(circuit.app, name="circuit")
+app.add_typer(status_map.app, name="status-map")
+app.add_typer(conversation.app, name="conversation")
+app.add_typer(inbound_route.app, name="inbound-route")
+app.command("spend")(spend.spend)
 app.add_typer(profile.app, name="profile")
 app.add_typer(tenant.app, name="tenant")
 app.add_typer(recipient.app, name="recipient")

@@ -1,6 +1,7 @@
 """A notification's story as people want to read it: where it stands, what was decided, what happened when."""
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -35,6 +36,11 @@ _WOULD = {
     "defer": ("It would wait.", "bold yellow"),
     "stop": ("It would not be sent.", "bold red"),
 }
+_FAILURES = frozenset(
+    {"failed_temp", "failed_perm", "rejected_by_provider", "rejected_by_recipient", "bounced", "unknown"}
+)
+#: A vendor's code as a rule has a digit; what has none is a word of ours, and says what it means.
+_CODE = re.compile(r"[A-Za-z0-9._/:-]*[0-9][A-Za-z0-9._/:-]*")
 #: Said elsewhere on the same page.
 _KNOWN = frozenset({"notification_id", "recipient_id"})
 
@@ -49,6 +55,7 @@ def tell(story: "Explanation") -> list[Text]:
     lines += _ladder(story.policy or {})
     if story.timeline:
         lines += [Text("Timeline (UTC)", "bold"), *_timeline(story.timeline)]
+        lines += _codes(story.timeline)
     return lines
 
 
@@ -171,6 +178,24 @@ def _timeline(happenings: "Iterable[Happening]") -> list[Text]:
             )
         )
     return lines
+
+
+def _codes(happenings: "Iterable[Happening]") -> list[Text]:
+    """Where one can look up what the vendors' codes mean; nothing where there is none."""
+    found = dict.fromkeys(
+        (str(one.facts["vendor"]), str(one.facts["reason"]))
+        for one in happenings
+        if one.kind in {"attempt", "receipt"}
+        and one.facts.get("status") in _FAILURES
+        and one.facts.get("vendor")
+        and _CODE.fullmatch(str(one.facts.get("reason") or ""))
+    )
+    if not found:
+        return []
+    lines = [Text(), Text("What these codes mean, and how to change it", "dim")]
+    return lines + [
+        Text(shown(f"  tidings status-map show {vendor} {code}"), "dim") for vendor, code in found
+    ]
 
 
 def _told(facts: Mapping[str, Any]) -> str:

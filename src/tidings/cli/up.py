@@ -135,6 +135,7 @@ async def _serve(
             "pid": os.getpid(),
             "sandbox_url": sandbox.url if sandbox else None,
             "smtp_port": sandbox.smtp_port if sandbox else None,
+            "smpp_port": sandbox.smpp_port if sandbox else None,
         }
         folder.write_private(folder.demo, facts)
         await serve_until_stopped(

@@ -69,6 +69,8 @@ class Details(Struct, frozen=True, kw_only=True, omit_defaults=True):
     cost: Cost | None = None
     #: What it means for the address; a line of the status map for the code comes before it.
     effect: Effect | None = None
+    #: Of an event whose word means nothing yet: that word, so that it can be given a meaning.
+    word: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ from typing import Literal, Protocol, TypeAlias
 
 from msgspec import Struct
 
+from tidings.contracts.callback_forms import Effect
 from tidings.contracts.messages import OutboundMessage
 from tidings.contracts.moments import Moment
 from tidings.contracts.tenants import Channel
@@ -292,6 +293,8 @@ class AttemptTold(Struct, frozen=True, kw_only=True, omit_defaults=True):
     vendor: str | None = None
     reason: str | None = None
     provider_message_id: str | None = None
+    #: What the vendor's refusal means for the address.
+    effect: Effect | None = None
 
 
 class DeliveryOutcome(Struct, frozen=True, kw_only=True, omit_defaults=True):

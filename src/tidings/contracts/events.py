@@ -8,9 +8,11 @@ from typing import Any, Final
 
 from tidings.contracts.api_keys import API_KEY_EVENTS
 from tidings.contracts.channels import CHANNEL_EVENTS
+from tidings.contracts.conversations import CONVERSATION_EVENTS
 from tidings.contracts.delivery import DELIVERY_EVENTS
 from tidings.contracts.erasure import ERASURE_EVENTS
 from tidings.contracts.notifications import NOTIFICATION_EVENTS
+from tidings.contracts.receipts import RECEIPT_EVENTS
 from tidings.contracts.recipients import RECIPIENT_EVENTS
 from tidings.contracts.suppressions import SUPPRESSION_EVENTS
 from tidings.contracts.templates import TEMPLATE_EVENTS
@@ -25,8 +27,10 @@ EVENTS: Final[Mapping[str, type[Any]]] = {
     **SUPPRESSION_EVENTS,
     **NOTIFICATION_EVENTS,
     **DELIVERY_EVENTS,
+    **RECEIPT_EVENTS,
     **TEMPLATE_EVENTS,
     **CHANNEL_EVENTS,
+    **CONVERSATION_EVENTS,
 }
 
 #: Where notify's own events come from.

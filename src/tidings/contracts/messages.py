@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Literal, TypeAlias
 
+from tidings.contracts.callback_forms import Effect
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
@@ -100,6 +102,8 @@ class Refused:
     permanent: bool = True
     #: Whose no it is, where more is known than that the vendor said it.
     status: Literal["failed_perm", "rejected_by_provider", "rejected_by_recipient"] | None = None
+    #: What it means for the address.
+    effect: Effect | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -196,6 +196,42 @@ class Metrics:
             registry=self.registry,
         )
 
+        self.inbound_taken = Counter(
+            "tidings_inbound_messages_total",
+            "What people wrote: taken into a conversation, nobody's, or given up.",
+            ("kind",),
+            registry=self.registry,
+        )
+        self.inbound_lag = Histogram(
+            "tidings_inbound_lag_seconds",
+            "Oldest inbound message of a set: from its arrival to its conversation.",
+            buckets=(*_FAST, 60, 600, 3600),
+            registry=self.registry,
+        )
+        self.inbound_waiting = Gauge(
+            "tidings_inbound_waiting_seconds",
+            "How long the oldest inbound message that was never looked at has waited; 0 where there is none.",
+            registry=self.registry,
+        )
+        self.inbound_keywords = Counter(
+            "tidings_inbound_keywords_total",
+            "STOP, START and HELP, in whatever language.",
+            ("keyword",),
+            registry=self.registry,
+        )
+        self.keyword_confirmations = Counter(
+            "tidings_keyword_confirmations_total",
+            "Confirmations of keywords, by what became of them.",
+            ("outcome",),
+            registry=self.registry,
+        )
+        self.inbound_deliveries = Counter(
+            "tidings_inbound_deliveries_total",
+            "Webhook calls that told a tenant what was written to it, by what became of them.",
+            ("outcome",),
+            registry=self.registry,
+        )
+
     def render(self) -> bytes:
         """The text that a Prometheus server reads."""
         return generate_latest(self.registry)

@@ -34,7 +34,7 @@ BEGIN
         UNION ALL
         -- The justified exceptions: the platform's own, a ledger asked before a tenant is known, and numbers about accounts that all may share.
         SELECT t.name || ': no tenant_id' FROM tables t
-        WHERE t.schema NOT IN ('notification_platform', 'kernel') AND t.name NOT IN ('chan.webhook_inbound_dedup', 'chan.circuit_counts')
+        WHERE t.schema NOT IN ('notification_platform', 'kernel') AND t.name NOT IN ('chan.webhook_inbound_dedup', 'chan.circuit_counts', 'chan.inbound_unmatched')
           AND NOT EXISTS (SELECT FROM pg_attribute a
                           WHERE a.attrelid = t.oid AND a.attname = 'tenant_id' AND NOT a.attisdropped)
         UNION ALL

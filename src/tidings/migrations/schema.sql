@@ -84,7 +84,7 @@ BEGIN
         UNION ALL
         -- The justified exceptions: the platform's own, a ledger asked before a tenant is known, and numbers about accounts that all may share.
         SELECT t.name || ': no tenant_id' FROM tables t
-        WHERE t.schema NOT IN ('notification_platform', 'kernel') AND t.name NOT IN ('chan.webhook_inbound_dedup', 'chan.circuit_counts')
+        WHERE t.schema NOT IN ('notification_platform', 'kernel') AND t.name NOT IN ('chan.webhook_inbound_dedup', 'chan.circuit_counts', 'chan.inbound_unmatched')
           AND NOT EXISTS (SELECT FROM pg_attribute a
                           WHERE a.attrelid = t.oid AND a.attname = 'tenant_id' AND NOT a.attisdropped)
         UNION ALL
@@ -796,11 +796,59 @@ ALTER TABLE ONLY chan.consumed_events FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE chan.consumed_events IS 'Which consumer has applied which event; outlives the bus and its dead letters.';
 
+CREATE TABLE chan.conversation_messages (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    id text NOT NULL COLLATE pg_catalog."C",
+    conversation_id text NOT NULL COLLATE pg_catalog."C",
+    at timestamp with time zone NOT NULL,
+    occurred_at timestamp with time zone,
+    next_attempt_at timestamp with time zone,
+    updated_at timestamp with time zone NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    direction text NOT NULL COLLATE pg_catalog."C",
+    kind text NOT NULL COLLATE pg_catalog."C",
+    status text NOT NULL COLLATE pg_catalog."C",
+    reason text,
+    keyword text,
+    keyword_action text COLLATE pg_catalog."C",
+    language text COLLATE pg_catalog."C",
+    notification_id text COLLATE pg_catalog."C",
+    vendor text COLLATE pg_catalog."C",
+    account_id text COLLATE pg_catalog."C",
+    provider_id text COLLATE pg_catalog."C",
+    claimed_by text COLLATE pg_catalog."C",
+    key_subject text COLLATE pg_catalog."C",
+    text_ciphertext bytea,
+    CONSTRAINT ck_conversation_messages_action CHECK ((keyword_action = ANY (ARRAY['stop'::text, 'start'::text, 'help'::text]))),
+    CONSTRAINT ck_conversation_messages_direction CHECK ((direction = ANY (ARRAY['in'::text, 'out'::text]))),
+    CONSTRAINT ck_conversation_messages_id CHECK ((((id ~~ 'mo\_%'::text) OR (id ~~ 'mt\_%'::text)) AND (length(id) = 29))),
+    CONSTRAINT ck_conversation_messages_queued CHECK (((status = 'queued'::text) = (next_attempt_at IS NOT NULL))),
+    CONSTRAINT ck_conversation_messages_status CHECK ((status = ANY (ARRAY['received'::text, 'queued'::text, 'sending'::text, 'sent'::text, 'failed'::text, 'unlearned'::text])))
+);
+
+ALTER TABLE ONLY chan.conversation_messages FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE chan.conversation_messages IS 'The transcript of conversations: what they wrote, that we wrote, and the confirmations of keywords, which are sent from here.';
+
+COMMENT ON COLUMN chan.conversation_messages.id IS 'mo_…: of the inbound message, so that it is taken once. mt_…: of one of ours.';
+
+COMMENT ON COLUMN chan.conversation_messages.kind IS 'text, button, image, …; notification; stop_confirmation, start_confirmation, help.';
+
+COMMENT ON COLUMN chan.conversation_messages.status IS 'received: theirs. A confirmation is queued, then sending, and then sent, failed, or unlearned; it never goes twice.';
+
+COMMENT ON COLUMN chan.conversation_messages.keyword IS 'The word of our lists that it was; never the text.';
+
+COMMENT ON COLUMN chan.conversation_messages.notification_id IS 'A message of ours has its words in its notification.';
+
+COMMENT ON COLUMN chan.conversation_messages.provider_id IS 'How the vendor calls it.';
+
+COMMENT ON COLUMN chan.conversation_messages.text_ciphertext IS 'Under the data key of key_subject: the recipient''s, or the conversation''s own where nobody was known. Null: there are no words, or they were erased.';
+
 CREATE TABLE chan.conversations (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
     id text NOT NULL COLLATE pg_catalog."C",
     sender_id text NOT NULL COLLATE pg_catalog."C",
-    address_hash text NOT NULL COLLATE pg_catalog."C",
+    address_hash text COLLATE pg_catalog."C",
     recipient_id text COLLATE pg_catalog."C",
     channel text NOT NULL,
     status text DEFAULT 'OPEN'::text NOT NULL,
@@ -813,6 +861,16 @@ CREATE TABLE chan.conversations (
     closed_at timestamp with time zone,
     close_reason text,
     version integer DEFAULT 1 NOT NULL,
+    platform_hash text COLLATE pg_catalog."C",
+    vendor text COLLATE pg_catalog."C",
+    account_id text COLLATE pg_catalog."C",
+    use_case text COLLATE pg_catalog."C",
+    opened_by text DEFAULT 'in'::text NOT NULL COLLATE pg_catalog."C",
+    ttl_seconds integer DEFAULT 86400 NOT NULL,
+    last_mo_at timestamp with time zone,
+    last_mt_at timestamp with time zone,
+    key_subject text COLLATE pg_catalog."C",
+    address_ciphertext bytea,
     CONSTRAINT ck_conversations_channel CHECK ((channel = ANY (ARRAY['email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
     CONSTRAINT ck_conversations_closed CHECK (((status = 'OPEN'::text) = (closed_at IS NULL))),
     CONSTRAINT ck_conversations_hash CHECK ((address_hash ~ '^sha256:[0-9a-f]{64}$'::text)),
@@ -829,6 +887,18 @@ COMMENT ON COLUMN chan.conversations.sender_id IS 'Short code, number or handle 
 COMMENT ON COLUMN chan.conversations.address_hash IS 'The other side, under the tenant''s pepper; a phone or a chat id.';
 
 COMMENT ON COLUMN chan.conversations.last_mt_message_id IS 'Last message to them; last_mo_message_id is the last from them.';
+
+COMMENT ON COLUMN chan.conversations.platform_hash IS 'The other side under the platform''s pepper: how a shared account''s messages find their tenant.';
+
+COMMENT ON COLUMN chan.conversations.account_id IS 'The vendor account over which the last message came or went; vendor is its name.';
+
+COMMENT ON COLUMN chan.conversations.use_case IS 'Of the message that began it, whose policy says what STOP is; null where they began.';
+
+COMMENT ON COLUMN chan.conversations.opened_by IS 'in: they wrote first; out: we did.';
+
+COMMENT ON COLUMN chan.conversations.ttl_seconds IS 'It ends when nobody has said anything for so long.';
+
+COMMENT ON COLUMN chan.conversations.address_ciphertext IS 'The other side, under the data key of key_subject: the recipient''s, or its own.';
 
 CREATE TABLE chan.delivery_attempt_events (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
@@ -857,6 +927,8 @@ COMMENT ON COLUMN chan.delivery_attempt_events.id IS 'The whe_ id of the vendor 
 COMMENT ON COLUMN chan.delivery_attempt_events.recorded_at IS 'The time inside the id.';
 
 COMMENT ON COLUMN chan.delivery_attempt_events.late IS 'The step had been given up: recorded, never billed or reported twice.';
+
+COMMENT ON COLUMN chan.delivery_attempt_events.provider_code IS 'The vendor''s code; of an unknown event without one its word, so that it can be given a meaning.';
 
 CREATE TABLE chan.delivery_attempts (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
@@ -1070,6 +1142,79 @@ COMMENT ON TABLE chan.fallback_policy_versions IS 'Every version a policy had, a
 
 COMMENT ON COLUMN chan.fallback_policy_versions.snapshot IS 'JSON of the whole policy.';
 
+CREATE TABLE chan.inbound_deliveries (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    id text NOT NULL COLLATE pg_catalog."C",
+    message_id text NOT NULL COLLATE pg_catalog."C",
+    conversation_id text NOT NULL COLLATE pg_catalog."C",
+    route_id text NOT NULL COLLATE pg_catalog."C",
+    created_at timestamp with time zone NOT NULL,
+    next_attempt_at timestamp with time zone DEFAULT now(),
+    delivered_at timestamp with time zone,
+    updated_at timestamp with time zone NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    last_status integer,
+    status text DEFAULT 'pending'::text NOT NULL COLLATE pg_catalog."C",
+    last_reason text,
+    claimed_by text COLLATE pg_catalog."C",
+    CONSTRAINT ck_inbound_deliveries_id CHECK (((id ~~ 'ibd\_%'::text) AND (length(id) = 30))),
+    CONSTRAINT ck_inbound_deliveries_pending CHECK (((status = 'pending'::text) = (next_attempt_at IS NOT NULL))),
+    CONSTRAINT ck_inbound_deliveries_status CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'dead'::text])))
+);
+
+ALTER TABLE ONLY chan.inbound_deliveries FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE chan.inbound_deliveries IS 'Inbound messages on their way to their tenant''s webhook. What is told is made of the transcript when it is sent.';
+
+COMMENT ON COLUMN chan.inbound_deliveries.last_reason IS 'What the last try came to, in our words.';
+
+COMMENT ON COLUMN chan.inbound_deliveries.claimed_by IS 'The worker that has it in hand; freed when that one dies.';
+
+CREATE TABLE chan.inbound_messages (
+    id text NOT NULL COLLATE pg_catalog."C",
+    received_at timestamp with time zone NOT NULL,
+    tenant_id text COLLATE pg_catalog."C",
+    vendor text NOT NULL COLLATE pg_catalog."C",
+    adapter text NOT NULL COLLATE pg_catalog."C",
+    vendor_message_id text NOT NULL COLLATE pg_catalog."C",
+    channel text NOT NULL COLLATE pg_catalog."C",
+    destination text NOT NULL COLLATE pg_catalog."C",
+    payload_ciphertext bytea,
+    status text DEFAULT 'queued'::text NOT NULL COLLATE pg_catalog."C",
+    attempts integer DEFAULT 0 NOT NULL,
+    next_attempt_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT ck_inbound_messages_id CHECK (((id ~~ 'mo\_%'::text) AND (length(id) = 29))),
+    CONSTRAINT ck_inbound_messages_status CHECK ((status = ANY (ARRAY['queued'::text, 'applied'::text, 'unmatched'::text, 'dead'::text])))
+);
+
+ALTER TABLE ONLY chan.inbound_messages FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE chan.inbound_messages IS 'Messages from people, from the vendor''s request until they stand in a conversation.';
+
+COMMENT ON COLUMN chan.inbound_messages.received_at IS 'The time inside the id.';
+
+COMMENT ON COLUMN chan.inbound_messages.tenant_id IS 'Null until known; from then on the tenant may read the row.';
+
+COMMENT ON COLUMN chan.inbound_messages.adapter IS 'The account that was written to.';
+
+COMMENT ON COLUMN chan.inbound_messages.destination IS 'Short code, number or handle that was written to, in its one spelling.';
+
+COMMENT ON COLUMN chan.inbound_messages.payload_ciphertext IS 'Who wrote what, under a platform key; removed as soon as it stands in the transcript, or nobody''s it is.';
+
+CREATE TABLE chan.inbound_unmatched (
+    destination text NOT NULL COLLATE pg_catalog."C",
+    bucket timestamp with time zone NOT NULL,
+    messages bigint NOT NULL
+)
+WITH (fillfactor='50');
+
+ALTER TABLE ONLY chan.inbound_unmatched FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE chan.inbound_unmatched IS 'How many messages were nobody''s, by destination and minute; nothing about who wrote.';
+
+COMMENT ON COLUMN chan.inbound_unmatched.bucket IS 'The beginning of a minute.';
+
 CREATE TABLE chan.outbox (
     seq bigint NOT NULL,
     id text NOT NULL COLLATE pg_catalog."C",
@@ -1147,10 +1292,39 @@ COMMENT ON COLUMN chan.recipient_profiles.field_times IS 'When each field was ob
 
 COMMENT ON COLUMN chan.recipient_profiles.erased IS 'A tombstone: the recipient was erased, and what is observed later is not kept. Nothing else stands in the row.';
 
+CREATE TABLE chan.spend_daily (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    day date NOT NULL,
+    stripe integer NOT NULL,
+    channel text NOT NULL COLLATE pg_catalog."C",
+    vendor text NOT NULL COLLATE pg_catalog."C",
+    currency text NOT NULL COLLATE pg_catalog."C",
+    messages bigint DEFAULT 0 NOT NULL,
+    estimated_micros bigint DEFAULT 0 NOT NULL,
+    real_micros bigint DEFAULT 0 NOT NULL,
+    corrected bigint DEFAULT 0 NOT NULL,
+    CONSTRAINT ck_spend_daily_currency CHECK ((currency ~ '^[A-Z]{3}$'::text))
+)
+WITH (fillfactor='50');
+
+ALTER TABLE ONLY chan.spend_daily FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE chan.spend_daily IS 'What messages cost, by day (UTC) of their attempts; kept in the transactions that write attempts and receipts.';
+
+COMMENT ON COLUMN chan.spend_daily.stripe IS 'The sum over all stripes is the amount; one stripe alone may be below nothing.';
+
+COMMENT ON COLUMN chan.spend_daily.messages IS 'Vendor calls that cost something.';
+
+COMMENT ON COLUMN chan.spend_daily.estimated_micros IS 'By the price lists, as it was reckoned before the calls.';
+
+COMMENT ON COLUMN chan.spend_daily.real_micros IS 'What the vendors said they take; the estimate where they said nothing.';
+
+COMMENT ON COLUMN chan.spend_daily.corrected IS 'Of how many the vendor has told the price.';
+
 CREATE TABLE chan.tenant_inbound_routes (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
     id text NOT NULL COLLATE pg_catalog."C",
-    inbound text NOT NULL COLLATE pg_catalog."C",
+    inbound text COLLATE pg_catalog."C",
     webhook_url text NOT NULL,
     secret_ref text NOT NULL,
     active boolean DEFAULT true NOT NULL,
@@ -1158,6 +1332,7 @@ CREATE TABLE chan.tenant_inbound_routes (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
     version integer DEFAULT 1 NOT NULL,
+    platform boolean DEFAULT false NOT NULL,
     CONSTRAINT ck_tenant_inbound_routes_id CHECK ((id ~ '^route_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
     CONSTRAINT ck_tenant_inbound_routes_secret_ref CHECK ((secret_ref ~ '^[a-z][a-z0-9+.-]*://'::text))
 );
@@ -1165,6 +1340,34 @@ CREATE TABLE chan.tenant_inbound_routes (
 ALTER TABLE ONLY chan.tenant_inbound_routes FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE chan.tenant_inbound_routes IS 'Short code or E.164 number to the tenant whose inbound messages it takes.';
+
+COMMENT ON COLUMN chan.tenant_inbound_routes.inbound IS 'Short code, number or handle that is written to; null: all others.';
+
+COMMENT ON COLUMN chan.tenant_inbound_routes.grace_period_ends_at IS 'It was removed: until then it goes on working and can be restored, afterwards the number is free.';
+
+COMMENT ON COLUMN chan.tenant_inbound_routes.platform IS 'Takes messages of the platform''s accounts too. An operator said so: otherwise anybody could claim a number that all share.';
+
+CREATE TABLE chan.unknown_provider_codes (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    vendor text NOT NULL COLLATE pg_catalog."C",
+    code text NOT NULL COLLATE pg_catalog."C",
+    adapter text NOT NULL COLLATE pg_catalog."C",
+    count bigint DEFAULT 0 NOT NULL,
+    first_seen timestamp with time zone NOT NULL,
+    last_seen timestamp with time zone NOT NULL,
+    CONSTRAINT ck_unknown_provider_codes_adapter CHECK ((adapter ~ '^[a-z][a-z0-9_]{1,62}$'::text)),
+    CONSTRAINT ck_unknown_provider_codes_code CHECK (((length(code) >= 1) AND (length(code) <= 64))),
+    CONSTRAINT ck_unknown_provider_codes_count CHECK ((count >= 0))
+)
+WITH (fillfactor='70');
+
+ALTER TABLE ONLY chan.unknown_provider_codes FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE chan.unknown_provider_codes IS 'What vendors said about a tenant''s messages that nobody has given a meaning; the receipts themselves are kept.';
+
+COMMENT ON COLUMN chan.unknown_provider_codes.code IS 'The vendor''s code; of an event without one its word.';
+
+COMMENT ON COLUMN chan.unknown_provider_codes.adapter IS 'The adapter behind the vendor''s name.';
 
 CREATE TABLE chan.vendor_weights (
     id text NOT NULL COLLATE pg_catalog."C",
@@ -1226,7 +1429,7 @@ CREATE TABLE chan.webhook_inbound_dedup (
     event_id text NOT NULL COLLATE pg_catalog."C",
     received_at timestamp with time zone DEFAULT now() NOT NULL,
     expires_at timestamp with time zone DEFAULT (now() + '90 days'::interval) NOT NULL,
-    CONSTRAINT ck_webhook_inbound_dedup_event_id CHECK (((event_id ~~ 'whe\_%'::text) AND (length(event_id) = 30)))
+    CONSTRAINT ck_webhook_inbound_dedup_event_id CHECK ((((event_id ~~ 'whe\_%'::text) AND (length(event_id) = 30)) OR ((event_id ~~ 'mo\_%'::text) AND (length(event_id) = 29))))
 );
 
 ALTER TABLE ONLY chan.webhook_inbound_dedup FORCE ROW LEVEL SECURITY;
@@ -1234,6 +1437,8 @@ ALTER TABLE ONLY chan.webhook_inbound_dedup FORCE ROW LEVEL SECURITY;
 COMMENT ON TABLE chan.webhook_inbound_dedup IS 'Vendor events already taken in; swept by expires_at. No tenant: it is asked before one is known.';
 
 COMMENT ON COLUMN chan.webhook_inbound_dedup.adapter IS 'Part of the key: two accounts of one vendor can give out the same message id (SMPP counts from 1).';
+
+COMMENT ON COLUMN chan.webhook_inbound_dedup.type IS 'The vendor''s word for the event; mo for a message that somebody wrote.';
 
 COMMENT ON COLUMN chan.webhook_inbound_dedup.discriminator IS 'When it occurred; where the vendor gives no time, its event id or a hash of the canonical payload.';
 
@@ -1843,7 +2048,7 @@ COMMENT ON TABLE notification.counters IS 'How many notifications came to each s
 
 COMMENT ON COLUMN notification.counters.stripe IS 'The sum over all stripes is the count.';
 
-COMMENT ON COLUMN notification.counters.name IS 'accepted, or a status.';
+COMMENT ON COLUMN notification.counters.name IS 'accepted, deferred, a status, complaint, or what people did: read, opened, clicked; the last two _again and _by_machine.';
 
 CREATE TABLE notification.dedup_ledger (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
@@ -1892,6 +2097,8 @@ ALTER TABLE ONLY notification.delivery_attempts FORCE ROW LEVEL SECURITY;
 COMMENT ON TABLE notification.delivery_attempts IS 'Append-only log per notification: attempts, receipts, opens, clicks.';
 
 COMMENT ON COLUMN notification.delivery_attempts.started_at IS 'The time inside the id.';
+
+COMMENT ON COLUMN notification.delivery_attempts.attempt_number IS 'Counts from 1; 0 for what was said or done afterwards.';
 
 COMMENT ON COLUMN notification.delivery_attempts.notification_id IS 'No foreign key to a partitioned table; its month is inside the id.';
 
@@ -1991,6 +2198,22 @@ COMMENT ON COLUMN notification.dispatch_queue.weight IS 'How many turns the tena
 COMMENT ON COLUMN notification.dispatch_queue.attempts IS 'How often its turn ended in an error; set aside after a few.';
 
 COMMENT ON COLUMN notification.dispatch_queue.claimed_by IS 'The worker whose turn it is in; freed when that one dies.';
+
+CREATE TABLE notification.early_bounces (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    notification_id text NOT NULL COLLATE pg_catalog."C",
+    attempt_id text NOT NULL COLLATE pg_catalog."C",
+    bounced_at timestamp with time zone NOT NULL,
+    reason text NOT NULL
+);
+
+ALTER TABLE ONLY notification.early_bounces FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.early_bounces IS 'Bounces heard while the ladder was under way, or before its outcome was: what delivered may be another attempt.';
+
+COMMENT ON COLUMN notification.early_bounces.attempt_id IS 'The attempt in the router, whose schema we do not read.';
+
+COMMENT ON COLUMN notification.early_bounces.reason IS 'A code.';
 
 CREATE TABLE notification.erasures (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
@@ -2680,6 +2903,26 @@ COMMENT ON COLUMN notification.recipients.attributes IS 'Queryable by batches, a
 
 COMMENT ON COLUMN notification.recipients.erased_at IS 'The data key was destroyed then; ciphertexts can no longer be read.';
 
+CREATE TABLE notification.soft_bounces (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    target_id text NOT NULL COLLATE pg_catalog."C",
+    notification_id text NOT NULL COLLATE pg_catalog."C",
+    channel text NOT NULL COLLATE pg_catalog."C",
+    address_hash text NOT NULL COLLATE pg_catalog."C",
+    bounced_at timestamp with time zone NOT NULL,
+    CONSTRAINT ck_soft_bounces_hash CHECK ((address_hash ~ '^sha256:[0-9a-f]{64}$'::text))
+);
+
+ALTER TABLE ONLY notification.soft_bounces FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.soft_bounces IS 'Messages that came back softly, by address; some within a while suppress it. Swept after that while.';
+
+COMMENT ON COLUMN notification.soft_bounces.target_id IS 'The recipient''s address that it went to.';
+
+COMMENT ON COLUMN notification.soft_bounces.notification_id IS 'A message counts once, however often its vendor tells of it.';
+
+COMMENT ON COLUMN notification.soft_bounces.bounced_at IS 'As the vendor says, and never after we heard it.';
+
 CREATE TABLE notification.suppression_counts (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
     channel text NOT NULL COLLATE pg_catalog."C",
@@ -3112,6 +3355,9 @@ ALTER TABLE ONLY chan.circuit_counts
 ALTER TABLE ONLY chan.consumed_events
     ADD CONSTRAINT pk_consumed_events PRIMARY KEY (consumer_name, event_id);
 
+ALTER TABLE ONLY chan.conversation_messages
+    ADD CONSTRAINT pk_conversation_messages PRIMARY KEY (tenant_id, id);
+
 ALTER TABLE ONLY chan.conversations
     ADD CONSTRAINT pk_conversations PRIMARY KEY (tenant_id, id);
 
@@ -3139,14 +3385,29 @@ ALTER TABLE ONLY chan.fallback_policies
 ALTER TABLE ONLY chan.fallback_policy_versions
     ADD CONSTRAINT pk_fallback_policy_versions PRIMARY KEY (tenant_id, policy_id, version);
 
+ALTER TABLE ONLY chan.inbound_deliveries
+    ADD CONSTRAINT pk_inbound_deliveries PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY chan.inbound_messages
+    ADD CONSTRAINT pk_inbound_messages PRIMARY KEY (id);
+
+ALTER TABLE ONLY chan.inbound_unmatched
+    ADD CONSTRAINT pk_inbound_unmatched PRIMARY KEY (destination, bucket);
+
 ALTER TABLE ONLY chan.outbox
     ADD CONSTRAINT pk_outbox PRIMARY KEY (seq);
 
 ALTER TABLE ONLY chan.recipient_profiles
     ADD CONSTRAINT pk_recipient_profiles PRIMARY KEY (tenant_id, recipient_id);
 
+ALTER TABLE ONLY chan.spend_daily
+    ADD CONSTRAINT pk_spend_daily PRIMARY KEY (tenant_id, day, stripe, channel, vendor, currency);
+
 ALTER TABLE ONLY chan.tenant_inbound_routes
     ADD CONSTRAINT pk_tenant_inbound_routes PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY chan.unknown_provider_codes
+    ADD CONSTRAINT pk_unknown_provider_codes PRIMARY KEY (tenant_id, vendor, code);
 
 ALTER TABLE ONLY chan.vendor_weights
     ADD CONSTRAINT pk_vendor_weights PRIMARY KEY (id);
@@ -3174,6 +3435,9 @@ ALTER TABLE ONLY chan.audit
 
 ALTER TABLE ONLY chan.executions_live
     ADD CONSTRAINT uq_executions_live_recipient UNIQUE (tenant_id, notification_id, recipient_id);
+
+ALTER TABLE ONLY chan.inbound_deliveries
+    ADD CONSTRAINT uq_inbound_deliveries_message UNIQUE (tenant_id, message_id);
 
 ALTER TABLE ONLY chan.recipient_profiles
     ADD CONSTRAINT uq_recipient_profiles_id UNIQUE (tenant_id, id);
@@ -3283,6 +3547,9 @@ ALTER TABLE ONLY notification.dispatch_batches
 ALTER TABLE ONLY notification.dispatch_queue
     ADD CONSTRAINT pk_dispatch_queue PRIMARY KEY (tenant_id, notification_id);
 
+ALTER TABLE ONLY notification.early_bounces
+    ADD CONSTRAINT pk_early_bounces PRIMARY KEY (tenant_id, notification_id, attempt_id);
+
 ALTER TABLE ONLY notification.erasures
     ADD CONSTRAINT pk_erasures PRIMARY KEY (tenant_id, id);
 
@@ -3318,6 +3585,9 @@ ALTER TABLE ONLY notification.recipient_addresses
 
 ALTER TABLE ONLY notification.recipients
     ADD CONSTRAINT pk_recipients PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY notification.soft_bounces
+    ADD CONSTRAINT pk_soft_bounces PRIMARY KEY (tenant_id, target_id, notification_id);
 
 ALTER TABLE ONLY notification.suppression_counts
     ADD CONSTRAINT pk_suppression_counts PRIMARY KEY (tenant_id, channel, reason, bucket);
@@ -3437,6 +3707,8 @@ CREATE INDEX ix_operator_activity_action ON ONLY bff_backoffice.operator_activit
 
 CREATE INDEX ix_operator_activity_operator ON ONLY bff_backoffice.operator_activity USING btree (tenant_id, operator_id, occurred_at DESC);
 
+CREATE INDEX ix_adapter_status_map_code ON chan.adapter_status_map USING btree (provider_code);
+
 CREATE INDEX ix_audit_entity ON ONLY chan.audit USING btree (tenant_id, entity_type, entity_id, occurred_at DESC);
 
 CREATE INDEX ix_channel_adapter_configs_circuit ON chan.channel_adapter_configs USING btree (circuit_changed_at) WHERE (circuit_version > 0);
@@ -3447,11 +3719,27 @@ CREATE INDEX ix_circuit_counts_bad ON chan.circuit_counts USING btree (bucket) W
 
 CREATE INDEX ix_consumed_events_expiry ON chan.consumed_events USING btree (expires_at);
 
+CREATE INDEX ix_conversation_messages_claimed ON chan.conversation_messages USING btree (claimed_by) WHERE (claimed_by IS NOT NULL);
+
+CREATE INDEX ix_conversation_messages_due ON chan.conversation_messages USING btree (next_attempt_at) WHERE ((status = 'queued'::text) AND (claimed_by IS NULL));
+
+CREATE INDEX ix_conversation_messages_transcript ON chan.conversation_messages USING btree (tenant_id, conversation_id, at, id);
+
+CREATE INDEX ix_conversation_messages_turns ON chan.conversation_messages USING btree (tenant_id, next_attempt_at) WHERE ((status = 'queued'::text) AND (claimed_by IS NULL));
+
+CREATE INDEX ix_conversations_closed ON chan.conversations USING btree (closed_at) WHERE (closed_at IS NOT NULL);
+
 CREATE INDEX ix_conversations_key ON chan.conversations USING btree (tenant_id, sender_id, address_hash);
+
+CREATE INDEX ix_conversations_platform ON chan.conversations USING btree (platform_hash, sender_id, channel, last_seen_at DESC) WHERE (platform_hash IS NOT NULL);
+
+CREATE INDEX ix_conversations_recipient ON chan.conversations USING btree (tenant_id, recipient_id) WHERE (recipient_id IS NOT NULL);
 
 CREATE INDEX ix_conversations_status_expiry ON chan.conversations USING btree (status, expires_at);
 
 CREATE INDEX ix_delivery_attempt_events_attempt ON ONLY chan.delivery_attempt_events USING btree (tenant_id, attempt_id);
+
+CREATE INDEX ix_delivery_attempt_events_code ON ONLY chan.delivery_attempt_events USING btree (tenant_id, provider_code, recorded_at) WHERE (provider_code IS NOT NULL);
 
 CREATE INDEX ix_delivery_attempts_execution ON ONLY chan.delivery_attempts USING btree (tenant_id, execution_id);
 
@@ -3465,6 +3753,24 @@ CREATE INDEX ix_executions_live_due ON chan.executions_live USING btree (priorit
 
 CREATE INDEX ix_fallback_executions_notification ON ONLY chan.fallback_executions USING btree (tenant_id, notification_id, recipient_id);
 
+CREATE INDEX ix_inbound_deliveries_claimed ON chan.inbound_deliveries USING btree (claimed_by) WHERE (claimed_by IS NOT NULL);
+
+CREATE INDEX ix_inbound_deliveries_conversation ON chan.inbound_deliveries USING btree (tenant_id, conversation_id);
+
+CREATE INDEX ix_inbound_deliveries_done ON chan.inbound_deliveries USING btree (updated_at) WHERE (status <> 'pending'::text);
+
+CREATE INDEX ix_inbound_deliveries_due ON chan.inbound_deliveries USING btree (next_attempt_at) WHERE ((status = 'pending'::text) AND (claimed_by IS NULL));
+
+CREATE INDEX ix_inbound_deliveries_turns ON chan.inbound_deliveries USING btree (tenant_id, next_attempt_at) WHERE ((status = 'pending'::text) AND (claimed_by IS NULL));
+
+CREATE INDEX ix_inbound_messages_done ON chan.inbound_messages USING btree (updated_at) WHERE (status <> 'queued'::text);
+
+CREATE INDEX ix_inbound_messages_due ON chan.inbound_messages USING btree (next_attempt_at) WHERE (status = 'queued'::text);
+
+CREATE INDEX ix_inbound_messages_turns ON chan.inbound_messages USING btree (adapter, next_attempt_at, id) WHERE (status = 'queued'::text);
+
+CREATE INDEX ix_inbound_unmatched_bucket ON chan.inbound_unmatched USING btree (bucket);
+
 CREATE INDEX ix_recipient_profiles_discovery ON chan.recipient_profiles USING btree (tenant_id, discovery_state, id) WHERE (NOT erased);
 
 CREATE INDEX ix_recipient_profiles_msisdn ON chan.recipient_profiles USING btree (tenant_id, msisdn_hash) WHERE (msisdn_hash IS NOT NULL);
@@ -3472,6 +3778,8 @@ CREATE INDEX ix_recipient_profiles_msisdn ON chan.recipient_profiles USING btree
 CREATE INDEX ix_recipient_profiles_telegram ON chan.recipient_profiles USING btree (tenant_id, telegram_chat_id_hash) WHERE (telegram_chat_id_hash IS NOT NULL);
 
 CREATE INDEX ix_recipient_profiles_viber ON chan.recipient_profiles USING btree (tenant_id, viber_id_hash) WHERE (viber_id_hash IS NOT NULL);
+
+CREATE INDEX ix_unknown_provider_codes_seen ON chan.unknown_provider_codes USING btree (last_seen);
 
 CREATE INDEX ix_vendor_weights_updated ON chan.vendor_weights USING btree (updated_at);
 
@@ -3494,6 +3802,8 @@ CREATE INDEX ix_webhook_inbound_refused ON ONLY chan.webhook_inbound USING btree
 CREATE UNIQUE INDEX ux_conversations_open ON chan.conversations USING btree (tenant_id, channel, sender_id, address_hash) WHERE (status = 'OPEN'::text);
 
 CREATE UNIQUE INDEX ux_fallback_policies_use_case ON chan.fallback_policies USING btree (tenant_id, use_case) WHERE (deleted_at IS NULL);
+
+CREATE UNIQUE INDEX ux_tenant_inbound_routes_default ON chan.tenant_inbound_routes USING btree (tenant_id) WHERE (active AND (inbound IS NULL));
 
 CREATE UNIQUE INDEX ux_tenant_inbound_routes_inbound ON chan.tenant_inbound_routes USING btree (inbound) WHERE active;
 
@@ -3537,6 +3847,8 @@ CREATE INDEX ix_dispatch_batches_status ON notification.dispatch_batches USING b
 
 CREATE INDEX ix_dispatch_queue_free ON notification.dispatch_queue USING btree (priority, tenant_id, notification_id) WHERE (claimed_by IS NULL);
 
+CREATE INDEX ix_early_bounces_age ON notification.early_bounces USING btree (bounced_at);
+
 CREATE INDEX ix_idempotency_keys_expiry ON notification.idempotency_keys USING btree (expires_at);
 
 CREATE INDEX ix_imports_updated ON notification.imports USING btree (updated_at);
@@ -3565,11 +3877,17 @@ CREATE INDEX ix_opt_out_tokens_expiry ON notification.opt_out_tokens USING btree
 
 CREATE INDEX ix_recipient_addresses_hash ON notification.recipient_addresses USING btree (tenant_id, channel, address_hash);
 
+CREATE INDEX ix_soft_bounces_address ON notification.soft_bounces USING btree (tenant_id, channel, address_hash);
+
+CREATE INDEX ix_soft_bounces_age ON notification.soft_bounces USING btree (bounced_at);
+
 CREATE INDEX ix_suppression_counts_fresh ON notification.suppression_counts USING btree (tenant_id, bucket) WHERE (bucket <> 0);
 
 CREATE INDEX ix_suppressions_expiring ON notification.suppressions USING btree (expires_at) WHERE ((released_at IS NULL) AND (expires_at IS NOT NULL));
 
 CREATE INDEX ix_suppressions_expiry ON notification.suppressions USING btree (tenant_id, expires_at) WHERE ((released_at IS NULL) AND (expires_at IS NOT NULL));
+
+CREATE INDEX ix_suppressions_released ON notification.suppressions USING btree (tenant_id, channel, address_hash, released_at) WHERE (released_at IS NOT NULL);
 
 CREATE INDEX ix_webhook_deliveries_due ON ONLY notification.webhook_deliveries USING btree (next_attempt_at) WHERE (status = ANY (ARRAY['queued'::text, 'failed'::text]));
 
@@ -3741,6 +4059,9 @@ CREATE TRIGGER published_kept BEFORE DELETE ON notification_platform.template_ve
 
 CREATE TRIGGER published_parts_frozen BEFORE UPDATE ON notification_platform.template_versions FOR EACH ROW WHEN (((old.status <> 'draft'::text) AND (((((old.partials IS DISTINCT FROM new.partials) OR (old.strings IS DISTINCT FROM new.strings)) OR (old.layout IS DISTINCT FROM new.layout)) OR (old.assets IS DISTINCT FROM new.assets)) OR (old.ai_provenance IS DISTINCT FROM new.ai_provenance)))) EXECUTE FUNCTION kernel.refuse_change();
 
+ALTER TABLE ONLY chan.conversation_messages
+    ADD CONSTRAINT fk_conversation_messages_conversation FOREIGN KEY (tenant_id, conversation_id) REFERENCES chan.conversations(tenant_id, id);
+
 ALTER TABLE ONLY chan.fallback_policy_versions
     ADD CONSTRAINT fk_fallback_policy_versions_policy FOREIGN KEY (tenant_id, policy_id) REFERENCES chan.fallback_policies(tenant_id, id);
 
@@ -3797,6 +4118,9 @@ ALTER TABLE ONLY notification.recipient_addresses
 
 ALTER TABLE ONLY notification.recipients
     ADD CONSTRAINT fk_recipients_tenant FOREIGN KEY (tenant_id) REFERENCES notification.tenants_local(tenant_id);
+
+ALTER TABLE ONLY notification.soft_bounces
+    ADD CONSTRAINT fk_soft_bounces_address FOREIGN KEY (tenant_id, target_id) REFERENCES notification.recipient_addresses(tenant_id, id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY notification.suppressions
     ADD CONSTRAINT fk_suppressions_tenant FOREIGN KEY (tenant_id) REFERENCES notification.tenants_local(tenant_id);
@@ -3957,6 +4281,8 @@ CREATE POLICY break_glass ON chan.circuit_counts FOR SELECT TO tidings_breakglas
 
 CREATE POLICY break_glass ON chan.consumed_events FOR SELECT TO tidings_breakglass USING (true);
 
+CREATE POLICY break_glass ON chan.conversation_messages FOR SELECT TO tidings_breakglass USING (true);
+
 CREATE POLICY break_glass ON chan.conversations FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON chan.delivery_attempt_events FOR SELECT TO tidings_breakglass USING (true);
@@ -3975,11 +4301,21 @@ CREATE POLICY break_glass ON chan.fallback_policies FOR SELECT TO tidings_breakg
 
 CREATE POLICY break_glass ON chan.fallback_policy_versions FOR SELECT TO tidings_breakglass USING (true);
 
+CREATE POLICY break_glass ON chan.inbound_deliveries FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON chan.inbound_messages FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON chan.inbound_unmatched FOR SELECT TO tidings_breakglass USING (true);
+
 CREATE POLICY break_glass ON chan.outbox FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON chan.recipient_profiles FOR SELECT TO tidings_breakglass USING (true);
 
+CREATE POLICY break_glass ON chan.spend_daily FOR SELECT TO tidings_breakglass USING (true);
+
 CREATE POLICY break_glass ON chan.tenant_inbound_routes FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON chan.unknown_provider_codes FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON chan.vendor_weights FOR SELECT TO tidings_breakglass USING (true);
 
@@ -3994,6 +4330,8 @@ CREATE POLICY caller_role_deletes ON chan.adapter_status_map AS RESTRICTIVE FOR 
 CREATE POLICY caller_role_deletes ON chan.channel_adapter_configs AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON chan.consumed_events AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON chan.conversation_messages AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON chan.conversations AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
@@ -4013,11 +4351,19 @@ CREATE POLICY caller_role_deletes ON chan.fallback_policies AS RESTRICTIVE FOR D
 
 CREATE POLICY caller_role_deletes ON chan.fallback_policy_versions AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
+CREATE POLICY caller_role_deletes ON chan.inbound_deliveries AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON chan.inbound_messages AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
 CREATE POLICY caller_role_deletes ON chan.outbox AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON chan.recipient_profiles AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
+CREATE POLICY caller_role_deletes ON chan.spend_daily AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
 CREATE POLICY caller_role_deletes ON chan.tenant_inbound_routes AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON chan.unknown_provider_codes AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON chan.vendor_weights AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
@@ -4030,6 +4376,8 @@ CREATE POLICY caller_role_writes ON chan.adapter_status_map AS RESTRICTIVE TO ti
 CREATE POLICY caller_role_writes ON chan.channel_adapter_configs AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON chan.consumed_events AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON chan.conversation_messages AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON chan.conversations AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
@@ -4049,11 +4397,19 @@ CREATE POLICY caller_role_writes ON chan.fallback_policies AS RESTRICTIVE TO tid
 
 CREATE POLICY caller_role_writes ON chan.fallback_policy_versions AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
+CREATE POLICY caller_role_writes ON chan.inbound_deliveries AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON chan.inbound_messages AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
 CREATE POLICY caller_role_writes ON chan.outbox AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON chan.recipient_profiles AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
+CREATE POLICY caller_role_writes ON chan.spend_daily AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
 CREATE POLICY caller_role_writes ON chan.tenant_inbound_routes AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON chan.unknown_provider_codes AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON chan.vendor_weights AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
@@ -4066,6 +4422,8 @@ ALTER TABLE chan.channel_adapter_configs ENABLE ROW LEVEL SECURITY;
 ALTER TABLE chan.circuit_counts ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE chan.consumed_events ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE chan.conversation_messages ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE chan.conversations ENABLE ROW LEVEL SECURITY;
 
@@ -4085,6 +4443,12 @@ ALTER TABLE chan.fallback_policies ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE chan.fallback_policy_versions ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE chan.inbound_deliveries ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE chan.inbound_messages ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE chan.inbound_unmatched ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE chan.outbox ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY owner_seeds ON chan.adapter_status_map TO tidings_owner USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
@@ -4103,7 +4467,13 @@ CREATE POLICY platform_access ON chan.channel_adapter_configs TO tidings_platfor
 
 CREATE POLICY platform_access ON chan.consumed_events TO tidings_platform USING (true) WITH CHECK (true);
 
+CREATE POLICY platform_access ON chan.inbound_messages TO tidings_platform USING (((tenant_id IS NULL) OR (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)))) WITH CHECK (((tenant_id IS NULL) OR (tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))));
+
+CREATE POLICY platform_access ON chan.inbound_unmatched TO tidings_platform USING (true) WITH CHECK (true);
+
 CREATE POLICY platform_access ON chan.outbox TO tidings_platform USING (true) WITH CHECK (true);
+
+CREATE POLICY platform_access ON chan.unknown_provider_codes TO tidings_platform USING (true) WITH CHECK (true);
 
 CREATE POLICY platform_access ON chan.vendor_weights TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
 
@@ -4121,6 +4491,8 @@ CREATE POLICY platform_rows_readable ON chan.vendor_weights FOR SELECT TO tiding
 
 ALTER TABLE chan.recipient_profiles ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE chan.spend_daily ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE chan.tenant_inbound_routes ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY tenant_isolation ON chan.adapter_status_map TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
@@ -4132,6 +4504,8 @@ CREATE POLICY tenant_isolation ON chan.audit_heads TO tidings_runtime USING ((te
 CREATE POLICY tenant_isolation ON chan.channel_adapter_configs TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON chan.consumed_events TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON chan.conversation_messages TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON chan.conversations TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
@@ -4151,17 +4525,27 @@ CREATE POLICY tenant_isolation ON chan.fallback_policies TO tidings_runtime USIN
 
 CREATE POLICY tenant_isolation ON chan.fallback_policy_versions TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
+CREATE POLICY tenant_isolation ON chan.inbound_deliveries TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON chan.inbound_messages TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
 CREATE POLICY tenant_isolation ON chan.outbox TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON chan.recipient_profiles TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
+CREATE POLICY tenant_isolation ON chan.spend_daily TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
 CREATE POLICY tenant_isolation ON chan.tenant_inbound_routes TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON chan.unknown_provider_codes TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON chan.vendor_weights TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON chan.webhook_inbound TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON chan.webhook_inbound_events TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+ALTER TABLE chan.unknown_provider_codes ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE chan.vendor_weights ENABLE ROW LEVEL SECURITY;
 
@@ -4181,6 +4565,8 @@ CREATE POLICY worker_claims ON chan.circuit_counts TO tidings_worker USING (true
 
 CREATE POLICY worker_claims ON chan.consumed_events TO tidings_worker USING (true) WITH CHECK (true);
 
+CREATE POLICY worker_claims ON chan.conversation_messages TO tidings_worker USING (true) WITH CHECK (true);
+
 CREATE POLICY worker_claims ON chan.conversations TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON chan.delivery_attempts TO tidings_worker USING (true) WITH CHECK (true);
@@ -4191,9 +4577,17 @@ CREATE POLICY worker_claims ON chan.delivery_outbox TO tidings_worker USING (tru
 
 CREATE POLICY worker_claims ON chan.executions_live TO tidings_worker USING (true) WITH CHECK (true);
 
+CREATE POLICY worker_claims ON chan.inbound_deliveries TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON chan.inbound_messages TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON chan.inbound_unmatched TO tidings_worker USING (true) WITH CHECK (true);
+
 CREATE POLICY worker_claims ON chan.outbox TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON chan.tenant_inbound_routes TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON chan.unknown_provider_codes TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON chan.vendor_weights TO tidings_worker USING (true) WITH CHECK (true);
 
@@ -4395,6 +4789,8 @@ CREATE POLICY break_glass ON notification.dispatch_batches FOR SELECT TO tidings
 
 CREATE POLICY break_glass ON notification.dispatch_queue FOR SELECT TO tidings_breakglass USING (true);
 
+CREATE POLICY break_glass ON notification.early_bounces FOR SELECT TO tidings_breakglass USING (true);
+
 CREATE POLICY break_glass ON notification.erasures FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON notification.idempotency_keys FOR SELECT TO tidings_breakglass USING (true);
@@ -4422,6 +4818,8 @@ CREATE POLICY break_glass ON notification.outbox FOR SELECT TO tidings_breakglas
 CREATE POLICY break_glass ON notification.recipient_addresses FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON notification.recipients FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON notification.soft_bounces FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON notification.suppression_counts FOR SELECT TO tidings_breakglass USING (true);
 
@@ -4461,6 +4859,8 @@ CREATE POLICY caller_role_deletes ON notification.dispatch_batches AS RESTRICTIV
 
 CREATE POLICY caller_role_deletes ON notification.dispatch_queue AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
+CREATE POLICY caller_role_deletes ON notification.early_bounces AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
 CREATE POLICY caller_role_deletes ON notification.erasures AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON notification.idempotency_keys AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
@@ -4488,6 +4888,8 @@ CREATE POLICY caller_role_deletes ON notification.outbox AS RESTRICTIVE FOR DELE
 CREATE POLICY caller_role_deletes ON notification.recipient_addresses AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON notification.recipients AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON notification.soft_bounces AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON notification.suppression_counts AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
@@ -4527,6 +4929,8 @@ CREATE POLICY caller_role_writes ON notification.dispatch_batches AS RESTRICTIVE
 
 CREATE POLICY caller_role_writes ON notification.dispatch_queue AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
+CREATE POLICY caller_role_writes ON notification.early_bounces AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
 CREATE POLICY caller_role_writes ON notification.erasures AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON notification.idempotency_keys AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
@@ -4554,6 +4958,8 @@ CREATE POLICY caller_role_writes ON notification.outbox AS RESTRICTIVE TO tiding
 CREATE POLICY caller_role_writes ON notification.recipient_addresses AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON notification.recipients AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON notification.soft_bounces AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON notification.suppression_counts AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
@@ -4590,6 +4996,8 @@ ALTER TABLE notification.digest_windows ENABLE ROW LEVEL SECURITY;
 ALTER TABLE notification.dispatch_batches ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE notification.dispatch_queue ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE notification.early_bounces ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE notification.erasures ENABLE ROW LEVEL SECURITY;
 
@@ -4645,6 +5053,8 @@ ALTER TABLE notification.recipient_addresses ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE notification.recipients ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE notification.soft_bounces ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE notification.suppression_counts ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE notification.suppressions ENABLE ROW LEVEL SECURITY;
@@ -4681,6 +5091,8 @@ CREATE POLICY tenant_isolation ON notification.dispatch_batches TO tidings_runti
 
 CREATE POLICY tenant_isolation ON notification.dispatch_queue TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
+CREATE POLICY tenant_isolation ON notification.early_bounces TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
 CREATE POLICY tenant_isolation ON notification.erasures TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON notification.idempotency_keys TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
@@ -4708,6 +5120,8 @@ CREATE POLICY tenant_isolation ON notification.outbox TO tidings_runtime USING (
 CREATE POLICY tenant_isolation ON notification.recipient_addresses TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON notification.recipients TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON notification.soft_bounces TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON notification.suppression_counts TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
@@ -4745,6 +5159,8 @@ CREATE POLICY worker_claims ON notification.digest_windows TO tidings_worker USI
 
 CREATE POLICY worker_claims ON notification.dispatch_queue TO tidings_worker USING (true) WITH CHECK (true);
 
+CREATE POLICY worker_claims ON notification.early_bounces TO tidings_worker USING (true) WITH CHECK (true);
+
 CREATE POLICY worker_claims ON notification.idempotency_keys TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON notification.import_problems TO tidings_worker USING (true) WITH CHECK (true);
@@ -4758,6 +5174,8 @@ CREATE POLICY worker_claims ON notification.notification_scheduled TO tidings_wo
 CREATE POLICY worker_claims ON notification.opt_out_tokens TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON notification.outbox TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON notification.soft_bounces TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON notification.suppression_counts TO tidings_worker USING (true) WITH CHECK (true);
 
@@ -5091,6 +5509,28 @@ GRANT SELECT(tenant_id) ON TABLE chan.consumed_events TO tidings_worker;
 
 GRANT SELECT(expires_at) ON TABLE chan.consumed_events TO tidings_worker;
 
+GRANT SELECT ON TABLE chan.conversation_messages TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE chan.conversation_messages TO tidings_runtime;
+
+GRANT DELETE ON TABLE chan.conversation_messages TO tidings_worker;
+
+GRANT SELECT(tenant_id) ON TABLE chan.conversation_messages TO tidings_worker;
+
+GRANT SELECT(id) ON TABLE chan.conversation_messages TO tidings_worker;
+
+GRANT SELECT(conversation_id) ON TABLE chan.conversation_messages TO tidings_worker;
+
+GRANT SELECT(next_attempt_at) ON TABLE chan.conversation_messages TO tidings_worker;
+
+GRANT SELECT(updated_at),UPDATE(updated_at) ON TABLE chan.conversation_messages TO tidings_worker;
+
+GRANT SELECT(status),UPDATE(status) ON TABLE chan.conversation_messages TO tidings_worker;
+
+GRANT SELECT(reason),UPDATE(reason) ON TABLE chan.conversation_messages TO tidings_worker;
+
+GRANT SELECT(claimed_by),UPDATE(claimed_by) ON TABLE chan.conversation_messages TO tidings_worker;
+
 GRANT SELECT ON TABLE chan.conversations TO tidings_breakglass;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE chan.conversations TO tidings_runtime;
@@ -5101,11 +5541,21 @@ GRANT SELECT(tenant_id) ON TABLE chan.conversations TO tidings_worker;
 
 GRANT SELECT(id) ON TABLE chan.conversations TO tidings_worker;
 
+GRANT SELECT(sender_id) ON TABLE chan.conversations TO tidings_worker;
+
+GRANT SELECT(channel) ON TABLE chan.conversations TO tidings_worker;
+
 GRANT SELECT(status) ON TABLE chan.conversations TO tidings_worker;
+
+GRANT SELECT(last_seen_at) ON TABLE chan.conversations TO tidings_worker;
 
 GRANT SELECT(expires_at) ON TABLE chan.conversations TO tidings_worker;
 
 GRANT SELECT(closed_at) ON TABLE chan.conversations TO tidings_worker;
+
+GRANT SELECT(platform_hash) ON TABLE chan.conversations TO tidings_worker;
+
+GRANT SELECT(account_id) ON TABLE chan.conversations TO tidings_worker;
 
 GRANT SELECT ON TABLE chan.delivery_attempt_events TO tidings_breakglass;
 
@@ -5173,6 +5623,64 @@ GRANT SELECT ON TABLE chan.fallback_policy_versions TO tidings_breakglass;
 
 GRANT SELECT,INSERT ON TABLE chan.fallback_policy_versions TO tidings_runtime;
 
+GRANT SELECT ON TABLE chan.inbound_deliveries TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE chan.inbound_deliveries TO tidings_runtime;
+
+GRANT DELETE ON TABLE chan.inbound_deliveries TO tidings_worker;
+
+GRANT SELECT(tenant_id) ON TABLE chan.inbound_deliveries TO tidings_worker;
+
+GRANT SELECT(id) ON TABLE chan.inbound_deliveries TO tidings_worker;
+
+GRANT SELECT(conversation_id) ON TABLE chan.inbound_deliveries TO tidings_worker;
+
+GRANT SELECT(next_attempt_at) ON TABLE chan.inbound_deliveries TO tidings_worker;
+
+GRANT SELECT(updated_at) ON TABLE chan.inbound_deliveries TO tidings_worker;
+
+GRANT SELECT(status) ON TABLE chan.inbound_deliveries TO tidings_worker;
+
+GRANT SELECT(claimed_by),UPDATE(claimed_by) ON TABLE chan.inbound_deliveries TO tidings_worker;
+
+GRANT SELECT ON TABLE chan.inbound_messages TO tidings_breakglass;
+
+GRANT SELECT ON TABLE chan.inbound_messages TO tidings_runtime;
+
+GRANT DELETE ON TABLE chan.inbound_messages TO tidings_worker;
+
+GRANT SELECT,INSERT ON TABLE chan.inbound_messages TO tidings_platform;
+
+GRANT SELECT(id) ON TABLE chan.inbound_messages TO tidings_worker;
+
+GRANT SELECT(received_at) ON TABLE chan.inbound_messages TO tidings_worker;
+
+GRANT SELECT(tenant_id),UPDATE(tenant_id) ON TABLE chan.inbound_messages TO tidings_worker;
+
+GRANT SELECT(vendor) ON TABLE chan.inbound_messages TO tidings_worker;
+
+GRANT SELECT(adapter) ON TABLE chan.inbound_messages TO tidings_worker;
+
+GRANT SELECT(channel) ON TABLE chan.inbound_messages TO tidings_worker;
+
+GRANT SELECT(destination) ON TABLE chan.inbound_messages TO tidings_worker;
+
+GRANT UPDATE(payload_ciphertext) ON TABLE chan.inbound_messages TO tidings_worker;
+
+GRANT SELECT(status),UPDATE(status) ON TABLE chan.inbound_messages TO tidings_worker;
+
+GRANT SELECT(attempts),UPDATE(attempts) ON TABLE chan.inbound_messages TO tidings_worker;
+
+GRANT SELECT(next_attempt_at),UPDATE(next_attempt_at) ON TABLE chan.inbound_messages TO tidings_worker;
+
+GRANT SELECT(updated_at),UPDATE(updated_at) ON TABLE chan.inbound_messages TO tidings_worker;
+
+GRANT SELECT ON TABLE chan.inbound_unmatched TO tidings_breakglass;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE chan.inbound_unmatched TO tidings_worker;
+
+GRANT SELECT ON TABLE chan.inbound_unmatched TO tidings_platform;
+
 GRANT SELECT ON TABLE chan.outbox TO tidings_breakglass;
 
 GRANT INSERT ON TABLE chan.outbox TO tidings_runtime;
@@ -5184,6 +5692,10 @@ GRANT SELECT,DELETE ON TABLE chan.outbox TO tidings_worker;
 GRANT SELECT ON TABLE chan.recipient_profiles TO tidings_breakglass;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE chan.recipient_profiles TO tidings_runtime;
+
+GRANT SELECT ON TABLE chan.spend_daily TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE chan.spend_daily TO tidings_runtime;
 
 GRANT SELECT ON TABLE chan.tenant_inbound_routes TO tidings_breakglass;
 
@@ -5198,6 +5710,24 @@ GRANT SELECT(inbound) ON TABLE chan.tenant_inbound_routes TO tidings_worker;
 GRANT SELECT(active) ON TABLE chan.tenant_inbound_routes TO tidings_worker;
 
 GRANT SELECT(grace_period_ends_at) ON TABLE chan.tenant_inbound_routes TO tidings_worker;
+
+GRANT SELECT(platform) ON TABLE chan.tenant_inbound_routes TO tidings_worker;
+
+GRANT SELECT ON TABLE chan.unknown_provider_codes TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE chan.unknown_provider_codes TO tidings_runtime;
+
+GRANT SELECT ON TABLE chan.unknown_provider_codes TO tidings_platform;
+
+GRANT DELETE ON TABLE chan.unknown_provider_codes TO tidings_worker;
+
+GRANT SELECT(tenant_id) ON TABLE chan.unknown_provider_codes TO tidings_worker;
+
+GRANT SELECT(vendor) ON TABLE chan.unknown_provider_codes TO tidings_worker;
+
+GRANT SELECT(code) ON TABLE chan.unknown_provider_codes TO tidings_worker;
+
+GRANT SELECT(last_seen) ON TABLE chan.unknown_provider_codes TO tidings_worker;
 
 GRANT SELECT ON TABLE chan.vendor_weights TO tidings_breakglass;
 
@@ -5561,6 +6091,20 @@ GRANT UPDATE(attempts) ON TABLE notification.dispatch_queue TO tidings_worker;
 
 GRANT UPDATE(claimed_by) ON TABLE notification.dispatch_queue TO tidings_worker;
 
+GRANT SELECT ON TABLE notification.early_bounces TO tidings_breakglass;
+
+GRANT SELECT,INSERT,DELETE ON TABLE notification.early_bounces TO tidings_runtime;
+
+GRANT DELETE ON TABLE notification.early_bounces TO tidings_worker;
+
+GRANT SELECT(tenant_id) ON TABLE notification.early_bounces TO tidings_worker;
+
+GRANT SELECT(notification_id) ON TABLE notification.early_bounces TO tidings_worker;
+
+GRANT SELECT(attempt_id) ON TABLE notification.early_bounces TO tidings_worker;
+
+GRANT SELECT(bounced_at) ON TABLE notification.early_bounces TO tidings_worker;
+
 GRANT SELECT ON TABLE notification.erasures TO tidings_breakglass;
 
 GRANT SELECT,INSERT ON TABLE notification.erasures TO tidings_runtime;
@@ -5694,6 +6238,20 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE notification.recipient_addresses TO t
 GRANT SELECT ON TABLE notification.recipients TO tidings_breakglass;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE notification.recipients TO tidings_runtime;
+
+GRANT SELECT ON TABLE notification.soft_bounces TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE notification.soft_bounces TO tidings_runtime;
+
+GRANT DELETE ON TABLE notification.soft_bounces TO tidings_worker;
+
+GRANT SELECT(tenant_id) ON TABLE notification.soft_bounces TO tidings_worker;
+
+GRANT SELECT(target_id) ON TABLE notification.soft_bounces TO tidings_worker;
+
+GRANT SELECT(notification_id) ON TABLE notification.soft_bounces TO tidings_worker;
+
+GRANT SELECT(bounced_at) ON TABLE notification.soft_bounces TO tidings_worker;
 
 GRANT SELECT ON TABLE notification.suppression_counts TO tidings_breakglass;
 

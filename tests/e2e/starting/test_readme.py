@@ -63,15 +63,15 @@ def test_the_first_five_minutes(data_dir: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not shutil.which("curl"), reason="needs curl, as the README does")
-def test_from_channel_to_channel(data_dir: Path, tmp_path: Path) -> None:
+def test_from_channel_to_channel(used_dir: Path, tmp_path: Path) -> None:
     """WhatsApp finds nobody, SMS never arrives, the mail is delivered; explain shows the way and the costs."""
     lines = code_lines()
     demo = next(line for line in lines if line.startswith("demo()"))
     first = next(i for i, line in enumerate(lines) if line.startswith("call()"))
     last = next(i for i, line in enumerate(lines) if i > first and line.endswith("]}}'"))
-    (tmp_path / "tidings-data").symlink_to(data_dir)
+    (tmp_path / "tidings-data").symlink_to(used_dir)
 
-    with RunningTidings(data_dir) as tidings:
+    with RunningTidings(used_dir) as tidings:
         script = "\n".join([demo, *lines[first : last + 1]]).replace("python3", sys.executable)
         done = subprocess.run(
             ["/bin/sh", "-c", script],
@@ -93,6 +93,40 @@ def test_from_channel_to_channel(data_dir: Path, tmp_path: Path) -> None:
     heard = [one["kind"] for one in told["timeline"] if one["kind"] in {"receipt", "given_up"}]
     assert heard == ["receipt", "given_up"]
     assert told["policy"]["costs"]["spent_micros"] == 65_100
+
+
+@pytest.mark.skipif(not shutil.which("curl"), reason="needs curl, as the README does")
+def test_and_back(used_dir: Path, tmp_path: Path) -> None:
+    """Laila answers in Hausa that she wants no more; the second message is not sent, and explain says why."""
+    lines = code_lines()
+    helpers = [line for line in lines if line.startswith(("demo()", "call()"))]
+    first = next(i for i, line in enumerate(lines) if "-X DELETE" in line)
+    last = next(i for i, line in enumerate(lines) if line == "sleep 2; whatsapp")
+    (tmp_path / "tidings-data").symlink_to(used_dir)
+
+    with RunningTidings(used_dir) as tidings:
+        script = "\n".join([*helpers, *lines[first : last + 1]]).replace("python3", sys.executable)
+        done = subprocess.run(
+            ["/bin/sh", "-c", script],
+            cwd=tmp_path,
+            env=clean_environment(),
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        accepted, _ = json.JSONDecoder().raw_decode(done.stdout[done.stdout.rindex('{"id":"ntf_') :])
+        headers = {"Authorization": f"Bearer {tidings.demo['api_key']}"}
+        where = tidings.demo["base_url"] + accepted["links"]["explain"]
+        told = wait_until(lambda: _suppressed(where, headers), "the outcome")
+
+    assert (
+        "its owner wants no more messages (opt_out; DAKATA, in Hausa, conversation conv_" in told["summary"]
+    )
+
+
+def _suppressed(url: str, headers: dict[str, str]) -> Any:
+    told = httpx.get(url, headers=headers).json()
+    return told if told["notification"]["status"] == "suppressed" else None
 
 
 def _received(sandbox_url: str) -> Any:

@@ -150,7 +150,7 @@ async def test_every_route_but_the_public_ones_asks_who_is_calling(world: HttpWo
     # Whoever has the link is let in: it was sent to them alone.
     public |= {"/u/{token}", "/p/{token}", "/c/{token}"}
     # The signature is the key.
-    public |= {"/hooks/{vendor}/{adapter}"}
+    public |= {"/hooks/{vendor}/{adapter}", "/t/o/{name}", "/t/c/{token}"}
 
     async with world.client() as client:
         for route in world.app.routes:

@@ -11,6 +11,7 @@ SERVICES = ("notification", "chan", "bff_backoffice")
 #: Tables of a service that have no tenant, each with the reason.
 WITHOUT_TENANT = {
     "chan.circuit_counts": "how often vendor accounts answered in the last minutes; for the worker role alone",
+    "chan.inbound_unmatched": "counts of messages that were nobody's; no tenant is known",
     "chan.webhook_inbound_dedup": "asked before the tenant of a callback is known; holds vendor ids only",
 }
 
@@ -41,6 +42,7 @@ READABLE_CONTENT = {
     "tidings_platform": {
         "chan.webhook_inbound": "callbacks of nobody yet; afterwards only of the tenant it acts for",
         "chan.webhook_inbound_events": "as above",
+        "chan.inbound_messages": "messages of nobody yet",
         "chan.channel_adapter_configs": "the platform's own rows",
         "notification.api_keys": "a caller's key is looked up before its tenant is known; hashes only",
         "notification.idempotency_keys": "the platform's own rows",

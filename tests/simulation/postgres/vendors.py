@@ -12,6 +12,7 @@ from tests.simulation.postgres.mortal import Fate
 from tests.simulation.seen import Call, Stamps
 from tests.support.clock import ManualClock
 from tidings.contracts.adapters import Adapter, Capabilities
+from tidings.contracts.callback_forms import Canonical
 from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused, TryLater
 from tidings.kernel.ids import IdKind, TenantId
 from tidings.router.channel_configs.store import StoredAccount
@@ -26,7 +27,7 @@ class Pending:
     at: datetime
     notification_id: str
     message_id: str
-    status: str
+    status: Canonical
     #: As the callback's event is called, once it has arrived; a repeated one shares it.
     event: list[str]
     tries: int = 0

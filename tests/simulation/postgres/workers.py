@@ -32,6 +32,7 @@ from tidings.router.executions.router import ExecutionRouter
 from tidings.router.ladder.decide import Ladder
 from tidings.router.policies.policies import Policies
 from tidings.router.prices.rates import Rates
+from tidings.router.status_map.meanings import Meanings
 from tidings.router.traffic.board import Traffic
 from tidings.router.vendors.accounts import Accounts
 from tidings.router.vendors.vendors import Vendors
@@ -81,6 +82,10 @@ class Gates:
             return said
         words = message(tenant_id, notification_id, channel, to=person.to)
         return ReadyStep(message=replace(words, metadata={"step": step}))
+
+
+async def _nobody_answers(*_: object) -> None:
+    """Its vendors take no answers."""
 
 
 class StampedRecorder(Recorder):
@@ -137,11 +142,25 @@ class MortalWorker(Process):
         )
         booking = Booking(accounts, self.traffic, rates=Rates(), clock=clock, luck=draw)
         recorder = StampedRecorder(
-            self.db, ladder=ladder, clock=clock, luck=draw, alarm=alarm, observer=observer
+            self.db,
+            ladder=ladder,
+            clock=clock,
+            luck=draw,
+            alarm=alarm,
+            note_sent=_nobody_answers,
+            observer=observer,
         )
         recorder.stamps = self._stamps = street.stamps
         recorder.noted = self.noted
-        caller = Caller(vendors, recorder, traffic=self.traffic, clock=clock, observer=observer)
+        caller = Caller(
+            vendors,
+            recorder,
+            traffic=self.traffic,
+            meanings=Meanings(db, clock=clock),
+            policies=policies,
+            clock=clock,
+            observer=observer,
+        )
         self.router = ExecutionRouter(
             planner,
             booking,

@@ -156,8 +156,8 @@ MUTATIONS: Final = (
     Mutation(
         "a vendor that refuses is asked again",
         "climb",
-        "if is_of_address(code) or not self._others(leg):",
-        "if is_of_address(code):",
+        "if is_of_person(outcome) or not self._others(leg):",
+        "if is_of_person(outcome):",
     ),
     Mutation(
         "a skipped step is not told",

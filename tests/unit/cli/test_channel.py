@@ -33,7 +33,7 @@ def test_list_and_show(api: PlayedApi, types: Types) -> None:
 
     assert listed.out == "email     active    smtp then http      Ac?[31mme <hello@acme.test>\n"
     assert "smtp: your own account" in shown.out
-    assert "chc_1  smtp    superseded  file://one  2026-11-15T12:00:00Z" in shown.out
+    assert "chc_1  smtp      superseded  file://one  2026-11-15T12:00:00Z" in shown.out
     assert json.loads(types("channel", "show", "email", "--json").out) == EMAIL
 
 
@@ -46,6 +46,7 @@ def test_set_changes_what_is_named_and_keeps_the_rest(api: PlayedApi, types: Typ
     )  # fmt: skip
 
     assert done.code == 0, done.err
+    assert "`tidings adapter check smtp`" in done.out
     _, headers, body = api.heard[-1]
     assert headers["if-match"] == '"v7"'
     assert body == {

@@ -51,6 +51,26 @@ def test_the_story_reads_from_top_to_bottom(types: Types, api: PlayedApi) -> Non
     ]
 
 
+def test_a_vendors_codes_can_be_looked_up(types: Types, api: PlayedApi) -> None:
+    """Each once; words of ours say themselves what they mean."""
+    refused = {"at": AT, "kind": "attempt", "vendor": "twilio", "status": "rejected_by_recipient"}
+    heard = {"at": AT, "kind": "receipt", "vendor": "ses", "status": "bounced", "reason": "5.1.1"}
+    happened = [
+        {**refused, "reason": "21610"},
+        {**refused, "reason": "21610"},
+        {**refused, "reason": "no_account"},
+        {**refused, "status": "accepted", "reason": "30003"},
+        heard,
+    ]
+    api.answers["GET /ntf_001/explain"] = (200, {**STORY, "timeline": happened})
+
+    assert types("explain", "ntf_001").out.splitlines()[-3:] == [
+        "What these codes mean, and how to change it",
+        "  tidings status-map show twilio 21610",
+        "  tidings status-map show ses 5.1.1",
+    ]
+
+
 def test_the_story_as_json_is_what_the_server_said(types: Types, api: PlayedApi) -> None:
     """Nothing is left out."""
     api.answers["GET /ntf_001/explain"] = (200, STORY)

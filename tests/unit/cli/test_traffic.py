@@ -28,6 +28,7 @@ ADAPTER: dict[str, Any] = {
     "channels": ["sms", "whatsapp"],
     "capabilities": {"html": True, "attachments": False, "receipts": None, "cancel": None},
     "handle": None,
+    "hook": "/hooks/http_acme/adcfg_1",
     "per_second": 50,
     "per_day": None,
     "prices": {"currency": "USD", "per_segment_micros": 7500, "by_prefix": {"+93": {"base_micros": 0}}},
@@ -125,12 +126,13 @@ def test_a_length_that_is_none(types: Types) -> None:
     assert "30s, 15m, 2h or 1d" in done.err
 
 
-def test_an_account_is_shown_with_all_that_matters(types: Types) -> None:
+def test_an_account_is_shown_with_all_that_matters(api: PlayedApi, types: Types) -> None:
     listed, shown = types("adapter", "list"), types("adapter", "show", "http_acme")
 
     assert listed.out == "http_acme             adcfg_1  tenant    OPEN       0.0075 USD a segment\n"
     assert "http: sms, whatsapp" in shown.out
-    assert "  can           html, receipts, cancel if its settings say so\n" in shown.out
+    assert "  can           html; receipts, cancel if its settings say so\n" in shown.out
+    assert f"  callbacks     {api.url}/hooks/http_acme/adcfg_1\n" in shown.out
     assert "a second      50" in shown.out
     assert "+93         0 USD a message" in shown.out
     assert "sms: 70 of 100, +93 now 60" in shown.out

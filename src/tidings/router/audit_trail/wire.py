@@ -8,7 +8,15 @@ from tidings.kernel.http.paging import PageQuery
 
 #: What the router's audit speaks of.
 EntityType: TypeAlias = Literal[
-    "adapter_config", "callback", "circuit_breaker", "fallback_policy", "profile", "vendor_weight"
+    "adapter_config",
+    "callback",
+    "circuit_breaker",
+    "conversation",
+    "fallback_policy",
+    "inbound_route",
+    "profile",
+    "status_map",
+    "vendor_weight",
 ]
 Word = Annotated[str, Meta(min_length=1, max_length=300)]
 

@@ -4,13 +4,15 @@ An event's id is the receipt's: told twice, because somebody died before it was 
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
 import msgspec
 
-from tidings.contracts.callback_forms import Canonical, Details
+from tidings.contracts.callback_forms import Canonical, Details, ReadEvent
 from tidings.kernel.db import Database, TenantTx
 from tidings.kernel.errors import DatabaseBusyError, DatabaseError, DatabaseUnavailableError
 from tidings.kernel.ids import InboundWebhookEventId, TenantId
@@ -18,10 +20,14 @@ from tidings.kernel.keys.ciphers import UnreadableError
 from tidings.kernel.keys.data_key import DataKey
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.logs import get_logger
+from tidings.router.adapters.callback_words import kept_code
+from tidings.router.adapters.registry import kind_of
 from tidings.router.callbacks import store
 from tidings.router.callbacks.model import Observer, Unobserved
 from tidings.router.callbacks.receipts import ApplyReceipts, Receipt
 from tidings.router.callbacks.store import Claimed, Found, Told
+from tidings.router.status_map import store as status_map
+from tidings.router.status_map.model import Meaning
 
 _log = get_logger("callbacks")
 #: What a code can say more about than the vendor's word does.
@@ -42,6 +48,33 @@ Correlated = tuple[Claimed, Found]
 def purpose(event_id: str) -> str:
     """What the details of an event are sealed for: in another row they do not open."""
     return f"event:{event_id}"
+
+
+def details_of(read: ReadEvent) -> Details | None:
+    """What is kept of an event beside its status; of one that means nothing its word too, so that it can be given a meaning."""
+    if read.status != "unknown":
+        return read.details
+    word = kept_code("_".join(read.word.lower().split()))
+    return msgspec.structs.replace(read.details or Details(), word=word)
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """An event on its way to its ladder."""
+
+    event: Claimed
+    receipt: Receipt
+    #: The vendor's word, where that alone means nothing.
+    word: str | None
+
+    @property
+    def codes(self) -> list[tuple[str, str]]:
+        """What its meaning is looked up by, the more telling first."""
+        if self.receipt.status not in _FAILURES:
+            return []
+        return [
+            (self.event.vendor, code) for code in (self.receipt.provider_code, self.word) if code is not None
+        ]
 
 
 class Applier:
@@ -70,9 +103,9 @@ class Applier:
         if not events:
             return set()
         receipts = await self._receipts(events)
-        by_tenant: dict[TenantId, list[tuple[Claimed, Receipt]]] = {}
-        for (event, found), receipt in zip(events, receipts, strict=True):
-            by_tenant.setdefault(found.tenant_id, []).append((event, receipt))
+        by_tenant: dict[TenantId, list[_Said]] = {}
+        for (_, found), said in zip(events, receipts, strict=True):
+            by_tenant.setdefault(found.tenant_id, []).append(said)
         # All of them to their end, whatever becomes of one: the events are ours for as long as this runs.
         until = asyncio.get_running_loop().time() + _ALL_PATIENCE
         results = await asyncio.gather(
@@ -87,21 +120,23 @@ class Applier:
         return failed
 
     async def _tell(
-        self, tenant_id: TenantId, told: Sequence[tuple[Claimed, Receipt]], now: datetime, until: float
+        self, tenant_id: TenantId, told: Sequence[_Said], now: datetime, until: float
     ) -> set[InboundWebhookEventId]:
         async with self._turns:
             if asyncio.get_running_loop().time() > until:
-                return {event.id for event, _ in told}
+                return {said.event.id for said in told}
             return await self._tell_some(tenant_id, told, now)
 
     async def _tell_some(
-        self, tenant_id: TenantId, told: Sequence[tuple[Claimed, Receipt]], now: datetime
+        self, tenant_id: TenantId, told: Sequence[_Said], now: datetime
     ) -> set[InboundWebhookEventId]:
         """All of them in one transaction; where that fails the one that is to blame is found by halving."""
         try:
             async with asyncio.timeout(_PATIENCE), self._db.tenant(tenant_id) as tx:
-                receipts = await self._meant(tx, told)
+                meanings = await self._meanings(tx, told)
+                receipts = [_read_as(one.receipt, [meanings.get(code) for code in one.codes]) for one in told]
                 applied = await self._apply(tx, receipts, now=now)
+                await self._count_unknown(tx, told, meanings, fresh=applied.fresh, now=now)
         except DatabaseUnavailableError:
             raise
         except Exception as error:  # noqa: BLE001  # one tenant's trouble must not hold up the others
@@ -109,7 +144,7 @@ class Applier:
             nobodys = isinstance(error, DatabaseBusyError | TimeoutError)
             if nobodys or len(told) == 1:
                 self._note(tenant_id, len(told), error)
-                return {event.id for event, _ in told}
+                return {said.event.id for said in told}
             middle = len(told) // 2
             before = await self._tell_some(tenant_id, told[:middle], now)
             return before | await self._tell_some(tenant_id, told[middle:], now)
@@ -128,26 +163,31 @@ class Applier:
             exc_info=ours,
         )
 
-    async def _meant(self, tx: TenantTx, told: Sequence[tuple[Claimed, Receipt]]) -> list[Receipt]:
-        """The receipts with what the vendors' codes mean for this tenant."""
-        codes = {
-            (event.vendor, receipt.provider_code)
-            for event, receipt in told
-            if receipt.provider_code is not None and receipt.status in _FAILURES
-        }
-        if not codes:
-            return [receipt for _, receipt in told]
-        meanings = await store.find_meanings(tx, sorted(codes))
-        meant: list[Receipt] = []
-        for event, receipt in told:
-            meaning = meanings.get((event.vendor, receipt.provider_code or ""))
-            if meaning is not None and receipt.status in _FAILURES:
-                status, reason = meaning
-                receipt = msgspec.structs.replace(receipt, status=status, reason=reason)  # noqa: PLW2901
-            meant.append(receipt)
-        return meant
+    async def _meanings(self, tx: TenantTx, told: Sequence[_Said]) -> Mapping[tuple[str, str], Meaning]:
+        """What the vendors' codes, or else their words, mean for this tenant."""
+        codes = {code for said in told for code in said.codes}
+        return await status_map.find_meanings(tx, sorted(codes)) if codes else {}
 
-    async def _receipts(self, events: Sequence[Correlated]) -> list[Receipt]:
+    async def _count_unknown(
+        self,
+        tx: TenantTx,
+        told: Sequence[_Said],
+        meanings: Mapping[tuple[str, str], Meaning],
+        *,
+        fresh: frozenset[str],
+        now: datetime,
+    ) -> None:
+        """Codes, or else words, that nobody has given a meaning; each event once, however often it is told."""
+        counts = Counter(
+            said.codes[0]
+            for said in told
+            if said.receipt.id in fresh and said.codes and not any(code in meanings for code in said.codes)
+        )
+        if counts:
+            adapters = {vendor: kind.name for vendor, _ in counts if (kind := kind_of(vendor)) is not None}
+            await status_map.note_unknown(tx, counts, adapters=adapters, now=now)
+
+    async def _receipts(self, events: Sequence[Correlated]) -> list[_Said]:
         async with self._db.platform() as tx:
             told = await store.load_details(tx, [event for event, _ in events])
             sealed = any(one.payload is not None for one in told.values())
@@ -156,7 +196,16 @@ class Applier:
         return [_receipt(event, found, told.get(event.id, nothing), key) for event, found in events]
 
 
-def _receipt(event: Claimed, found: Found, told: Told, key: DataKey | None) -> Receipt:
+def _read_as(receipt: Receipt, meanings: Sequence[Meaning | None]) -> Receipt:
+    meaning = next((one for one in meanings if one is not None), None)
+    if meaning is None:
+        return receipt
+    return msgspec.structs.replace(
+        receipt, status=meaning.canonical, reason=meaning.reason, effect=meaning.effect
+    )
+
+
+def _receipt(event: Claimed, found: Found, told: Told, key: DataKey | None) -> _Said:
     details = Details()
     if told.payload is not None and key is not None:
         try:
@@ -164,15 +213,19 @@ def _receipt(event: Claimed, found: Found, told: Told, key: DataKey | None) -> R
         except (UnreadableError, msgspec.DecodeError):
             # The status is what counts; a code that can't be read must not hold it up.
             _log.error("callback_details_unreadable", event_id=event.id)
-    return Receipt(
+    word = details.word if event.status == "unknown" else None
+    receipt = Receipt(
         id=event.id,
         attempt_id=found.attempt_id,
         execution_id=found.execution_id,
         attempt_started_at=found.started_at,
         status=event.status,
         occurred_at=told.occurred_at,
-        provider_code=details.code,
+        # What an unknown event is found by when it gets a meaning.
+        provider_code=details.code or word,
         reason=details.reason,
         cost_micros=details.cost.micros if details.cost is not None else None,
         cost_currency=details.cost.currency if details.cost is not None else None,
+        effect=details.effect,
     )
+    return _Said(event=event, receipt=receipt, word=word)

@@ -16,7 +16,7 @@ from tidings.kernel.refusals import NotFoundError, UnauthenticatedError, Unavail
 
 
 class NoHookError(NotFoundError):
-    """Nothing listens here; check the vendor's name, the account's id, and that its settings have callback_secret."""
+    """Nothing listens here; check the vendor's name and the account's id, and whether its settings have what proves callbacks."""
 
     code = "no_hook"
 

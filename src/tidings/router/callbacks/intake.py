@@ -4,11 +4,12 @@ Whoever waits is bounded by number and by bytes: beyond that vendors are told to
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Final, Protocol
+from typing import Final
 
 import msgspec
 
@@ -23,12 +24,13 @@ from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.logs import get_logger
 from tidings.kernel.refusals import TooBusyError
 from tidings.router.callbacks import raw_bodies, store
-from tidings.router.callbacks.apply import purpose
+from tidings.router.callbacks.apply import details_of, purpose
 from tidings.router.callbacks.bell import Bell
 from tidings.router.callbacks.errors import HookUnavailableError
 from tidings.router.callbacks.model import Observer, Unobserved
 from tidings.router.callbacks.portions import portions
 from tidings.router.callbacks.store import NewEvent, NewRequest, RequestStatus
+from tidings.router.callbacks.wrote import InboundKeeper
 from tidings.router.executions.model import moment
 
 _log = get_logger("callbacks")
@@ -66,23 +68,6 @@ class Taken:
     repeated: int
 
 
-class KeepInbound(Protocol):
-    """Keeps what people wrote, in the transaction that keeps the requests which told it."""
-
-    async def __call__(
-        self,
-        tx: PlatformTx,
-        vendor: str,
-        told: Sequence[tuple[InboundWebhookId, str, ReadInbound]],
-        /,
-        *,
-        key: DataKey,
-        now: datetime,
-    ) -> Mapping[InboundWebhookId, int]:
-        """Each with its request and the account's id; how many of each request were new."""
-        ...
-
-
 class Intake:
     """The way in; one per process."""
 
@@ -94,7 +79,7 @@ class Intake:
         keyring: Keyring,
         clock: Clock,
         bell: Bell,
-        keep_inbound: KeepInbound | None = None,
+        wrote: InboundKeeper,
         observer: Observer | None = None,
         most_waiting: int = 2000,
         most_bytes_waiting: int = _MOST_BYTES_WAITING,
@@ -105,7 +90,7 @@ class Intake:
         self._keyring = keyring
         self._clock = clock
         self._bell = bell
-        self._keep_inbound = keep_inbound
+        self._wrote = wrote
         self._observer = observer or Unobserved()
         self._most_bytes = most_bytes_waiting
         self._put_seconds = put_seconds
@@ -141,6 +126,8 @@ class Intake:
             self._observer.received(vendor, sum(t.accepted for t in taken), sum(t.repeated for t in taken))
             if any(t.accepted for t in taken):
                 self._bell.ring()
+            if any(request.inbound for request in some):
+                self._wrote.ring()
         return results
 
     async def _keep(self, vendor: str, given: Sequence[Incoming]) -> list[Taken]:
@@ -167,25 +154,36 @@ class Intake:
                 )
                 if taken and not self._bell.attended:
                     await store.announce(tx)
-                wrote = [
-                    (one, request.account_id, read)
-                    for one, request in zip(ids, given, strict=True)
-                    for read in request.inbound
-                ]
-                heard: Mapping[InboundWebhookId, int] = {}
-                if wrote and self._keep_inbound is not None:
-                    heard = await self._keep_inbound(tx, vendor, wrote, key=key, now=now)
+                wrote = [(place, read) for place, request in enumerate(given) for read in request.inbound]
+                heard = Counter(await self._keep_wrote(tx, vendor, given, wrote, key=key, now=now))
                 await kept
             finally:
                 if not kept.done():
                     kept.cancel()
                     with suppress(asyncio.CancelledError, BlobError):
                         await kept
-        fresh = [taken.get(one, 0) + heard.get(one, 0) for one in ids]
+        fresh = [taken.get(one, 0) + heard[place] for place, one in enumerate(ids)]
         return [
             Taken(accepted=new, repeated=len(request.events) + len(request.inbound) - new)
             for new, request in zip(fresh, given, strict=True)
         ]
+
+    async def _keep_wrote(
+        self,
+        tx: PlatformTx,
+        vendor: str,
+        given: Sequence[Incoming],
+        wrote: Sequence[tuple[int, ReadInbound]],
+        *,
+        key: DataKey,
+        now: datetime,
+    ) -> list[int]:
+        """What people wrote, each with the place of its request; the places of those that are new."""
+        if not wrote:
+            return []
+        told = [(given[place].account_id, read) for place, read in wrote]
+        fresh = await self._wrote.keep(tx, vendor, told, key=key, now=now)
+        return [place for (place, _), new in zip(wrote, fresh, strict=True) if new]
 
     async def _put(self, packed: Sequence[raw_bodies.Packed]) -> None:
         try:
@@ -211,11 +209,24 @@ def _event(
     request_id: InboundWebhookId, account_id: str, read: ReadEvent, key: DataKey, now: datetime
 ) -> NewEvent:
     event_id = INBOUND_WEBHOOK_EVENT.new(now)
-    details = read.details
+    read = _writable(read)
+    details = details_of(read)
     return NewEvent(
         id=event_id,
         request_id=request_id,
         account_id=account_id,
         read=read,
         payload=None if details is None else key.seal(_encode(details), purpose(event_id)),
+    )
+
+
+def _writable(read: ReadEvent) -> ReadEvent:
+    """Without a letter that the database takes in no text: the vendor must not tell it for ever, nor others share its fate."""
+    if "\x00" not in f"{read.vendor_message_id}{read.word}{read.discriminator}":
+        return read
+    return replace(
+        read,
+        vendor_message_id=read.vendor_message_id.replace("\x00", ""),
+        word=read.word.replace("\x00", ""),
+        discriminator=read.discriminator.replace("\x00", ""),
     )

@@ -1,6 +1,6 @@
 """The only Python here that runs SQL on callbacks."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, TypeAlias
@@ -220,19 +220,6 @@ async def load_details(tx: PlatformTx, events: Sequence[Claimed]) -> dict[str, T
     return {
         row["id"]: Told(occurred_at=row["occurred_at"], payload=row["payload_ciphertext"]) for row in rows
     }
-
-
-async def find_meanings(
-    tx: TenantTx, codes: Sequence[tuple[str, str]]
-) -> Mapping[tuple[str, str], tuple[Canonical, str]]:
-    """Vendor and code → what that means, and why; those alone that somebody has said something about."""
-    rows = await tx.fetch(
-        QUERIES.find_meanings,
-        tenant_id=tx.tenant_id,
-        vendors=[vendor for vendor, _ in codes],
-        codes=[code for _, code in codes],
-    )
-    return {(row["vendor"], row["code"]): (row["canonical"], row["reason"]) for row in rows}
 
 
 async def mark_applied(tx: WorkerTx, events: Sequence[tuple[Claimed, Found]], *, now: datetime) -> int:

@@ -103,16 +103,6 @@ CROSS JOIN LATERAL (
     OFFSET 0
 ) AS event;
 
--- name: find_meanings
--- What a vendor's codes mean: the tenant's own reading before everybody's, a vendor's own name before that of its kind.
-SELECT DISTINCT ON (wanted.vendor, wanted.code) wanted.vendor, wanted.code, known.canonical, known.reason
-FROM unnest(:vendors::text[], :codes::text[]) AS wanted (vendor, code)
-JOIN chan.adapter_status_map AS known
-  ON known.provider_code = wanted.code
- AND (known.adapter = wanted.vendor OR starts_with(wanted.vendor, known.adapter || '_'))
- AND (known.tenant_id IS NULL OR known.tenant_id = :tenant_id)
-ORDER BY wanted.vendor, wanted.code, length(known.adapter) DESC, known.tenant_id NULLS LAST;
-
 -- name: mark_applied
 -- Handed over: the tenant may read its events from now on. What they said stands with the attempt, and is removed here.
 UPDATE chan.webhook_inbound_events AS event

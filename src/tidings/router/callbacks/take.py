@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NoReturn
 
 from tidings.contracts.callback_forms import (
     MOST_BYTES,
@@ -84,9 +84,7 @@ class HookDesk:
             raise NoHookError
         if call.method == "GET":
             return await self._challenged(hook, request)
-        refusal = await self._refusal(hook, request)
-        if refusal is not None:
-            await self._refuse(hook, request, refusal)
+        hook = await self._proven(hook, request)
         if isinstance(hook.form, Challenges):
             asked = await hook.form.challenge(request, hook.keys)
             if isinstance(asked, Refusal):
@@ -125,14 +123,17 @@ class HookDesk:
             raise NoHookError
         return found
 
-    async def _refusal(self, hook: Hook, request: RawCallback) -> Refusal | None:
-        """Why the request is not the vendor's; the secret may have been changed a moment ago."""
+    async def _proven(self, hook: Hook, request: RawCallback) -> Hook:
+        """The hook whose vendor sent the request; its keys may have been changed a moment ago."""
         found = await hook.form.verify(request, hook.keys)
         if isinstance(found, Refusal) and found.code == "mismatch":
             fresh = await self._hooks.afresh(hook)
             if fresh is not None:
-                found = await fresh.form.verify(request, fresh.keys)
-        return found if isinstance(found, Refusal) else None
+                hook = fresh
+                found = await hook.form.verify(request, hook.keys)
+        if isinstance(found, Refusal):
+            await self._refuse(hook, request, found)
+        return hook
 
     async def _reading(self, hook: Hook, request: RawCallback) -> Reading:
         try:
@@ -142,7 +143,7 @@ class HookDesk:
             await self._keep_refused(hook, request.body, signed=True, status="dlq", code="unreadable")
             raise
 
-    async def _refuse(self, hook: Hook, request: RawCallback, refusal: Refusal) -> None:
+    async def _refuse(self, hook: Hook, request: RawCallback, refusal: Refusal) -> NoReturn:
         await self._keep_refused(hook, request.body, signed=False, status="rejected", code=refusal.code)
         raise BadSignatureError(refusal.remedy)
 

@@ -2,19 +2,27 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 
 from msgspec.structs import replace
 
+from tidings.contracts.messages import Outcome
+from tidings.contracts.words import UseCase
 from tidings.kernel.clock import Clock
+from tidings.kernel.errors import DatabaseError
 from tidings.kernel.ids import TenantId
+from tidings.router.executions.answerable import can_be_answered, turns_of
 from tidings.router.executions.call_off import call_off
 from tidings.router.executions.model import Booked, Called, Note, Observer
 from tidings.router.executions.record import Recorder
 from tidings.router.ladder.climb import told_as
 from tidings.router.ladder.model import Answered, NotCalled
+from tidings.router.policies.model import Policy
+from tidings.router.policies.policies import Policies
+from tidings.router.status_map.meanings import Meanings, code_of, translate
 from tidings.router.traffic.board import Traffic
-from tidings.router.vendors.vendors import Vendors
+from tidings.router.vendors.vendors import Sent, Vendors
 
 
 class Caller:
@@ -26,12 +34,16 @@ class Caller:
         recorder: Recorder,
         *,
         traffic: Traffic,
+        meanings: Meanings,
+        policies: Policies,
         clock: Clock,
         observer: Observer,
     ) -> None:
         self.recorder = recorder
         self._vendors = vendors
         self._traffic = traffic
+        self._meanings = meanings
+        self._policies = policies
         self._clock = clock
         self._observer = observer
 
@@ -86,7 +98,8 @@ class Caller:
         started = self._clock.monotonic()
         sent = await self._vendors.send(tenant_id, first.vendor, messages, within=first.within)
         took = self._clock.monotonic() - started
-        for place, outcome in zip(going, sent.outcomes, strict=True):
+        outcomes = await self._meant(tenant_id, sent)
+        for place, outcome in zip(going, outcomes, strict=True):
             call = calls[place][1]
             answers[place] = Answered(
                 step=call.step,
@@ -97,11 +110,22 @@ class Caller:
                 account=sent.account_id,
             )
         if sent.account_id is not None:
-            told = zip((message.to for message in messages), sent.outcomes, strict=True)
+            told = zip((message.to for message in messages), outcomes, strict=True)
             self._traffic.observe_set(sent.account_id, told, seconds=took)
-        for status, count in Counter(told_as(outcome)[0] for outcome in sent.outcomes).items():
+        for status, count in Counter(told_as(outcome)[0] for outcome in outcomes).items():
             self._observer.called(sent.vendor, status, count, took)
         return answers
+
+    async def _meant(self, tenant_id: TenantId, sent: Sent) -> Sequence[Outcome]:
+        """The answers as the status map reads their codes."""
+        codes = [code_of(outcome) for outcome in sent.outcomes]
+        if not any(codes):
+            return sent.outcomes
+        known = await self._meanings.known(tenant_id)
+        return [
+            outcome if code is None else translate(outcome, known.of(sent.vendor, code))
+            for outcome, code in zip(sent.outcomes, codes, strict=True)
+        ]
 
     async def _record(
         self,
@@ -110,8 +134,17 @@ class Caller:
         ladders: Sequence[Called],
         answers: Sequence[Sequence[Answered | NotCalled]],
     ) -> None:
+        policies: Mapping[UseCase, Policy] = {}
+        if any(can_be_answered(answer) for answered in answers for answer in answered):
+            # Who can't be asked just now leaves conversations their usual length: what was learned has to be written.
+            with suppress(DatabaseError):
+                policies = await self._policies.of(tenant_id)
         notes = [
-            replace(self.recorder.after(ladder.live, answered), currency=_currency(ladder))
+            replace(
+                self.recorder.after(ladder.live, answered),
+                currency=_currency(ladder),
+                answerable=turns_of(ladder, answered, policies),
+            )
             for ladder, answered in zip(ladders, answers, strict=True)
         ]
         written = await self.recorder.record(tenant_id, worker, notes)

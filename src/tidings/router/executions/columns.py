@@ -112,6 +112,7 @@ def _told(past: Past) -> AttemptTold:
         vendor=past.vendor,
         reason=past.reason,
         provider_message_id=past.provider_message_id,
+        effect=past.effect,
     )
 
 

@@ -11,6 +11,7 @@ from tidings.contracts.messages import OutboundMessage
 from tidings.contracts.words import Priority
 from tidings.kernel.clock import Clock
 from tidings.kernel.ids import IdKind, NotificationId, RecipientId, TenantId, time_of
+from tidings.router.conversations.sent import SentTurn
 from tidings.router.ladder.model import Calling, Happened, Position, Turn
 
 ExecutionId = NewType("ExecutionId", str)
@@ -46,6 +47,8 @@ class Note(msgspec.Struct, frozen=True, kw_only=True):
     #: It stays in our hands: its calls are about to be made.
     keep: bool = False
     currency: str | None = None
+    #: Messages that were taken and can be answered.
+    answerable: tuple[SentTurn, ...] = ()
 
 
 class Booked(msgspec.Struct, frozen=True, kw_only=True):

@@ -3,19 +3,21 @@
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from msgspec.structs import replace
 
 from tidings.contracts.delivery import DeliveryResult
 from tidings.kernel.clock import Clock
-from tidings.kernel.db import Database
+from tidings.kernel.db import Database, TenantTx
 from tidings.kernel.errors import DatabaseBusyError, DatabaseError, DatabaseUnavailableError
 from tidings.kernel.ids import TenantId
 from tidings.kernel.jobs import Pauses
 from tidings.kernel.logs import get_logger
+from tidings.router.conversations.sent import SentTurn
 from tidings.router.executions import news, store
 from tidings.router.executions.alarm import Alarm
+from tidings.router.executions.bill import spent_in
 from tidings.router.executions.columns import columns_of
 from tidings.router.executions.learning import observations_of
 from tidings.router.executions.model import ExecutionId, Live, Note, Observer, moment
@@ -31,6 +33,7 @@ from tidings.router.ladder.model import (
     WorkerDied,
 )
 from tidings.router.profiles.store import learn
+from tidings.router.spend import add as spend
 
 T = TypeVar("T")
 
@@ -39,6 +42,10 @@ _log = get_logger("executions")
 _LOOK_AGAIN = timedelta(seconds=5)
 #: Receipts that come while we write make us read and decide anew; so often at most before others get a go at it.
 _MOST_NEWS = 20
+
+
+#: Hears of messages that were taken and can be answered, in the transaction that writes it.
+NoteSent: TypeAlias = Callable[[TenantTx, Sequence[SentTurn], datetime], Awaitable[None]]
 
 
 class Recorder:
@@ -53,15 +60,19 @@ class Recorder:
         luck: Callable[[], float],
         alarm: Alarm,
         observer: Observer,
+        note_sent: NoteSent,
+        stripe: int = 0,
         patience: timedelta = timedelta(minutes=10),
     ) -> None:
-        """`patience`: how long an answer that was learned is kept while the database is away."""
+        """`note_sent` hears of messages that people can answer. `stripe`: which of the counts of a day this worker adds to. `patience`: how long an answer that was learned is kept while the database is away."""
         self.db = db
         self._ladder = ladder
         self._clock = clock
         self._luck = luck
         self._alarm = alarm
         self._observer = observer
+        self._note_sent = note_sent
+        self._stripe = stripe
         self._patience = patience.total_seconds()
 
     def after(self, live: Live, happened: Sequence[Happened] = ()) -> Note:
@@ -85,7 +96,9 @@ class Recorder:
             needless=then.needless,
             learned=(*first.learned, *then.learned),
         )
-        return Note(live=note.live, turn=turn, happened=(*note.happened, *happened))
+        return Note(
+            live=note.live, turn=turn, happened=(*note.happened, *happened), answerable=note.answerable
+        )
 
     async def record(
         self, tenant_id: TenantId, worker: str, notes: Sequence[Note]
@@ -151,7 +164,7 @@ class Recorder:
                 continue
             # The news first: they were there before we wrote.
             again = self.after(live, (*heard, *before.happened))
-            found.append(replace(again, currency=before.currency))
+            found.append(replace(again, currency=before.currency, answerable=before.answerable))
         gone = len(missed) - len(found) - len(marked)
         if gone:
             self._observer.lost(gone)
@@ -171,9 +184,14 @@ class Recorder:
                     await store.note_clock_events(
                         tx, given_up, status="timed_out", reason=NOT_IN_TIME, now=now
                     )
-                learned = observations_of([note for note in notes if note.live.id in kept], now=now)
+                done = [note for note in notes if note.live.id in kept]
+                learned = observations_of(done, now=now)
                 if learned:
                     await learn(tx, learned, now=now)
+                if turns := [turn for note in done for turn in note.answerable]:
+                    await self._note_sent(tx, turns, now)
+                # Last: whoever adds to the same day at the same time waits for our commit.
+                await spend.add(tx, spent_in(done), stripe=self._stripe)
                 return kept
 
         # A commit whose answer was lost may have been one: then the fence lets nothing pass twice.

@@ -6,6 +6,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from tidings.contracts.callback_forms import Effect
 from tidings.contracts.delivery import DeliveryResult, Evidence, SkipStep
 from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater, Unlearned
 from tidings.kernel.ids import time_of
@@ -54,6 +55,7 @@ _LOST: Final = frozenset(
 )
 #: Of these the person's side is the cause: another vendor of the channel would hear the same.
 _OF_PERSON: Final = frozenset({"rejected_by_recipient", "bounced"})
+_OF_ADDRESS: Final = frozenset({"invalid_address", "hard_bounce"})
 
 #: What is kept of all that was heard: the heavier. All receipts are heard again in every turn, in whatever order they came.
 _WEIGHT: Final[dict[str, int]] = {
@@ -147,7 +149,13 @@ class Climb:
         status, reason = told_as(outcome)
         message_id = outcome.provider_message_id if isinstance(outcome, Accepted) else None
         self._called(
-            leg, call, status, reason, cost=call.reserved if maybe_taken else 0, message_id=message_id
+            leg,
+            call,
+            status,
+            reason,
+            cost=call.reserved if maybe_taken else 0,
+            message_id=message_id,
+            effect=outcome.effect if isinstance(outcome, Refused) else None,
         )
         leg = replace(leg, calling=None)
         self._legs[leg.step] = leg
@@ -158,8 +166,12 @@ class Climb:
                     self._reached(leg.step, "accepted")
                 else:
                     self._legs[leg.step] = replace(leg, awaiting=call.id)
-            case Refused(code=code, permanent=True):
-                if is_of_address(code) or not self._others(leg):
+            case Refused(permanent=True):
+                if outcome.status == "rejected_by_recipient":
+                    self._learned.append(
+                        Learned(channel=self._step(leg).channel, delivered=False, never=True)
+                    )
+                if is_of_person(outcome) or not self._others(leg):
                     self._leave(leg)
                 else:
                     self._repeat(leg, at=self._now)
@@ -188,6 +200,7 @@ class Climb:
         *,
         cost: int,
         message_id: str | None = None,
+        effect: Effect | None = None,
     ) -> None:
         self._settle(call, cost=cost)
         self._note(
@@ -204,6 +217,7 @@ class Climb:
                 provider_message_id=message_id,
                 cost=cost,
                 why=call.why,
+                effect=effect,
             )
         )
 
@@ -440,6 +454,8 @@ class Climb:
             past.channel
             for past in self._past
             if (past.status == "failed_perm" and is_of_address(past.reason or ""))
+            or past.status == "rejected_by_recipient"
+            or past.effect in _OF_ADDRESS
             or past.receipt in _OF_PERSON
         }
 
@@ -456,6 +472,15 @@ class Climb:
         return self._patience.pause(max(leg.tries, 1), luck=self._luck)
 
 
+def is_of_person(refused: Refused) -> bool:
+    """Whether another vendor would hear the same: it is the address, or whoever has it, and not the vendor."""
+    return (
+        is_of_address(refused.code)
+        or refused.status == "rejected_by_recipient"
+        or refused.effect in _OF_ADDRESS
+    )
+
+
 def is_of_address(code: str) -> bool:
     """Whether a refusal is about the address itself (RFC 3463, 5.1.x)."""
     return code.startswith("5.1.") or code == "5.1"
@@ -466,8 +491,8 @@ def told_as(outcome: Outcome) -> tuple[str, str | None]:
     match outcome:
         case Accepted():
             return "accepted", None
-        case Refused(code=code, permanent=True):
-            return ("failed_perm" if is_of_address(code) else "rejected_by_provider"), code
+        case Refused(code=code, permanent=True, status=status):
+            return status or ("failed_perm" if is_of_address(code) else "rejected_by_provider"), code
         case Refused(code=code) | TryLater(code=code):
             return "failed_temp", code
         case Unlearned():

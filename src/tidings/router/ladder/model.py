@@ -6,6 +6,7 @@ from typing import Final, Literal, NewType, TypeAlias
 
 import msgspec
 
+from tidings.contracts.callback_forms import Effect
 from tidings.contracts.delivery import DeliveryResult, Evidence, SkipStep, WaitStep
 from tidings.contracts.messages import Outcome
 from tidings.contracts.moments import Moment
@@ -80,6 +81,8 @@ class Past(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     receipt: str | None = None
     #: Why this vendor, where there was a choice.
     why: str | None = None
+    #: What the vendor's refusal means for the address.
+    effect: Effect | None = None
 
 
 class Calling(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -111,6 +111,6 @@ class Fares:
         return until if at < until else None
 
     def _may_tell(self, vendor: str) -> bool:
-        """Whether receipts may come. Accounts over HTTP say so themselves: in doubt, one waits for them."""
+        """Whether receipts may come. Where an account's settings say so: in doubt, one waits for them."""
         kind = self._adapters.find(vendor)
-        return kind is None or kind.name == "http" or kind.capabilities.receipts
+        return kind is None or "receipts" in kind.by_settings or kind.capabilities.receipts

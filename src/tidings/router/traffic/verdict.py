@@ -5,8 +5,21 @@ from typing import Final
 from tidings.contracts.adapters import OUR_CODES
 from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater
 
-#: Codes of vendors that did not take our credentials: HTTP, SMTP, and SMTP's enhanced ones (RFC 4954, 6).
-NOT_LET_IN: Final = frozenset({"401", "403", "530", "535", "5.7.0", "5.7.8", "5.7.9"})
+#: Codes of vendors that did not take our credentials: HTTP, SMTP, SMTP's enhanced ones (RFC 4954, 6), SMPP.
+NOT_LET_IN: Final = frozenset(
+    {
+        "401",
+        "403",
+        "530",
+        "535",
+        "5.7.0",
+        "5.7.8",
+        "5.7.9",
+        "ESME_RINVPASWD",
+        "ESME_RINVSYSID",
+        "ESME_RBINDFAIL",
+    }
+)
 #: SMTP's words about one mailbox (RFC 3463): the next one may well be taken.
 _ONE_MAILBOX: Final = ("4.1.", "4.2.", "450")
 
@@ -20,4 +33,7 @@ def is_failure(outcome: Outcome) -> bool | None:
         return False
     if isinstance(outcome, TryLater):
         return None if outcome.code in OUR_CODES or outcome.code.startswith(_ONE_MAILBOX) else True
-    return outcome.code in NOT_LET_IN if isinstance(outcome, Refused) else True
+    if isinstance(outcome, Refused):
+        # Telegram says 403 for somebody who has blocked the bot.
+        return outcome.code in NOT_LET_IN and outcome.status != "rejected_by_recipient"
+    return True

@@ -7,12 +7,15 @@ under way through the one before it ends there.
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
+from typing import TypeAlias
 
 from tidings.contracts.adapters import Adapter
+from tidings.contracts.callback_forms import Reading
 from tidings.kernel.clock import Clock
 from tidings.kernel.errors import BadValueError, NotConfiguredError, TidingsError
 from tidings.kernel.ids import TenantId
@@ -21,7 +24,8 @@ from tidings.kernel.refusals import InvalidError
 from tidings.kernel.secrets import SecretNotFoundError, SecretResolver, SecretStoreError
 from tidings.router.adapters.dkim import FindSigners
 from tidings.router.adapters.egress import Guard, anywhere, public_only
-from tidings.router.adapters.registry import ReadAccount, Surroundings, read_account
+from tidings.router.adapters.kind import Surroundings, nobody_hears
+from tidings.router.adapters.registry import ReadAccount, read_account
 from tidings.router.channel_configs.store import StoredAccount
 
 #: Seconds that vendors get for the end of their connections when we end.
@@ -30,6 +34,10 @@ _GOODBYE = 0.5
 _NO_SECRET = "account_secret"  # noqa: S105
 
 _log = get_logger("vendors")
+
+
+#: Takes what a vendor says by itself to whoever has this account; it is durable when this returns.
+HearAccount: TypeAlias = Callable[[StoredAccount, Reading], Awaitable[None]]
 
 
 class UnusableError(TidingsError):
@@ -76,11 +84,13 @@ class OpenAdapters:
         clock: Clock,
         tenant_guard: Guard = public_only,
         find_signers: FindSigners | None = None,
+        hear: HearAccount | None = None,
         most: int = 500,
         try_again: timedelta = timedelta(seconds=1),
         max_age: timedelta = timedelta(seconds=30),
     ) -> None:
-        """`tenant_guard` says where tenants' own accounts may lead; the platform's may lead anywhere.
+        """`tenant_guard` says where tenants' own accounts may lead; the platform's may lead anywhere. `hear` is told what
+        vendors say by themselves, and to whose account.
 
         A secret is read again after `max_age`; no send begins with one that was read more than twice that ago.
         """
@@ -88,6 +98,7 @@ class OpenAdapters:
         self._clock = clock
         self._tenant_guard = tenant_guard
         self._find_signers = find_signers
+        self._hear = hear
         self._most = most
         self._try_again = try_again.total_seconds()
         self._max_age = max_age.total_seconds()
@@ -120,7 +131,8 @@ class OpenAdapters:
     @asynccontextmanager
     async def apart(self, account: StoredAccount, tenant_id: TenantId) -> AsyncIterator[Adapter]:
         """An adapter of its own, closed in the end: for an account that is not, or not yet, what is stored."""
-        _, adapter = await self._make(account, tenant_id)
+        read = await self._read(account, tenant_id)
+        adapter = self._opened(account, read, apart=True)
         try:
             yield adapter
         finally:
@@ -213,9 +225,13 @@ class OpenAdapters:
         read = await self._read(account, tenant_id)
         return read, self._opened(account, read)
 
-    def _opened(self, account: StoredAccount, read: ReadAccount) -> Adapter:
-        guard = anywhere if account.platform else self._tenant_guard
-        around = Surroundings(clock=self._clock, guard=guard, find_signers=self._find_signers)
+    def _opened(self, account: StoredAccount, read: ReadAccount, *, apart: bool = False) -> Adapter:
+        around = Surroundings(
+            clock=self._clock,
+            guard=anywhere if account.platform else self._tenant_guard,
+            find_signers=self._find_signers,
+            hear=nobody_hears if apart or self._hear is None else partial(self._hear, account),
+        )
         with _usable(account):
             return read.open(around)
 

@@ -43,7 +43,9 @@ from tidings.router.callbacks.jobs import CallbackJob, CallbackSettings
 from tidings.router.callbacks.receipts import ApplyReceipts
 from tidings.router.callbacks.routes import routers
 from tidings.router.callbacks.take import HookDesk
+from tidings.router.callbacks.wrote import InboundKeeper
 from tidings.router.channel_configs.configure import AdapterConfigs
+from tidings.router.conversations.bell import Bell as ConversationBell
 from tidings.router.executions import receipts
 from tidings.router.executions.model import EXECUTION
 from tidings.router.ladder.model import ATTEMPT
@@ -165,6 +167,7 @@ class CallbackWorld:
             keyring=self.keyring,
             clock=self.clock,
             bell=self.bell,
+            wrote=InboundKeeper(ConversationBell()),
             observer=self.observer,
             **more,
         )
@@ -376,6 +379,7 @@ async def world(callbacks_database: TestDatabase, tmp_path: Path) -> AsyncIterat
     async with callbacks_database.owner() as owner:
         await owner.execute(
             "TRUNCATE chan.webhook_inbound, chan.webhook_inbound_events, chan.webhook_inbound_dedup, "
+            "chan.inbound_messages, "
             "chan.executions_live, chan.channel_adapter_configs, kernel.platform_keys CASCADE"
         )
     db = Database(callbacks_database.runtime_url)

@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from tests.integration.router.callbacks.conftest import SECRET, CallbackWorld, event, events
-from tidings.contracts.callback_forms import RawCallback
+from tidings.contracts.callback_forms import RawCallback, ReadEvent
 from tidings.kernel.blobs.store import BlobStore, open_blobs
 from tidings.kernel.ids import INBOUND_WEBHOOK, INBOUND_WEBHOOK_EVENT, TenantId
 from tidings.kernel.refusals import TooBusyError
@@ -266,3 +266,29 @@ async def test_a_secret_of_blanks_between_two_takes_both(world: CallbackWorld) -
     new = await world.post(account, body, headers=world.signed(body, secret="another-secret-of-some-length"))
 
     assert (old.status_code, new.status_code) == (200, 200)
+
+
+async def test_letters_that_no_column_takes_hold_nothing_up(world: CallbackWorld) -> None:
+    """A vendor that is not understood tells it again and again."""
+    read = ReadEvent(
+        vendor_message_id="m\x00-1",
+        word="deliv\x00ered",
+        status="delivered",
+        occurred_at=None,
+        discriminator="\x00",
+    )
+
+    taken = await world.intake.take(
+        "twilio",
+        Incoming(
+            account_id=await world.account(None),
+            signature_valid=True,
+            status="received",
+            reason=None,
+            body=b"\x00",
+            events=[read],
+        ),
+    )
+
+    assert (taken.accepted, taken.repeated) == (1, 0)
+    assert [row["status"] for row in await world.events()] == ["queued"]

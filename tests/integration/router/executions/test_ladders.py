@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support.ladders import LadderWorld, Wish, Worker
+from tidings.contracts.callback_forms import Canonical
 from tidings.contracts.delivery import DeliveryOutcome, Route
 from tidings.contracts.prices import PriceModel
 from tidings.kernel.ids import INBOUND_WEBHOOK_EVENT
@@ -50,7 +51,7 @@ async def attempts(world: LadderWorld) -> list[dict[str, Any]]:
     )
 
 
-async def heard(world: LadderWorld, worker: Worker, channel: str, status: str, **more: Any) -> None:
+async def heard(world: LadderWorld, worker: Worker, channel: str, status: Canonical, **more: Any) -> None:
     """The newest attempt on that channel came to that; and what follows is done."""
     made = [one for one in await attempts(world) if one["channel"] == channel]
     await world.hear(worker, made[-1], status, **more)

@@ -1,0 +1,136 @@
+"""What becomes of what people write: conversations, confirmations of keywords, webhooks to those who were written to."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING
+
+from tidings.bootstrap.observers import ConversationMetrics
+from tidings.kernel.db import WorkerTx
+from tidings.kernel.jobs import Job
+from tidings.kernel.outbox import Outbox
+from tidings.kernel.sweepers import Sweep
+from tidings.notify.tenants.names import StoredTenantNames
+from tidings.router.conversations import deps as conversations_deps
+from tidings.router.conversations import sweep
+from tidings.router.conversations.answer import Answerer
+from tidings.router.conversations.bell import Bell
+from tidings.router.conversations.claimed_work import ClaimedWork
+from tidings.router.conversations.close import Closer
+from tidings.router.conversations.jobs import ConversationJob
+from tidings.router.conversations.receive import Receiver
+from tidings.router.conversations.replies import ReplySender
+from tidings.router.conversations.reply_store import Replies
+from tidings.router.conversations.resolve import Resolver
+from tidings.router.inbound_routes import deps as inbound_routes_deps
+from tidings.router.inbound_routes.call import WebhookCaller
+from tidings.router.inbound_routes.change import RouteChanger
+from tidings.router.inbound_routes.deliver import Deliverer
+from tidings.router.inbound_routes.delivery_store import Deliveries
+from tidings.router.inbound_routes.redeliver import Redeliverer
+from tidings.router.inbound_routes.sweep import release_numbers, sweep_deliveries
+from tidings.router.inbound_routes.trial import Trier
+
+if TYPE_CHECKING:
+    from tidings.bootstrap.system import System
+
+
+class Conversing:
+    """Everything between an inbound message and whoever it is for."""
+
+    def __init__(self, system: "System", bell: Bell) -> None:
+        observer = ConversationMetrics(system.metrics)
+        db, clock, keyring = system.db, system.clock, system.keyring
+        outbox = Outbox("chan")
+        self._caller = WebhookCaller(system.secrets, clock=clock, guard=system.tenant_guard)
+        # Apart: whoever tries a webhook that hangs, again and again, holds up no message.
+        self._trial_caller = WebhookCaller(
+            system.secrets, clock=clock, guard=system.tenant_guard, connections=8
+        )
+        self._replies = ClaimedWork(
+            db,
+            Replies(),
+            ReplySender(db, system.vendors, keyring=keyring, clock=clock, observer=observer).send,
+            wake=bell.replies,
+            worker_id=lambda: system.presence.id,
+            clock=clock,
+            known=system.presence.known,
+        )
+        self._deliveries = ClaimedWork(
+            db,
+            Deliveries(),
+            Deliverer(db, self._caller, keyring=keyring, clock=clock, observer=observer).deliver,
+            wake=bell.deliveries,
+            worker_id=lambda: system.presence.id,
+            clock=clock,
+            known=system.presence.known,
+        )
+        self.jobs: Mapping[str, Job] = {
+            "conversations": ConversationJob(
+                db,
+                Resolver(db, keyring, system.address_hashes),
+                Receiver(
+                    keyring=keyring,
+                    hashes=system.address_hashes,
+                    policies=system.policies,
+                    correspondents=system.correspondents,
+                    names=StoredTenantNames(),
+                    outbox=outbox,
+                    clock=clock,
+                ),
+                bell=bell,
+                clock=clock,
+                observer=observer,
+                poll_seconds=lambda: system.bus.wakeups.poll_seconds,
+            ),
+            "conversation_replies": self._replies,
+            "inbound_deliveries": self._deliveries,
+        }
+        self.conversations = conversations_deps.Deps(
+            db=db,
+            clock=clock,
+            keyring=keyring,
+            audit=system.router_audit,
+            answerer=Answerer(
+                db,
+                replier=system.replier,
+                correspondents=system.correspondents,
+                keyring=keyring,
+                audit=system.router_audit,
+            ),
+            closer=Closer(outbox=outbox, audit=system.router_audit, clock=clock),
+        )
+        changer = RouteChanger(
+            secrets=system.secrets,
+            audit=system.router_audit,
+            clock=clock,
+            # Whoever lets tenants into a network of the house lets them speak plainly there.
+            require_https=not system.settings.channels.tenant_networks,
+        )
+        self.inbound_routes = inbound_routes_deps.Deps(
+            db=db,
+            idempotency=system.idempotency,
+            changer=changer,
+            redeliverer=Redeliverer(audit=system.router_audit, clock=clock),
+            trier=Trier(db, self._trial_caller, clock=clock),
+            bell=bell,
+        )
+        self.sweeps: Mapping[str, Sweep] = {
+            "idle_conversations": lambda most: sweep.close_idle(db, outbox, clock, limit=most),
+            "old_conversations": lambda most: sweep.sweep_conversations(db, clock, limit=most),
+            "inbound_messages": lambda most: sweep.sweep_inbound(db, clock, limit=most),
+            "freed_numbers": lambda most: release_numbers(db, changer, clock, limit=most),
+            "inbound_deliveries": partial(_sweep_deliveries, system),
+        }
+
+    async def free_orphans(self, tx: WorkerTx) -> int:
+        """Free what no living worker has in hand."""
+        return await self._replies.free_orphans(tx) + await self._deliveries.free_orphans(tx)
+
+    async def close(self) -> None:
+        """End all connections."""
+        await self._caller.close()
+        await self._trial_caller.close()
+
+
+async def _sweep_deliveries(system: "System", most: int) -> int:
+    return await sweep_deliveries(system.db, system.clock, limit=most)

@@ -1,0 +1,84 @@
+"""What comes from the vendors: callbacks, what people write, and the connections that are kept open to hear it."""
+
+from typing import TYPE_CHECKING
+
+from tidings.bootstrap.observers import CallbackMetrics
+from tidings.contracts.callback_forms import Reading
+from tidings.router.adapters.http_callbacks import GenericForm
+from tidings.router.callbacks import bell as callback_bell
+from tidings.router.callbacks.apply import Applier
+from tidings.router.callbacks.bell import Bell
+from tidings.router.callbacks.dead_letters import DeadCallbacks
+from tidings.router.callbacks.evidence import Evidence
+from tidings.router.callbacks.hooks import Hooks
+from tidings.router.callbacks.intake import Incoming, Intake
+from tidings.router.callbacks.jobs import CallbackJob
+from tidings.router.callbacks.take import HookDesk
+from tidings.router.callbacks.wrote import InboundKeeper
+from tidings.router.channel_configs.store import StoredAccount
+from tidings.router.conversations import bell as conversation_bell
+from tidings.router.executions import receipts
+
+if TYPE_CHECKING:
+    from tidings.bootstrap.system import System
+
+
+class Inbound:
+    """From the vendors back to the ladders, and to whoever was written to."""
+
+    def __init__(self, system: "System") -> None:
+        observer = CallbackMetrics(system.metrics)
+        # A job in this process is told at once; one elsewhere hears it from the database.
+        self.bell = Bell(system.bus.wakeups.on(callback_bell.CHANNEL, callback_bell.PAYLOAD))
+        self.conversation_bell = conversation_bell.Bell(
+            system.bus.wakeups.on(conversation_bell.CHANNEL, conversation_bell.PAYLOAD)
+        )
+        self._intake = Intake(
+            system.db,
+            blobs=lambda: system.blobs,
+            keyring=system.keyring,
+            clock=system.clock,
+            bell=self.bell,
+            wrote=InboundKeeper(self.conversation_bell),
+            observer=observer,
+        )
+        self.desk = HookDesk(
+            Hooks(
+                system.db,
+                system.secrets,
+                clock=system.clock,
+                max_age=system.settings.channels.secrets_max_age,
+            ),
+            self._intake,
+            public_url=system.base_url,
+            usual=GenericForm(),
+            clock=system.clock,
+            evidence=Evidence(clock=system.clock),
+            observer=observer,
+        )
+        self.dead = DeadCallbacks(audit=system.router_audit, keyring=system.keyring, clock=system.clock)
+        self.callbacks = CallbackJob(
+            system.db,
+            Applier(
+                system.db, system.keyring, receipts.apply, on_woken=system.alarm.expect, observer=observer
+            ),
+            bell=self.bell,
+            clock=system.clock,
+            observer=observer,
+            poll_seconds=lambda: system.bus.wakeups.poll_seconds,
+        )
+
+    async def hear(self, account: StoredAccount, said: Reading) -> None:
+        """Keep what a vendor says over the adapter's own connection."""
+        await self._intake.take(
+            account.vendor,
+            Incoming(
+                account_id=account.id,
+                signature_valid=True,
+                status="received",
+                reason=None,
+                body=b"",
+                events=said.events,
+                inbound=said.inbound,
+            ),
+        )

@@ -1,0 +1,69 @@
+"""Announces receipts that concern more than their ladder: what they mean for an address, that something was read."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+import msgspec
+
+from tidings.contracts.events import ROUTER_SOURCE
+from tidings.contracts.receipts import RECEIPT_SUBJECT, TOLD, ReceiptTold
+from tidings.kernel.db import TenantTx
+from tidings.kernel.events import Event
+from tidings.kernel.ids import EVENT, TenantId, time_of
+from tidings.kernel.outbox import Outbox
+from tidings.kernel.sql import Queries
+from tidings.router.executions.receipt_model import Receipt
+
+QUERIES = Queries.beside(__file__)
+
+_OUTBOX: Final = Outbox("chan")
+
+_encode = msgspec.json.Encoder().encode
+
+
+async def announce(tx: TenantTx, receipts: Sequence[Receipt], *, now: datetime) -> None:
+    """Those that were just written, in the transaction that wrote them: each is told once."""
+    wanted = [one for one in receipts if one.status in TOLD or one.effect is not None]
+    if not wanted:
+        return
+    rows = await tx.fetch(
+        QUERIES.find_told,
+        tenant_id=tx.tenant_id,
+        attempt_ids=[one.attempt_id for one in wanted],
+        attempt_started_ats=[one.attempt_started_at for one in wanted],
+        execution_ids=[one.execution_id for one in wanted],
+        execution_started_ats=[time_of(one.execution_id) for one in wanted],
+    )
+    found = {row["attempt_id"]: row for row in rows}
+    told = [
+        ReceiptTold(
+            notification_id=row["notification_id"],
+            recipient_id=row["recipient_id"],
+            execution_id=one.execution_id,
+            attempt_id=one.attempt_id,
+            attempted_at=one.attempt_started_at,
+            channel=row["channel"],
+            vendor=row["provider"],
+            status=one.status,
+            recorded_at=now,
+            effect=one.effect,
+            code=one.provider_code,
+            occurred_at=one.occurred_at,
+        )
+        for one in wanted
+        if (row := found.get(one.attempt_id)) is not None
+    ]
+    await _OUTBOX.append(tx, [_event(tx.tenant_id, one, now) for one in told])
+
+
+def _event(tenant_id: TenantId, told: ReceiptTold, now: datetime) -> Event:
+    return Event(
+        id=EVENT.new(now),
+        tenant_id=tenant_id,
+        subject=RECEIPT_SUBJECT,
+        ordering_key=told.notification_id,
+        data=_encode(told).decode(),
+        source=ROUTER_SOURCE,
+        time=now,
+    )

@@ -1,0 +1,119 @@
+"""What a worker runs: keeps the connections open over which vendors speak by themselves, though nothing is sent."""
+
+import asyncio
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import Database
+from tidings.kernel.errors import TidingsError
+from tidings.kernel.ids import TenantId
+from tidings.kernel.jobs import Pauses
+from tidings.kernel.logs import get_logger
+from tidings.kernel.sql import Queries
+from tidings.router.channel_configs.store import StoredAccount, find_accounts
+from tidings.router.vendors.opened import OpenAdapters, UnusableError
+
+QUERIES = Queries.beside(__file__)
+
+_log = get_logger("vendors")
+#: The owner of a platform's account, where a tenant is wanted.
+_NOBODY = TenantId("")
+
+
+@dataclass(frozen=True, slots=True)
+class _Listening:
+    """An account that is listened to."""
+
+    version: int
+    task: asyncio.Task[None]
+
+
+class ListeningJob:
+    """Listens to every account whose vendor speaks over the adapter's own connection; any number of processes may.
+
+    A connection is let go from time to time, so that one that was opened anew takes its place.
+    """
+
+    def __init__(
+        self,
+        db: Database,
+        adapters: OpenAdapters,
+        *,
+        kinds: frozenset[str],
+        clock: Clock,
+        look_again: timedelta = timedelta(seconds=5),
+    ) -> None:
+        """`kinds` are the adapters that listen; new accounts are found after `look_again`."""
+        self._db = db
+        self._adapters = adapters
+        self._kinds = sorted(kinds)
+        self._clock = clock
+        self._look_again = look_again.total_seconds()
+        self._listening: dict[str, _Listening] = {}
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Listen until `stop`."""
+        pauses = Pauses()
+        try:
+            while not stop.is_set():
+                try:
+                    await self._look()
+                    seconds = self._look_again
+                    pauses.after_success()
+                except TidingsError as error:
+                    seconds = pauses.after_failure()
+                    _log.warning("accounts_not_looked_up", error=error.code, retry_seconds=seconds)
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(seconds):
+                        await stop.wait()
+        finally:
+            tasks = [one.task for one in self._listening.values()]
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            self._listening.clear()
+
+    async def _look(self) -> None:
+        """Begin with those that are new or changed, end with those that are gone."""
+        wanted = {account.id: (account, owner) for account, owner in await self._accounts()}
+        for account_id, known in list(self._listening.items()):
+            if (
+                account_id not in wanted
+                or wanted[account_id][0].version != known.version
+                or known.task.done()
+            ):
+                known.task.cancel()
+                del self._listening[account_id]
+        for account_id, (account, owner) in wanted.items():
+            if account_id not in self._listening:
+                task = asyncio.create_task(self._listen(account, owner))
+                self._listening[account_id] = _Listening(account.version, task)
+
+    async def _accounts(self) -> list[tuple[StoredAccount, TenantId]]:
+        if not self._kinds:
+            return []
+        async with self._db.worker() as tx:
+            rows = await tx.fetch(QUERIES.find_listening, kinds=self._kinds)
+        ids = {row["id"] for row in rows}
+        found: list[tuple[StoredAccount, TenantId]] = []
+        for owner in {row["tenant_id"] for row in rows}:
+            side = self._db.platform() if owner is None else self._db.tenant(owner)
+            async with side as tx:
+                accounts = await find_accounts(tx)
+            found += [(one, owner or _NOBODY) for one in accounts if one.id in ids]
+        return list({account.id: (account, owner) for account, owner in found}.values())
+
+    async def _listen(self, account: StoredAccount, owner: TenantId) -> None:
+        pauses = Pauses(first=0.5, longest=30.0)
+        while True:
+            try:
+                async with self._adapters.borrow(account, owner):
+                    # It connects by itself as soon as it is made, and stays open for as long as somebody has it.
+                    pauses.after_success()
+                    await asyncio.sleep(self._look_again)
+            except UnusableError as error:
+                # Whoever sends hears it too; it is logged where it is opened.
+                _log.info("account_not_listened_to", account_id=account.id, code=error.code)
+                await self._clock.sleep(pauses.after_failure())

@@ -1,0 +1,81 @@
+"""A vendor that speaks over the adapter's own connection is heard, though nothing is sent."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+
+import pytest
+
+from tests.integration.router.callbacks.conftest import CallbackWorld
+from tests.support.running import PATIENCE
+from tidings.contracts.callback_forms import Reading
+from tidings.kernel.clock import SystemClock
+from tidings.router.callbacks.intake import Incoming
+from tidings.router.channel_configs.store import StoredAccount
+from tidings.router.vendors.listening import ListeningJob
+from tidings.router.vendors.opened import OpenAdapters
+from tidings.sandbox.faults import Faults
+from tidings.sandbox.receipts import Ledger
+from tidings.sandbox.scripts import Scripts
+from tidings.sandbox.smpp_server import SmppSandbox
+from tidings.sandbox.store import Store
+
+
+@pytest.fixture
+async def smsc() -> AsyncIterator[tuple[SmppSandbox, int]]:
+    """An SMSC and its port."""
+    clock = SystemClock()
+    store = Store(clock)
+    server = SmppSandbox(store, Faults(clock), Scripts(), ledger=Ledger(most=100), clock=clock)
+    port = await server.start("127.0.0.1", 0)
+    yield server, port
+    await server.stop()
+
+
+async def test_what_somebody_writes_over_smpp_is_kept_before_the_smsc_is_told_so(
+    world: CallbackWorld, smsc: tuple[SmppSandbox, int]
+) -> None:
+    """Nobody sends anything: the job binds by itself, and one row stands for one message."""
+    server, port = smsc
+    account_id = await world.account(None, "smpp", secret=None)
+    settings = {
+        "host": "127.0.0.1",
+        "port": port,
+        "security": "none",
+        "system_id": "tidings",
+        "password": "hunter2",
+    }
+    (world.folder / "secrets" / "smpp-platform").write_text(json.dumps(settings))
+
+    async def hear(account: StoredAccount, said: Reading) -> None:
+        await world.intake.take(
+            account.vendor,
+            Incoming(
+                account_id=account.id,
+                signature_valid=True,
+                status="received",
+                reason=None,
+                body=b"",
+                events=said.events,
+                inbound=said.inbound,
+            ),
+        )
+
+    adapters = OpenAdapters(world.secrets, clock=SystemClock(), hear=hear)
+    job = ListeningJob(world.db, adapters, kinds=frozenset({"smpp"}), clock=SystemClock())
+    stop = asyncio.Event()
+    running = asyncio.create_task(job.run(stop))
+    try:
+        async with asyncio.timeout(PATIENCE):
+            taken = await server.write(sender="+93700123456", to="4242", text="Is anybody there?")
+    finally:
+        stop.set()
+        await running
+        await adapters.close()
+
+    async with world.db.worker() as tx:
+        rows = await tx.connection.fetch(
+            "SELECT adapter, channel, destination, status FROM chan.inbound_messages"
+        )
+    assert taken
+    assert [tuple(row) for row in rows] == [(account_id, "sms", "4242", "queued")]

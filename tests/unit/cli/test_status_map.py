@@ -1,0 +1,254 @@
+"""`tidings status-map`, `tidings spend` and `tidings adapter check`: what they ask, what they print."""
+
+from typing import Any
+
+import pytest
+
+from tests.unit.cli.conftest import PlayedApi, Types
+
+HOME = "/api/v1/router"
+MAP = f"{HOME}/status-map"
+THEIRS = {
+    "canonical": "failed_perm",
+    "reason": "invalid_address",
+    "version": 1,
+    "updated_at": "2026-11-15T12:00:00.5Z",
+    "updated_by": "seed",
+}
+MINE = {**THEIRS, "canonical": "failed_temp", "reason": "busy", "version": 3, "updated_by": "key_1"}
+CODE: dict[str, Any] = {
+    "adapter": "http",
+    "code": "30003",
+    "counts": "tenant",
+    "tenant": MINE,
+    "platform": THEIRS,
+    "history": [
+        {
+            "version": 2,
+            "canonical": "bounced",
+            "reason": "gone",
+            "until": "2026-11-15T12:00:00.5Z",
+            "by": "key_1",
+        }
+    ],
+}
+
+
+def test_lines_are_listed_page_after_page(api: PlayedApi, types: Types) -> None:
+    other = {**CODE, "code": "30004", "counts": "platform", "tenant": None}
+    api.answers[f"GET {MAP}?adapter=http&limit=1000"] = (200, {"items": [CODE], "next_cursor": "abc"})
+    api.answers[f"GET {MAP}?adapter=http&cursor=abc&limit=1000"] = (
+        200,
+        {"items": [other], "next_cursor": None},
+    )
+
+    printed = types("status-map", "list", "--adapter", "http")
+
+    assert [line.split() for line in printed.out.splitlines()] == [
+        ["*", "http", "30003", "failed_temp", "busy"],
+        ["http", "30004", "failed_perm", "invalid_address"],
+    ]
+
+
+def test_a_change_names_the_version_of_the_callers_own_line(api: PlayedApi, types: Types) -> None:
+    api.answers[f"GET {MAP}/http/30003"] = (200, CODE)
+    api.answers[f"PUT {MAP}/http/30003"] = (200, CODE)
+    api.answers[f"POST {MAP}/http/30003/revert"] = (200, CODE)
+    api.answers[f"DELETE {MAP}/http/30003"] = (200, {})
+
+    said = types("status-map", "set", "http", "30003", "--means", "bounced", "--reason", "gone")
+    types("status-map", "revert", "http", "30003", "--version", "2")
+    removed = types("status-map", "remove", "http", "30003")
+
+    changes = [(call, headers["if-match"], body) for call, headers, body in api.heard if call[:3] != "GET"]
+    assert changes == [
+        (f"PUT {MAP}/http/30003", '"v3"', {"canonical": "bounced", "reason": "gone"}),
+        (f"POST {MAP}/http/30003/revert", '"v3"', {"version": 2}),
+        (f"DELETE {MAP}/http/30003", '"v3"', None),
+    ]
+    assert "your own" in said.out
+    assert "version 2" in said.out
+    assert (removed.code, removed.out) == (0, "http/30003 is removed\n")
+
+
+def test_a_first_line_names_no_version(api: PlayedApi, types: Types) -> None:
+    api.answers[f"PUT {MAP}/http/5.1.1~x"] = (200, {**CODE, "code": "5.1.1/x"})
+
+    assert types("status-map", "set", "http", "5.1.1/x", "--means", "bounced", "--reason", "gone").code == 0
+
+    assert "if-match" not in api.heard[-1][1]
+    assert "there is no line of your own" in types("status-map", "remove", "http", "5.1.1").err
+
+
+def test_receipts_are_told_until_there_are_no_more(api: PlayedApi, types: Types) -> None:
+    goes = iter([{"reapplied": 5000, "more": True}, {"reapplied": 12, "more": False}])
+    api.read = lambda call: _next(api, call, goes)
+    api.answers[f"POST {MAP}/http/1/reapply?dry_run=true"] = (200, {"reapplied": 5000, "more": True})
+
+    dry = types("status-map", "reapply", "http", "1", "--dry-run")
+    done = types("status-map", "reapply", "http", "1")
+
+    assert dry.out == "5000 receipts and more would be told\n"
+    assert done.out == "5012 receipts told\n"
+
+
+def _next(api: PlayedApi, call: str, goes: Any) -> str:
+    if call == f"POST {MAP}/http/1/reapply":
+        api.answers[call] = (200, next(goes))
+    return call
+
+
+def test_a_code_without_a_line_can_be_given_one(types: Types) -> None:
+    shown = types("status-map", "show", "twilio", "39999")
+
+    assert shown.code == 1
+    assert "`tidings status-map set twilio 39999 --means … --reason …` says it" in shown.err
+
+
+def test_unknown_codes(api: PlayedApi, types: Types) -> None:
+    one = {
+        "vendor": "http_acme",
+        "adapter": "http",
+        "code": "E-9",
+        "count": 17,
+        "tenants": None,
+        "first_seen": "2026-11-15T12:00:00Z",
+        "last_seen": "2026-11-15T12:00:00.123Z",
+        "means": None,
+    }
+    api.answers[f"GET {MAP}/unknown"] = (200, {"items": [one]})
+
+    line, _, *hint = types("status-map", "unknown").out.splitlines()
+
+    assert line.split() == [
+        "http_acme", "E-9", "17", "last", "2026-11-15T12:00:00Z", "means", "nothing", "yet",
+    ]  # fmt: skip
+    assert "`tidings status-map set http_acme E-9 --means" in hint[0]
+    assert "`tidings status-map reapply http_acme E-9`" in hint[1]
+
+
+SPEND: dict[str, Any] = {
+    "since": "2026-11-14",
+    "until": "2026-11-15",
+    "by": "vendor",
+    "items": [
+        {
+            "part": "http",
+            "currency": "USD",
+            "messages": 10,
+            "estimated_micros": 75000,
+            "real_micros": 50000,
+            "corrected": 9,
+        },
+        {
+            "part": "twilio",
+            "currency": "USD",
+            "messages": 3,
+            "estimated_micros": 100000,
+            "real_micros": 100000,
+            "corrected": 0,
+        },
+    ],
+    "totals": [
+        {
+            "currency": "USD",
+            "messages": 13,
+            "estimated_micros": 175000,
+            "real_micros": 150000,
+            "corrected": 9,
+        }
+    ],
+    "converted": {"currency": "USD", "estimated_micros": 175000, "real_micros": 150000},
+}
+
+
+def test_what_was_spent_with_a_bar_for_each_part(api: PlayedApi, types: Types) -> None:
+    api.answers[f"GET {HOME}/spend?by=vendor&since=2026-11-14"] = (200, SPEND)
+
+    printed = types("spend", "--by", "vendor", "--since", "2026-11-14")
+
+    assert printed.out.splitlines() == [
+        "from 2026-11-14 to 2026-11-15, by vendor",
+        "vendor  messages  estimated      real  told",
+        f"http          10  0.075 USD  0.05 USD     9  {'█' * 15}",
+        f"twilio         3    0.1 USD   0.1 USD     0  {'█' * 30}",
+        "",
+        "in all: 0.15 USD (estimated 0.175 USD) for 13 messages",
+    ]
+
+
+@pytest.mark.parametrize("option", ["--since", "--until"])
+def test_a_day_that_is_none(types: Types, option: str) -> None:
+    printed = types("spend", option, "yesterday")
+
+    assert printed.code == 1
+    assert f"{option} must be a day" in printed.err
+
+
+@pytest.mark.parametrize("works", [True, False])
+def test_a_look_says_what_to_do(api: PlayedApi, types: Types, works: bool) -> None:
+    api.answers[f"GET {HOME}/adapters"] = (200, {"items": [{"id": "adcfg_1", "vendor": "http_acme"}]})
+    step = {
+        "name": "credentials",
+        "result": "ok" if works else "failed",
+        "words": "the vendor's answer",
+        "next": None if works else "replace the secret",
+        "code": None if works else "401",
+    }
+    told = {"account_id": "adcfg_1", "vendor": "http_acme", "ok": works, "steps": [step]}
+    api.answers[f"POST {HOME}/adapters/adcfg_1/check"] = (200, told)
+
+    printed = types("adapter", "check", "http_acme", "--dry-call", "--to", "+93700000001")
+
+    assert printed.code == (0 if works else 1)
+    assert ("→ replace the secret" in printed.out) is not works
+    assert api.heard[-1][2] == {"dry_call": True, "to": "+93700000001"}
+
+
+KINDS: list[dict[str, Any]] = [
+    {
+        "name": "acme",
+        "title": "Acme",
+        "channels": ["sms", "voice"],
+        "capabilities": {"html": False, "receipts": None, "inbound": True},
+        "credential_fields": ["token"],
+        "prices": ["segment"],
+        "callbacks": True,
+        "proof": "X-Acme-Signature",
+        "statuses": 1,
+    },
+    {
+        "name": "pushy_one",
+        "title": "Pushy (browsers)",
+        "channels": ["push"],
+        "capabilities": {"html": False, "receipts": False, "inbound": False},
+        "credential_fields": ["private_key"],
+        "prices": ["message"],
+        "callbacks": False,
+        "proof": None,
+        "statuses": 12,
+    },
+]
+
+
+def test_kinds_stand_below_each_other_and_one_is_told_in_full(api: PlayedApi, types: Types) -> None:
+    api.answers[f"GET {HOME}/adapters/kinds"] = (200, {"items": KINDS})
+
+    assert types("adapter", "kinds").out.splitlines() == [
+        "acme       Acme              sms, voice",
+        "pushy_one  Pushy (browsers)  push",
+    ]
+    assert types("adapter", "kinds", "acme").out.splitlines() == [
+        "acme: Acme",
+        "  channels      sms, voice",
+        "  can           inbound; receipts if its settings say so",
+        "  priced by     segment",
+        "  secrets       token",
+        "  callbacks     proven by X-Acme-Signature",
+        "  status map    1 code with a meaning (`tidings status-map list --adapter acme`)",
+        "  set up with   `tidings channel set sms --vendor acme --account acme=file://acme.json`",
+    ]
+    assert "  callbacks     none" in types("adapter", "kinds", "pushy_one").out
+    unknown = types("adapter", "kinds", "acne")
+    assert unknown.code == 1
+    assert "there is acme, pushy_one" in unknown.err
