@@ -10,6 +10,7 @@ from tidings.kernel.db import Database
 from tidings.kernel.errors import TidingsError
 from tidings.kernel.jobs import Pauses
 from tidings.kernel.logs import get_logger
+from tidings.router.attending import attend
 from tidings.router.callbacks import store
 from tidings.router.callbacks.apply import Applier
 from tidings.router.callbacks.bell import Bell
@@ -74,21 +75,7 @@ class CallbackJob:
 
     async def run(self, stop: asyncio.Event) -> None:
         """Apply what comes until `stop`."""
-        self._bell.attended = True
-        try:
-            while not stop.is_set():
-                self._bell.wake.clear()
-                try:
-                    seconds = (await self.turn()).sleep
-                    self._pauses.after_success()
-                except TidingsError as error:
-                    seconds = self._pauses.after_failure()
-                    self._observer.failed("callbacks")
-                    _log.warning("callbacks_not_applied", error=error.code, retry_seconds=seconds)
-                if seconds > 0:
-                    await self._bell.wake.wait(stop, seconds)
-        finally:
-            self._bell.attended = False
+        await attend(self._bell, stop, turn=self._take_turn, failed=self._failed, pauses=self._pauses)
 
     async def drain(self) -> int:
         """Apply all that can be applied now; how many events that were."""
@@ -129,6 +116,13 @@ class CallbackJob:
                 await store.settle_requests(tx, sorted(ended), now=now)
         self._tell(claimed, len(applied), len(waiting) - len(dead), len(dead), now)
         return Turn(applied=len(applied), late=len(waiting) - len(dead), dead=len(dead))
+
+    async def _take_turn(self) -> float:
+        return (await self.turn()).sleep
+
+    def _failed(self, error: TidingsError, seconds: float) -> None:
+        self._observer.failed("callbacks")
+        _log.warning("callbacks_not_applied", error=error.code, retry_seconds=seconds)
 
     def _until(self, next_at: datetime | None) -> float:
         longest = min(self._settings.longest_sleep, self._poll_seconds())

@@ -15,6 +15,7 @@ from tidings.kernel.ids import TenantId
 from tidings.kernel.jobs import Pauses
 from tidings.kernel.keys.kms import KmsError
 from tidings.kernel.logs import get_logger
+from tidings.router.attending import attend
 from tidings.router.callbacks.patience import pause_after
 from tidings.router.conversations import queue
 from tidings.router.conversations.bell import Bell
@@ -122,21 +123,7 @@ class ConversationJob:
 
     async def run(self, stop: asyncio.Event) -> None:
         """Take on what comes until `stop`."""
-        self._bell.attended = True
-        try:
-            while not stop.is_set():
-                self._bell.wake.clear()
-                try:
-                    seconds = (await self.turn()).sleep
-                    self._pauses.after_success()
-                except TidingsError as error:
-                    seconds = self._pauses.after_failure()
-                    self._observer.failed("conversations")
-                    _log.warning("inbound_not_taken", error=error.code, retry_seconds=seconds)
-                if seconds > 0:
-                    await self._bell.wake.wait(stop, seconds)
-        finally:
-            self._bell.attended = False
+        await attend(self._bell, stop, turn=self._take_turn, failed=self._failed, pauses=self._pauses)
 
     async def drain(self) -> int:
         """Take on all that can be taken on now; how many messages that were."""
@@ -248,6 +235,13 @@ class ConversationJob:
             # Not the whole story: a traceback with its values would tell what somebody wrote.
             where=_where(error),
         )
+
+    async def _take_turn(self) -> float:
+        return (await self.turn()).sleep
+
+    def _failed(self, error: TidingsError, seconds: float) -> None:
+        self._observer.failed("conversations")
+        _log.warning("inbound_not_taken", error=error.code, retry_seconds=seconds)
 
     def _until(self, next_at: datetime | None) -> float:
         longest = min(self._settings.longest_sleep, self._poll_seconds())
