@@ -35,6 +35,7 @@ def refused(channel: str, written: str) -> BadValueError | None:
 @given(channel=channels, written=anything)
 @example(channel="email", written="İ@example.org")
 @example(channel="email", written="ΑΣ@example.org")
+@example(channel="sms", written="+310000000")
 @settings(max_examples=400, deadline=None)
 def test_normalising_twice_changes_nothing(channel: str, written: str) -> None:
     """What was accepted once is accepted again and stays as it is."""

@@ -109,19 +109,24 @@ def _composed_lower(text: str) -> str:
 def _phone(text: str, field: str, default_region: str | None) -> str:
     import phonenumbers  # heavy: only those who handle telephone numbers pay for it
 
-    trimmed = text.strip()
-    number = None
-    # Letters are refused rather than dialled: a vanity word or an extension is not an address.
-    if _PHONE.fullmatch(trimmed):
+    def parsed(written: str) -> phonenumbers.PhoneNumber | None:
         try:
-            number = phonenumbers.parse(trimmed, default_region)
+            return phonenumbers.parse(written, default_region)
         except phonenumbers.NumberParseException:
-            number = None
+            return None
+
+    trimmed = text.strip()
+    # Letters are refused rather than dialled: a vanity word or an extension is not an address.
+    number = parsed(trimmed) if _PHONE.fullmatch(trimmed) else None
     # Possible, not "valid": numbering plans grow faster than any table of them.
     if number is None or not phonenumbers.is_possible_number(number):
         example = "" if default_region else ", with + and the country code"
         raise BadValueError(field, f"must be a telephone number{example}, such as +93701234567")
-    return str(phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164))
+    dialled = str(phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164))
+    # The 0 of +44 (0)20… is left out. Where another would be left out of the rest, one number would have two hashes.
+    if dialled != trimmed and parsed(dialled) != number:
+        raise BadValueError(field, "must be a telephone number with at most one 0 before its area code")
+    return dialled
 
 
 def _opaque(limit: int) -> Callable[[str, str], str]:
