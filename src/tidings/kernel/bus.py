@@ -20,7 +20,7 @@ Promised by every implementation, and asked of each by `tests/conformance/test_b
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Literal, LiteralString, Protocol
@@ -36,6 +36,7 @@ TenantHandler = Callable[[TenantTx, Sequence[Event]], Awaitable[None]]
 PlatformHandler = Callable[[PlatformTx, Sequence[Event]], Awaitable[None]]
 
 _PATTERN = re.compile(r"(?:[a-z0-9_]+|\*)(?:\.(?:[a-z0-9_]+|\*))*(?:\.>)?|>")
+_WILD = frozenset("*>")
 _GROUP = re.compile(r"[a-z][a-z0-9_.-]{0,99}")
 
 
@@ -91,7 +92,22 @@ class Subscription:
 
     def expression(self) -> str:
         """The subjects as one regular expression, in the part of the syntax that Python and Postgres share."""
-        return f"^({'|'.join(_expression(pattern) for pattern in self.subjects)})$"
+        return _any_of(self.subjects)
+
+    @property
+    def plain(self) -> list[str]:
+        """The subjects that stand for themselves: an equal text is found many times faster than a fitting one."""
+        return [pattern for pattern in self.subjects if not _WILD & set(pattern)]
+
+    @property
+    def wild(self) -> str | None:
+        """The others as one expression; None where there are none."""
+        patterns = [pattern for pattern in self.subjects if _WILD & set(pattern)]
+        return _any_of(patterns) if patterns else None
+
+
+def _any_of(patterns: Iterable[str]) -> str:
+    return f"^({'|'.join(map(_expression, patterns))})$"
 
 
 def _expression(pattern: str) -> str:

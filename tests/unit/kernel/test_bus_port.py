@@ -30,15 +30,20 @@ def _subscription(**changes: Any) -> Subscription:
         (("tenant.*.v1",), ["tenant.created.v1"], ["tenant.v1", "tenant.a.b.v1", "xtenant.a.v1"]),
         (("tenant.>",), ["tenant.v1", "tenant.a.b.v1"], ["tenant", "tenants.v1"]),
         (("*.v1", "a.>"), ["x.v1", "a.b.c"], ["b.c.v1"]),
+        (("b.v1", "a.>"), ["b.v1", "a.b.c"], ["b.v2", "bxv1"]),
         ((">",), ["a.v1", "a.b.c.v2"], []),
     ],
 )
 def test_patterns_are_those_of_nats(patterns: tuple[str, ...], taken: list[str], left: list[str]) -> None:
     """A star is one word, an arrow one or more at the end, a dot is a dot."""
-    expression = re.compile(_subscription(subjects=patterns).expression())
+    subscription = _subscription(subjects=patterns)
+    expression = re.compile(subscription.expression())
 
-    assert all(expression.search(subject) for subject in taken)
-    assert not any(expression.search(subject) for subject in left)
+    def in_parts(subject: str) -> bool:
+        return subject in subscription.plain or bool(subscription.wild and re.search(subscription.wild, subject))
+
+    assert all(expression.search(subject) and in_parts(subject) for subject in taken)
+    assert not any(expression.search(subject) or in_parts(subject) for subject in left)
 
 
 @pytest.mark.parametrize(

@@ -59,9 +59,10 @@ class _Work:
     def is_nothing(self) -> bool:
         return self.batch.looked_at == 0 and not self.lanes
 
-    def is_all(self, few: int) -> bool:
-        """Nothing speaks for more: no crowd, nothing set aside."""
-        return self.batch.looked_at <= few and not self.parked
+    def is_all(self, settings: ConsumerSettings) -> bool:
+        """Nothing speaks for more: no crowd of ours, the stream's end, nothing set aside."""
+        ours, seen = len(self.batch.arrivals), self.batch.looked_at
+        return ours <= settings.few and seen < settings.batch and not self.parked
 
 
 class Consumer:
@@ -80,7 +81,6 @@ class Consumer:
         self._db = db
         self._subscription = subscription
         self._group = subscription.group
-        self._subjects = subscription.expression()
         self._wakeups = wakeups
         self._clock = clock
         self._observer = observer or Unobserved()
@@ -89,7 +89,7 @@ class Consumer:
             db, subscription, clock=clock, tenants_at_once=self._settings.tenants_at_once
         )
         self._owner = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
-        self._wake = wakeups.on_subjects(BUS_CHANNEL, self._subjects)
+        self._wake = wakeups.on_subjects(BUS_CHANNEL, subscription.expression())
         self._lease_ends = 0.0
         self._outages = 0
         self._pauses = Pauses(longest=self._settings.longest_outage_pause)
@@ -142,8 +142,8 @@ class Consumer:
                     if self._settings.few < work.batch.looked_at < self._settings.batch:
                         await self._gather(began, stop)
                     began = self._clock.monotonic()
-                    # Whatever came since we looked has called us, or will.
-                    is_all = work.is_all(self._settings.few) and not settlement.parked
+                    # Whatever of ours came since we looked has called us, or will; a crowd of others' may pass unread.
+                    is_all = work.is_all(self._settings) and not settlement.parked
                     rested = is_all and not self._wake.called
                     work = await self._finish(work, settlement, rest=rested or stop.is_set())
                 except LeaseLostError:
@@ -163,7 +163,7 @@ class Consumer:
     async def _claim(self) -> tuple[_Work | None, float]:
         """Work and the lease for it; otherwise how long to wait."""
         asked_at = self._clock.monotonic()
-        async with self._db.worker() as tx:
+        async with self._db.worker(claims=True) as tx:
             claim = await leases.claim_lease(
                 tx, group=self._group, owner=self._owner, lease=self._settings.lease, now=self._clock.now()
             )
@@ -189,9 +189,7 @@ class Consumer:
     ) -> _Work | None:
         """The next set under a lease that was just renewed; without one the lease is let go."""
         lanes = await due_lanes(tx, group=self._group, now=self._clock.now()) if parked else []
-        batch = await read_events(
-            tx, group=self._group, subjects=self._subjects, after=cursor, limit=self._settings.batch
-        )
+        batch = await read_events(tx, self._subscription, after=cursor, limit=self._settings.batch)
         work = _Work(lease=held, batch=batch, lanes=lanes, parked=parked)
         if work.is_nothing:
             await leases.release_lease(tx, held)
@@ -216,7 +214,7 @@ class Consumer:
     async def _finish(self, work: _Work, settlement: Settlement, *, rest: bool) -> _Work | None:
         """Write down what became of a set and, unless it is time to `rest`, take the next one."""
         asked_at = self._clock.monotonic()
-        async with self._db.worker() as tx:
+        async with self._db.worker(claims=True) as tx:
             await leases.advance_cursor(
                 tx, work.lease, to=work.batch.end, lease=self._settings.lease, rest=rest
             )

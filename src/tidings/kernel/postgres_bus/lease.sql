@@ -39,8 +39,6 @@ SELECT claimed.epoch, claimed.position, claimed.published_at,
     CASE WHEN found.has_work
         THEN extract(epoch FROM found.lease_until - clock_timestamp())::float8 END AS held_seconds,
     (SELECT next_attempt_at FROM due) AS next_attempt_at,
-    set_config('plan_cache_mode', 'force_custom_plan', true) AS planning,
-    set_config('synchronous_commit', 'off', true) AS durability,
     set_config('idle_in_transaction_session_timeout', '10s', true) AS patience
 FROM found LEFT JOIN claimed ON true;
 
@@ -52,9 +50,7 @@ SET position = :position, published_at = :published_at,
     owner = CASE WHEN :rest THEN NULL ELSE owner END,
     lease_until = CASE WHEN :rest THEN 'epoch' ELSE clock_timestamp() + :lease::interval END
 WHERE group_name = :group AND owner = :owner AND epoch = :epoch
-RETURNING set_config('plan_cache_mode', 'force_custom_plan', true) AS planning,
-    set_config('synchronous_commit', 'off', true) AS durability,
-    set_config('idle_in_transaction_session_timeout', '10s', true) AS patience;
+RETURNING set_config('idle_in_transaction_session_timeout', '10s', true) AS patience;
 
 -- name: renew_lease
 -- While one set takes long.

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from tidings.kernel.bus import Subscription
 from tidings.kernel.db import WorkerTx
 from tidings.kernel.events import Event, from_stored
 from tidings.kernel.postgres_bus.lease import Cursor
@@ -32,12 +33,13 @@ class Batch:
     looked_at: int
 
 
-async def read_events(tx: WorkerTx, *, group: str, subjects: str, after: Cursor, limit: int) -> Batch:
+async def read_events(tx: WorkerTx, subscription: Subscription, *, after: Cursor, limit: int) -> Batch:
     """The next stretch; it looks at `limit` events at most."""
     rows = await tx.fetch(
         _QUERIES.read_events,
-        group=group,
-        subjects=subjects,
+        group=subscription.group,
+        plain=subscription.plain,
+        wild=subscription.wild,
         position=after.position,
         published_at=after.published_at,
         limit=limit,
@@ -51,5 +53,8 @@ async def read_events(tx: WorkerTx, *, group: str, subjects: str, after: Cursor,
         for row in rows
         if row["wanted"]
     )
-    end = Cursor(position=rows[-1]["position"], published_at=rows[-1]["published_at"]) if rows else after
-    return Batch(arrivals=arrivals, end=end, looked_at=len(rows))
+    if not rows:
+        return Batch(arrivals=(), end=after, looked_at=0)
+    last = rows[-1]
+    end = Cursor(position=last["position"], published_at=last["published_at"])
+    return Batch(arrivals=arrivals, end=end, looked_at=last["looked_at"])

@@ -1,18 +1,21 @@
 -- name: read_events
--- Events that the group does not want come without their content: they only move the cursor. The limit is
--- on what is looked at, so that a group with rare subjects does not scan a day at once.
-SELECT position, published_at, wanted,
-    CASE WHEN wanted THEN envelope END AS envelope,
-    CASE WHEN wanted THEN payload END AS payload,
-    wanted AND EXISTS (
+-- What the group wants of the next stretch, and the stretch's last event, wanted or not: the others only move the cursor,
+-- and most groups want few. The limit is on what is looked at, so that a group with rare subjects does not scan a day at once.
+WITH seen AS MATERIALIZED (
+    SELECT position, published_at,
+        subject = ANY(:plain::text[]) OR coalesce(subject ~ :wild, false) AS wanted
+    FROM kernel.bus_events
+    WHERE position > :position AND published_at >= :published_at::timestamptz - INTERVAL '1 day'
+    ORDER BY position LIMIT :limit
+)
+SELECT seen.position, seen.published_at, seen.wanted, (SELECT count(*) FROM seen) AS looked_at,
+    event.envelope, event.payload,
+    seen.wanted AND EXISTS (
         SELECT FROM kernel.bus_parked AS parked
         WHERE parked.group_name = :group
           AND parked.lane = coalesce(event.tenant_id, '') || '/' || event.ordering_key
     ) AS behind_parked
-FROM (
-    SELECT position, published_at, tenant_id, ordering_key, envelope, payload, subject ~ :subjects AS wanted
-    FROM kernel.bus_events
-    WHERE position > :position AND published_at >= :published_at::timestamptz - INTERVAL '1 day'
-    ORDER BY position LIMIT :limit
-) AS event
-ORDER BY position;
+FROM seen LEFT JOIN kernel.bus_events AS event
+    ON seen.wanted AND event.position = seen.position AND event.published_at = seen.published_at
+WHERE seen.wanted OR seen.position = (SELECT max(position) FROM seen)
+ORDER BY seen.position;

@@ -1,0 +1,88 @@
+"""A reader looks at no more of the stream than it has to."""
+
+import asyncio
+import re
+from collections.abc import Sequence
+
+from tests.support.bus import DEADLINE, BusUnderTest, Effects, running
+from tidings.kernel.events import Event
+from tidings.kernel.ids import TenantId
+from tidings.kernel.postgres_bus import PostgresBus, stream
+
+_RARE = "rare.happened.v1"
+
+
+async def test_a_stretch_of_a_long_backlog_costs_a_stretch(
+    under_test: BusUnderTest, tenant_id: TenantId
+) -> None:
+    """It is read along the index and left where the limit is, whatever the statistics say of the table."""
+    await under_test.publish(tenant_id, range(60))
+    await under_test.relay()
+
+    query = stream._QUERIES.read_events
+    values = {
+        "group": "group",
+        "plain": [_RARE],
+        "wild": None,
+        "position": 0,
+        "published_at": "now",
+        "limit": 10,
+    }
+    written = ", ".join(_literal(value) for value in query.arguments(values))
+    async with under_test.db.worker(claims=True) as tx:
+        await tx.connection.execute(f"PREPARE look AS {query.text.rstrip().rstrip(';')}")
+        plan = await tx.connection.fetch(f"EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) EXECUTE look({written})")
+        await tx.connection.execute("DEALLOCATE look")
+
+    scans = [row[0] for row in plan if "on bus_events_" in row[0] and "never executed" not in row[0]]
+    assert max(int(re.findall(r"rows=(\d+)", scan)[-1]) for scan in scans) == 10, "\n".join(scans)
+
+
+async def test_a_crowd_of_others_events_is_slept_through(
+    under_test: BusUnderTest, bus: PostgresBus, tenant_id: TenantId
+) -> None:
+    """Whoever wanted one of fifty does not follow the stream for the next fifty; its own event wakes it."""
+    began, may = asyncio.Event(), asyncio.Event()
+
+    async def hold(_: Sequence[Event]) -> None:
+        began.set()
+        await may.wait()
+
+    handler = Effects("group", before_commit=hold)
+    consumer = bus.consumer(under_test.subscription(handler, subjects=(_RARE,)))
+    async with running(bus, consumer):
+        async with asyncio.timeout(DEADLINE):
+            await bus.wakeups.listening.wait()
+            await under_test.publish(tenant_id, range(50))
+            await under_test.publish(tenant_id, [100], subject=_RARE)
+            await under_test.relay()
+            await began.wait()
+            await under_test.publish(tenant_id, range(50))
+            await under_test.relay()
+            may.set()
+            while (place := await _place(under_test)) is None:
+                await asyncio.sleep(0.01)
+        assert place == 51
+
+        await under_test.publish(tenant_id, [101], subject=_RARE)
+        await under_test.relay()
+        await under_test.wait_for("group", 2)
+    assert await under_test.values("group") == [100, 101]
+
+
+async def _place(under_test: BusUnderTest) -> int | None:
+    """How many events the group has looked at, once it rests."""
+    async with under_test.db.worker() as tx:
+        found = await tx.connection.fetchval(
+            "SELECT (SELECT count(*) FROM kernel.bus_events AS event WHERE event.position <= consumer.position) "
+            "FROM kernel.bus_consumers AS consumer WHERE owner IS NULL AND position > 0"
+        )
+    return None if found is None else int(found)
+
+
+def _literal(value: object) -> str:
+    if isinstance(value, list):
+        return f"ARRAY{value}"
+    if value is None:
+        return "NULL"
+    return str(value) if isinstance(value, int) else f"'{value}'"
