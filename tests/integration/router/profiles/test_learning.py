@@ -11,6 +11,7 @@ from tests.support.people import counted, rows
 from tidings.contracts.tenants import Channel
 from tidings.kernel.db import Database
 from tidings.kernel.ids import RECIPIENT, RecipientId, TenantId
+from tidings.router.profiles import store
 from tidings.router.profiles.facts import SealedId
 from tidings.router.profiles.forget import ProfileForgetter
 from tidings.router.profiles.model import Discovery, Observation, TriState
@@ -48,6 +49,18 @@ async def test_a_set_costs_two_statements(db: Database, tenant_id: TenantId) -> 
         found = await load(tx, known + new)
     assert {found[who].observations for who in known} == {4}
     assert {found[who].observations for who in new} == {2}
+
+
+async def test_a_set_is_written_row_by_row_and_not_all_by_all(db: Database, tenant_id: TenantId) -> None:
+    """Also where the planner believes that there is hardly anybody: each is gone to by its place."""
+    query = store.QUERIES.write_profiles
+    nobody = ", ".join("NULL" for _ in query.parameters)
+    async with db.tenant(tenant_id, by_index=True) as tx:
+        await tx.connection.execute(f"PREPARE learned AS {query.text.rstrip().rstrip(';')}")
+        plan = await tx.connection.fetch(f"EXPLAIN EXECUTE learned({nobody})")
+        await tx.connection.execute("DEALLOCATE learned")
+
+    assert any("Tid Scan on recipient_profiles" in row[0] for row in plan), plan
 
 
 async def test_nothing_observed_asks_nothing(db: Database, tenant_id: TenantId) -> None:
