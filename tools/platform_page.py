@@ -49,10 +49,15 @@ def _shown(key: str, channel: str, renders: Sequence[Render]) -> list[str]:
         name = f"{key}.{channel}.png"
         return [f"[![{key} as {channel}](images/templates/{name})](images/templates/{name})"]
     rows = [
-        f'| `{each.locale}` | <span dir="{each.message.direction}">{_cell(each.message.text or "")}</span> |'
+        f'| `{each.locale}` | <span dir="{each.message.direction}">{_cell(_said(each))}</span> |'
         for each in renders
     ]
     return [f"| {channel} | |", "|---|---|", *rows, *_registered(renders)]
+
+
+def _said(render: Render) -> str:
+    """The text, below its title where it has one."""
+    return "\n".join(part for part in (render.message.subject, render.message.text) if part)
 
 
 def _registered(renders: Sequence[Render]) -> list[str]:

@@ -10,6 +10,9 @@ HttpPort = Annotated[
     typer.Option("--http-port", min=0, max=65535, help="Port for the page and the vendor's API; 0 for any."),
 ]
 SmppPort = Annotated[int, typer.Option("--smpp-port", min=0, max=65535, help="Port for SMPP; 0 for any.")]
+ApnsPort = Annotated[
+    int, typer.Option("--apns-port", min=0, max=65535, help="Port for APNs, over HTTP/2; 0 for any.")
+]
 KeptMessages = Annotated[int, typer.Option("--keep", min=1, help="How many messages are kept.")]
 KeptMegabytes = Annotated[int, typer.Option("--keep-mb", min=1, help="How many megabytes of them are kept.")]
 
@@ -19,17 +22,18 @@ def sandbox(
     smtp_port: SmtpPort = 2525,
     http_port: HttpPort = 8025,
     smpp_port: SmppPort = 2775,
+    apns_port: ApnsPort = 2197,
     host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
     keep: KeptMessages = 10_000,
     keep_mb: KeptMegabytes = 64,
 ) -> None:
-    """Run the stand-in for vendors alone: it speaks SMTP, SMPP and vendors' own protocols, shows what it takes, sends receipts, and fails on demand."""
+    """Run the stand-in for vendors alone: it speaks SMTP, SMPP, APNs and other vendors' own protocols, shows what it takes, sends receipts, and fails on demand."""
     import uvloop
 
-    uvloop.run(_run((smtp_port, http_port, smpp_port), host, keep, keep_mb))
+    uvloop.run(_run((smtp_port, http_port, smpp_port, apns_port), host, keep, keep_mb))
 
 
-async def _run(ports: tuple[int, int, int], host: str, keep: int, keep_mb: int) -> None:
+async def _run(ports: tuple[int, int, int, int], host: str, keep: int, keep_mb: int) -> None:
     import asyncio
     import signal
 
@@ -45,6 +49,7 @@ async def _run(ports: tuple[int, int, int], host: str, keep: int, keep_mb: int) 
         smtp_port=ports[0],
         http_port=ports[1],
         smpp_port=ports[2],
+        apns_port=ports[3],
         most_messages=keep,
         most_bytes=keep_mb * 1024 * 1024,
     )
@@ -56,6 +61,7 @@ The sandbox is running; nothing that it takes goes anywhere else.
   Messages  {running.url}/
   SMTP      {host}:{running.smtp_port}
   SMPP      {host}:{running.smpp_port}
+  APNs      {running.apns_url} as the api_url of an account, over HTTP/2
   HTTP      {running.url}/vendors/NAME/messages
   Vendors   {running.url}/twilio and so on, as the api_url of an account
 

@@ -136,6 +136,7 @@ async def _serve(
             "sandbox_url": sandbox.url if sandbox else None,
             "smtp_port": sandbox.smtp_port if sandbox else None,
             "smpp_port": sandbox.smpp_port if sandbox else None,
+            "apns_port": sandbox.apns_port if sandbox else None,
         }
         folder.write_private(folder.demo, facts)
         await serve_until_stopped(
@@ -165,9 +166,7 @@ async def _send_to(
         secrets_dir=system.settings.secrets_dir(),
         base_url=here,
     )
-    configurer = ChannelConfigurer(
-        router=system.adapter_configs, secrets=system.secrets, audit=system.audit, clock=system.clock
-    )
+    configurer = ChannelConfigurer(router=system.adapter_configs, audit=system.audit, clock=system.clock)
     await ensure_channels(system.db, configurer, tenant_id=tenant_id)
 
 

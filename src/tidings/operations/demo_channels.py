@@ -19,6 +19,7 @@ _CHANNELS: Final[dict[Channel, PutChannel]] = {
     "telegram": PutChannel(vendor="telegram_bot", sender=_BY_NAME),
     "viber": PutChannel(vendor="viber", sender=_BY_NAME),
     "voice": PutChannel(vendor="voice_otp_gateway", sender=_BY_NAME),
+    "push": PutChannel(vendor="fcm"),
 }
 
 

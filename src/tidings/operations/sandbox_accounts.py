@@ -6,10 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
 from tidings.contracts.prices import PrefixPrice, PriceModel
 from tidings.sandbox import Sandbox
 
-#: The settings of an account, with the secret that its vendor's callbacks are proven with.
+#: The settings of an account, with the secret that its vendor's callbacks are proven with, or that we sign with.
 Settings: TypeAlias = Callable[[Sandbox, str, str], Mapping[str, Any]]
 
 
@@ -22,7 +25,7 @@ class SandboxAccount:
     settings: Settings
     #: Which of the settings proves callbacks; None where the vendor makes none.
     proof: str | None
-    #: A new one, of the form that the vendor's has.
+    #: A new secret, of the form that the vendor's has; every start needs one where no callbacks are proven with it.
     new_secret: Callable[[], str] = lambda: secrets.token_hex(16)
 
 
@@ -71,6 +74,38 @@ def _voice(sandbox: Sandbox, vendor: str, secret: str) -> Mapping[str, Any]:
     return {"api_url": f"{sandbox.url}/{vendor}", "api_token": "sandbox-api-token", "callback_secret": secret}
 
 
+def _fcm(sandbox: Sandbox, vendor: str, secret: str) -> Mapping[str, Any]:
+    return {
+        "api_url": f"{sandbox.url}/{vendor}",
+        "token_uri": f"{sandbox.url}/{vendor}/token",
+        "project_id": "tidings-sandbox",
+        "client_email": "sender@tidings-sandbox.iam.gserviceaccount.com",
+        "private_key": secret,
+    }
+
+
+def _apns(sandbox: Sandbox, _: str, secret: str) -> Mapping[str, Any]:
+    return {
+        "api_url": sandbox.apns_url,
+        "key_id": "SANDBOXKEY",
+        "team_id": "SANDBOXAPP",
+        "topic": "example.demo.app",
+        "private_key": secret,
+    }
+
+
+def _rsa_key() -> str:
+    return _pem(rsa.generate_private_key(public_exponent=65537, key_size=2048))
+
+
+def _ec_key() -> str:
+    return _pem(ec.generate_private_key(ec.SECP256R1()))
+
+
+def _pem(key: rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey) -> str:
+    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
+
+
 def _standard_secret() -> str:
     return f"whsec_{base64.b64encode(secrets.token_bytes(32)).decode()}"
 
@@ -113,4 +148,7 @@ SANDBOX_ACCOUNTS: Final[Mapping[str, SandboxAccount]] = {
         proof="callback_secret",
         new_secret=_standard_secret,
     ),
+    "fcm": SandboxAccount(prices=PriceModel(currency="USD"), settings=_fcm, proof=None, new_secret=_rsa_key),
+    # A second one for push, as `http_backup` is for SMS.
+    "apns": SandboxAccount(prices=PriceModel(currency="USD"), settings=_apns, proof=None, new_secret=_ec_key),
 }

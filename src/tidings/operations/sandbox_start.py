@@ -10,7 +10,12 @@ from tidings.kernel.errors import NotConfiguredError
 from tidings.sandbox import Sandbox
 from tidings.settings import SandboxSettings
 
-_OPTIONS = ("TIDINGS_SANDBOX_SMTP_PORT", "TIDINGS_SANDBOX_HTTP_PORT")
+_OPTIONS = (
+    "TIDINGS_SANDBOX_SMTP_PORT",
+    "TIDINGS_SANDBOX_HTTP_PORT",
+    "TIDINGS_SANDBOX_SMPP_PORT",
+    "TIDINGS_SANDBOX_APNS_PORT",
+)
 
 
 @asynccontextmanager
@@ -29,13 +34,15 @@ async def running_sandbox(
 
 
 async def _started(settings: SandboxSettings, previous: Mapping[str, Any], clock: Clock) -> Sandbox:
-    chosen = (settings.smtp_port, settings.http_port, 0)
+    chosen = (settings.smtp_port, settings.http_port, settings.smpp_port, settings.apns_port)
     before = (
         _port(previous.get("smtp_port")),
         _port_of(previous.get("sandbox_url")),
         _port(previous.get("smpp_port")),
+        _port(previous.get("apns_port")),
     )
-    asked = (chosen[0] or before[0], chosen[1] or before[1], before[2])
+    smtp, http, smpp, apns = (wished or last for wished, last in zip(chosen, before, strict=True))
+    asked = (smtp, http, smpp, apns)
     try:
         return await _start(settings, asked, clock)
     except NotConfiguredError:
@@ -45,12 +52,13 @@ async def _started(settings: SandboxSettings, previous: Mapping[str, Any], clock
         return await _start(settings, chosen, clock)
 
 
-async def _start(settings: SandboxSettings, ports: tuple[int, int, int], clock: Clock) -> Sandbox:
+async def _start(settings: SandboxSettings, ports: tuple[int, int, int, int], clock: Clock) -> Sandbox:
     sandbox = Sandbox(
         clock,
         smtp_port=ports[0],
         http_port=ports[1],
         smpp_port=ports[2],
+        apns_port=ports[3],
         most_messages=settings.keep,
         most_bytes=settings.keep_mb * 1024 * 1024,
         options=_OPTIONS,

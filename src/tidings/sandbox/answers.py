@@ -17,6 +17,8 @@ class Request:
     #: Names in lower case.
     headers: Mapping[str, str]
     body: bytes = field(repr=False)
+    #: Of HTTP.
+    version: Literal["1.1", "2"] = "1.1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -58,6 +58,7 @@ class Site:
         self._store = store
         self._faults = faults
         self._replies = replies
+        self._wording = wording
         self._ledger = postman.ledger
         self._vendors = Vendors(store, faults, scripts, postman)
         self._speakers = Speakers(store, faults, scripts, postman, wording)
@@ -121,7 +122,11 @@ class Site:
         ]
         course = self._ledger.get(message.id)
         told = _course(course) if course is not None else {"course": None, "script": None, "receipts": []}
-        written = {"vendor": message.vendor, "answerable": self._replies.is_answerable(message)}
+        written = {
+            "vendor": message.vendor,
+            "answerable": self._replies.is_answerable(message),
+            "tells": self._wording.tells(message.vendor),
+        }
         return {**shown, **written, "attachments": attached, **told}
 
     def _show_page(self) -> Answer:

@@ -84,8 +84,8 @@ class Postman:
         return self._waiting >= self._most_waiting
 
     def plan(self, message_id: str, vendor: str, script: Script) -> None:
-        """The receipts of a message that was just taken; none where nobody wants them."""
-        wanted = self.hooks.of(vendor) is not None
+        """The receipts of a message that was just taken; none where nobody wants them, or the vendor tells none."""
+        wanted = self.hooks.of(vendor) is not None and self._wording.tells(vendor)
         beats = script.beats if wanted else ()
         now, tick = self._clock.now(), self._clock.monotonic()
         receipts = tuple(

@@ -5,6 +5,7 @@ import email
 import html as entities
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from email.errors import MessageError
 from email.header import decode_header
 from email.message import Message
@@ -26,11 +27,21 @@ _PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp", "im
 
 _WRAPPED = "white-space:pre-wrap;overflow-wrap:anywhere;unicode-bidi:plaintext"
 _LETTER = f'<pre dir="auto" style="{_WRAPPED}">%s</pre>'
-_BUBBLE = (
+_SCREEN = (
     '<body style="margin:0;padding:1rem;background:#e8edf3;color:#1c2430;font:16px/1.45 system-ui,sans-serif">'
-    '<div dir="auto" style="max-width:20rem;width:fit-content;padding:.7rem .95rem;background:#fff;'
-    f'border-radius:1.1rem;box-shadow:0 1px 2px #0003;{_WRAPPED}">%s</div></body>'
+    "%s</body>"
 )
+_BUBBLE = _SCREEN % (
+    '<div dir="auto" style="max-width:20rem;width:fit-content;padding:.7rem .95rem;background:#fff;'
+    f'border-radius:1.1rem;box-shadow:0 1px 2px #0003;{_WRAPPED}">%s</div>'
+)
+_BANNER = _SCREEN % (
+    '<div style="max-width:24rem;margin:0 auto;padding:.7rem .95rem;background:#fff;border-radius:1.1rem;'
+    'box-shadow:0 2px 8px #0002">%s</div>'
+)
+_APP = f'<div dir="auto" style="color:#5c6675;font-size:.8rem;{_WRAPPED}">%s</div>'
+_LINE = f'<div dir="auto" style="{_WRAPPED}">%s</div>'
+_TITLE = f'<div dir="auto" style="font-weight:600;{_WRAPPED}">%s</div>'
 
 
 class Shown(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,12 +80,29 @@ def page_html(message: Received) -> str:
     """Its HTML with inline pictures in place; its text where it has none, as telephones show it."""
     shown = show(message)
     if shown.html is None:
-        text = entities.escape(shown.text or "")
-        return (_LETTER if message.channel == "email" else _BUBBLE) % text
+        return _as_text(message, shown)
     if message.adapter != "smtp":
         return shown.html
     pictures = _pictures(email.message_from_bytes(message.raw))
     return _CID.sub(lambda match: pictures.get(match[1].lower(), match[0]), shown.html)
+
+
+def _as_text(message: Received, shown: Shown) -> str:
+    """As a device's screen shows it; the request itself where nothing is known that anybody would see."""
+    text = entities.escape(shown.text or "")
+    if message.channel == "push":
+        parts = ((_APP, message.sender), (_TITLE, shown.subject), (_LINE, shown.text))
+        return _BANNER % "".join(line % entities.escape(words) for line, words in parts if words)
+    if not text and message.adapter != "smtp":
+        return _LETTER % entities.escape(_laid_out(message.raw.partition(b"\n")[2]))
+    return (_LETTER if message.channel == "email" else _BUBBLE) % text
+
+
+def _laid_out(content: bytes) -> str:
+    """JSON as people read it; anything else as it came."""
+    with suppress(msgspec.DecodeError, RecursionError):
+        content = msgspec.json.format(content, indent=2)
+    return content.decode("utf-8", "replace")
 
 
 def files(message: Received) -> list[tuple[str, str, int]]:

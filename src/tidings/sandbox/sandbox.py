@@ -1,10 +1,11 @@
-"""The whole stand-in: a mail server, an SMSC and a web server on loopback, one memory, one set of faults and scripts."""
+"""The whole stand-in: its servers on loopback, one memory, one set of faults and scripts."""
 
 import ssl
-from typing import Self
+from typing import Protocol, Self
 
 from tidings.kernel.clock import Clock
 from tidings.kernel.errors import NotConfiguredError
+from tidings.sandbox.apns_server import ApnsSandbox
 from tidings.sandbox.carrier import Carrier, Post
 from tidings.sandbox.dialects.known import DIALECTS
 from tidings.sandbox.faults import Faults
@@ -20,8 +21,14 @@ from tidings.sandbox.store import MOST_BYTES, MOST_MESSAGES, Store
 from tidings.sandbox.wording import Wording
 
 
+class _Server(Protocol):
+    async def start(self, host: str, port: int) -> int: ...
+
+    async def stop(self) -> None: ...
+
+
 class Sandbox:
-    """`async with Sandbox(clock) as sandbox:` listens on three free ports until the end of the block."""
+    """`async with Sandbox(clock) as sandbox:` listens on four free ports until the end of the block."""
 
     def __init__(
         self,
@@ -31,13 +38,13 @@ class Sandbox:
         smtp_port: int = 0,
         http_port: int = 0,
         smpp_port: int = 0,
+        apns_port: int = 0,
         most_messages: int = MOST_MESSAGES,
         most_bytes: int = MOST_BYTES,
         tls: ssl.SSLContext | None = None,
         seed: int | None = None,
         post: Post | None = None,
-        options: tuple[str, str] = ("--smtp-port", "--http-port"),
-        smpp_option: str = "--smpp-port",
+        options: tuple[str, str, str, str] = ("--smtp-port", "--http-port", "--smpp-port", "--apns-port"),
     ) -> None:
         """`post` sends receipts, over HTTP where it is None; the options are how whoever chose the ports calls the choice."""
         self.store = Store(clock, most_messages=most_messages, most_bytes=most_bytes)
@@ -58,7 +65,8 @@ class Sandbox:
         self.smtp_port = smtp_port
         self.http_port = http_port
         self.smpp_port = smpp_port
-        self._options = (*options, smpp_option)
+        self.apns_port = apns_port
+        self._options = options
         self._smtp = SmtpSandbox(self.store, self.faults, tls=tls)
         self._smpp = SmppSandbox(
             self.store, self.faults, self.scripts, ledger=self.postman.ledger, clock=clock
@@ -75,26 +83,36 @@ class Sandbox:
             self.store, self.faults, self.scripts, self.postman, wording=wording, replies=replies
         )
         self._http = HttpSandbox(self._site.handle)
+        self._apns = ApnsSandbox(self._site.handle)
 
     @property
     def url(self) -> str:
         """Of the page, and of everything under it."""
+        return self._address(self.http_port)
+
+    @property
+    def apns_url(self) -> str:
+        """Of the place where Apple is played, as the `api_url` of an account."""
+        return self._address(self.apns_port)
+
+    def _address(self, port: int) -> str:
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"http://{host}:{self.http_port}"
+        return f"http://{host}:{port}"
 
     async def start(self) -> None:
         """Listen; a `NotConfiguredError` says which port is taken."""
-        self.smtp_port = await self._listen(self._smtp, self.smtp_port, self._options[0])
+        smtp, http, smpp, apns = self._options
         try:
-            self.http_port = await self._listen(self._http, self.http_port, self._options[1])
-            self.smpp_port = await self._listen(self._smpp, self.smpp_port, self._options[2])
+            self.smtp_port = await self._listen(self._smtp, self.smtp_port, smtp)
+            self.http_port = await self._listen(self._http, self.http_port, http)
+            self.smpp_port = await self._listen(self._smpp, self.smpp_port, smpp)
+            self.apns_port = await self._listen(self._apns, self.apns_port, apns)
         except NotConfiguredError:
-            await self._smtp.stop()
-            await self._http.stop()
+            await self._stop_listening()
             raise
         self.postman.start()
 
-    async def _listen(self, server: SmtpSandbox | HttpSandbox | SmppSandbox, port: int, option: str) -> int:
+    async def _listen(self, server: _Server, port: int, option: str) -> int:
         try:
             return await server.start(self.host, port)
         except OSError as error:
@@ -107,9 +125,12 @@ class Sandbox:
         """Close everything; what was received stays readable in memory."""
         self._site.close()
         await self.postman.stop()
-        await self._smtp.stop()
-        await self._smpp.stop()
-        await self._http.stop()
+        await self._stop_listening()
+
+    async def _stop_listening(self) -> None:
+        servers: tuple[_Server, ...] = (self._smtp, self._smpp, self._apns, self._http)
+        for server in servers:
+            await server.stop()
 
     async def __aenter__(self) -> Self:
         await self.start()

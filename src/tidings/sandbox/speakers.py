@@ -108,9 +108,12 @@ class Speakers:
 
 
 def _spellings(addresses: Iterable[str]) -> list[str]:
-    """As they came, and a number without its plus with it: scripts are set for numbers as people write them."""
+    """As they came, and a number without its plus with it: scripts are set for numbers as people write them.
+
+    A device's token that is a number behind zeros is that number, too.
+    """
     found = list(addresses)
-    return found + [f"+{one}" for one in found if one.isascii() and one.isdecimal()]
+    return found + [f"+{one.lstrip('0')}" for one in found if one.isascii() and one.isdecimal()]
 
 
 def _held(answer: Answer, fault: Fault) -> Answer:

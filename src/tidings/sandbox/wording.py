@@ -26,6 +26,11 @@ class Wording:
         name = adapter_of(vendor, self._dialects)
         return None if name is None else self._dialects[name]
 
+    def tells(self, vendor: str) -> bool:
+        """Whether it ever tells what became of a message."""
+        dialect = self.dialect_of(vendor)
+        return dialect is None or dialect.tells
+
     def calls(
         self, vendor: str, receipts: Sequence[Receipt], hook: Hook, now: datetime, *, webhook_id: str
     ) -> Sequence[Call]:

@@ -64,7 +64,7 @@ def send_as_the_platform(data_dir: Path, vendor: str, message: OutboundMessage) 
 
 
 def test_it_is_there_and_the_platform_sends_to_it(data_dir: Path) -> None:
-    """demo.json and the greeting say where; what the platform's accounts send arrives; six channels are set up."""
+    """demo.json and the greeting say where; what the platform's accounts send arrives; seven channels are set up."""
     with RunningTidings(data_dir) as tidings:
         demo = tidings.demo
         assert f"  Sandbox    {demo['sandbox_url']}/" in tidings.output
@@ -74,12 +74,19 @@ def test_it_is_there_and_the_platform_sends_to_it(data_dir: Path) -> None:
         sms = replace(MESSAGE, channel="sms", to="+93700123456", text="Your code is 0424", html=None)
         assert isinstance(send_as_the_platform(data_dir, "smtp", MESSAGE), Accepted)
         assert isinstance(send_as_the_platform(data_dir, "http", sms), Accepted)
+        for vendor, device in (("fcm", "lailas-phone"), ("apns", "ab" * 32)):
+            push = replace(MESSAGE, channel="push", to=device, html=None)
+            assert isinstance(send_as_the_platform(data_dir, vendor, push), Accepted)
 
         assert [m["subject"] for m in received(tidings, to="somebody@example.test")] == ["by hand"]
         (mail,) = received(tidings, to=MESSAGE.to)
         assert (mail["adapter"], mail["html"].strip()) == ("smtp", MESSAGE.html)
         (text,) = received(tidings, channel="sms")
         assert (text["adapter"], text["to"], text["text"]) == ("http", "+93700123456", "Your code is 0424")
+        assert [(m["adapter"], m["to"]) for m in received(tidings, channel="push")] == [
+            ("fcm", "lailas-phone"),
+            ("apns", "ab" * 32),
+        ]
         found = channels(tidings)
         assert {name: channel["vendor"] for name, channel in found.items()} == {
             "email": "smtp",
@@ -88,11 +95,12 @@ def test_it_is_there_and_the_platform_sends_to_it(data_dir: Path) -> None:
             "telegram": "telegram_bot",
             "viber": "viber",
             "voice": "voice_otp_gateway",
+            "push": "fcm",
         }
         assert {account["owner"] for channel in found.values() for account in channel["accounts"]} == {
             "platform"
         }
-        for name in ("smtp", *VENDORS):
+        for name in ("smtp", "fcm", "apns", *VENDORS):
             file = data_dir / "secrets" / "sandbox" / f"{name}.json"
             assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
@@ -151,7 +159,7 @@ def test_a_second_start_finds_it_where_it_was_and_changes_nothing(data_dir: Path
     assert callback_secrets(data_dir) == secrets
     assert len(secrets) == len(VENDORS)
 
-    ports = ("sandbox_url", "smtp_port", "smpp_port")
+    ports = ("sandbox_url", "smtp_port", "smpp_port", "apns_port")
     assert [after[name] for name in ports] == [before[name] for name in ports]
     assert found["email"]["sender"] == {"from_address": "other@demo.example"}
     assert found["sms"]["version"] == 1
@@ -178,13 +186,15 @@ def test_ports_that_somebody_has_taken_meanwhile(used_dir: Path) -> None:
 def test_ports_and_memory_are_the_operators_choice(used_dir: Path) -> None:
     """Those that are asked for are taken, and only so many messages are kept."""
     ports = []
-    for _ in range(2):
+    for _ in range(4):
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             ports.append(free.getsockname()[1])
     chosen = {
         "TIDINGS_SANDBOX_SMTP_PORT": str(ports[0]),
         "TIDINGS_SANDBOX_HTTP_PORT": str(ports[1]),
+        "TIDINGS_SANDBOX_SMPP_PORT": str(ports[2]),
+        "TIDINGS_SANDBOX_APNS_PORT": str(ports[3]),
         "TIDINGS_SANDBOX_KEEP": "2",
     }
 
@@ -193,7 +203,11 @@ def test_ports_and_memory_are_the_operators_choice(used_dir: Path) -> None:
             for number in range(3):
                 client.sendmail("a@b.test", ["c@d.test"], f"Subject: {number}\r\n\r\nx\r\n")
 
-        assert tidings.demo["smtp_port"] == ports[0]
+        assert [tidings.demo[f"{name}_port"] for name in ("smtp", "smpp", "apns")] == [
+            ports[0],
+            ports[2],
+            ports[3],
+        ]
         assert tidings.demo["sandbox_url"] == f"http://127.0.0.1:{ports[1]}"
         assert [m["subject"] for m in received(tidings)] == ["1", "2"]
 

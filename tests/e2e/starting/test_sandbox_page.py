@@ -115,3 +115,44 @@ async def test_a_person_writes_back_from_the_page(somebody: Browser) -> None:
     (_, body) = hooked.heard[0]
     assert '"from":"93700123456"' in body.decode()
     assert "سلام" in body.decode()
+
+
+async def shown_in_frame(somebody: Browser) -> str:
+    """Where the frame has come to: it is a process of its own."""
+    found = await somebody.page._call("Target.getTargets", {"filter": [{"type": "iframe"}]})
+    return " ".join(target["url"] for target in found["targetInfos"])
+
+
+async def test_a_notification_is_shown_and_the_way_back_is_from_message_to_message(somebody: Browser) -> None:
+    """Also where its vendor never tells what became of it."""
+    alert = {"message": {"token": "lailas-phone", "notification": {"title": "Tea", "body": "Green"}}}
+    odd = {"channel": "webhook", "to": "https://shop.example.test/hook", "event": "paid"}
+    async with Sandbox(SystemClock()) as sandbox, httpx.AsyncClient(base_url=sandbox.url) as web:
+        sent = await web.post(
+            "/fcm/v1/projects/green-shop/messages:send", json=alert, headers={"authorization": "Bearer x"}
+        )
+        other = (await web.post("/vendors/http/messages", json=odd)).json()["id"]
+        notification = sent.json()["name"].rpartition(":")[2]
+        await somebody.open(f"{sandbox.url}/#{notification}", width=390)
+        await until(somebody, "!document.getElementById('view').hidden")
+        facts = await somebody.page.evaluate("document.querySelector('#head dl').innerText")
+        await somebody.page.evaluate("document.getElementById('tab-receipts').click()")
+        told = await somebody.page.evaluate("document.getElementById('panel-receipts').innerText")
+        await somebody.page.evaluate(f"location.hash = '{other}'")
+        await until(somebody, "document.getElementById('subject').textContent === 'Webhook'")
+        fromless = await somebody.page.evaluate("document.getElementById('fromname').hidden")
+        await somebody.page.evaluate("history.back()")
+        await until(somebody, "document.getElementById('subject').textContent === 'Tea'")
+        async with asyncio.timeout(30):
+            while not (await shown_in_frame(somebody)).endswith(f"/messages/{notification}/html"):
+                await asyncio.sleep(0.02)
+        wide = await somebody.page.evaluate("document.documentElement.scrollWidth > innerWidth")
+        page = (await web.get(f"/messages/{notification}/html")).text
+        as_it_came = (await web.get(f"/messages/{other}/html")).text
+
+    assert "push · fcm" in facts
+    assert told.strip() == "None: this vendor never tells what became of a message."
+    assert fromless
+    assert not wide
+    assert page.index("green-shop") < page.index("Tea") < page.index("Green")
+    assert "&quot;event&quot;: &quot;paid&quot;" in as_it_came

@@ -80,6 +80,34 @@ def test_a_text_message_looks_as_on_a_telephone() -> None:
     assert "border-radius" in page
 
 
+def test_a_notification_looks_as_on_a_screen() -> None:
+    """App, title and text, each in its own direction; without a title there is none."""
+    store = Store(ManualClock())
+    given = {"adapter": "fcm", "channel": "push", "sender": "green-shop", "to": ("phone",), "raw": b"{}\n{}"}
+    whole = store.add(**given, words=Words(subject="کد 100%", text="<b>Do not share it</b>"))  # type: ignore[arg-type]
+    untitled = store.add(**given, words=Words(text="hello"))  # type: ignore[arg-type]
+
+    page = page_html(whole)
+
+    assert page.index("green-shop") < page.index("کد 100%") < page.index("&lt;b&gt;Do not")
+    assert page.count('dir="auto"') == 3
+    assert page_html(untitled).count('dir="auto"') == 2
+
+
+def test_what_nobody_would_see_is_shown_as_it_came() -> None:
+    """JSON laid out; anything else as it is."""
+    store = Store(ManualClock())
+    bodies = (b'{"event":"paid","n":[1]}', b"a <b> that is no JSON", b"\xff")
+    pages = [
+        page_html(store.add(adapter="http", channel="webhook", sender="", to=(), raw=join_request({}, body)))
+        for body in bodies
+    ]
+
+    assert "&quot;event&quot;: &quot;paid&quot;,\n" in pages[0]
+    assert "a &lt;b&gt; that is no JSON" in pages[1]
+    assert "\ufffd" in pages[2]
+
+
 def test_a_vendors_words_are_found_where_they_usually_are() -> None:
     """However deep, in any case, in JSON and in forms; endless nesting ends."""
     deep = {"messages": [{"to": "x", "Text": {"body": "hello"}}], "Subject": "hi", "HtmlBody": "<p>hello</p>"}

@@ -13,6 +13,7 @@ from tests.support.smpp import Ears, bound, smpp_settings
 from tests.support.vendors import MESSAGE
 from tidings.contracts.messages import Address
 from tidings.kernel.clock import SystemClock
+from tidings.router.adapters.registry import ADAPTERS
 from tidings.sandbox import Sandbox
 from tidings.sandbox.answers import Answer, Request, json_answer
 from tidings.sandbox.carrier import Carrier
@@ -34,6 +35,7 @@ class Pigeons:
     """A vendor that tells two receipts with every call, and none about reading."""
 
     name = "pigeons"
+    tells = True
 
     def read(self, request: Request) -> Asked | Answer:
         return json_answer({"path": request.path})
@@ -197,6 +199,11 @@ def test_every_dialect_is_known_by_its_name() -> None:
 
     assert all(name == dialect.name for name, dialect in DIALECTS.items())
     assert not own & set(DIALECTS)
+
+
+def test_every_adapter_has_somebody_to_speak_with() -> None:
+    """By a dialect, or by a server of its own."""
+    assert set(ADAPTERS) - {"http", "smtp", "smpp"} == set(DIALECTS)
 
 
 @pytest.mark.parametrize("name", sorted(DIALECTS))

@@ -22,6 +22,8 @@ class Asked:
     to: tuple[str, ...] = field(repr=False)
     #: What the vendor knows a repeat by; empty where it knows none.
     key: str = ""
+    #: What its sender calls it, where the vendor gives that back.
+    reference: str = ""
     #: What the page shows of it, where the dialect says so; otherwise the page looks in the body for usual names.
     subject: str | None = field(default=None, repr=False)
     text: str | None = field(default=None, repr=False)
@@ -60,6 +62,11 @@ class Dialect(Protocol):
     @property
     def name(self) -> str:
         """As the adapter is called."""
+        ...
+
+    @property
+    def tells(self) -> bool:
+        """Whether the vendor ever tells what became of a message."""
         ...
 
     def read(self, request: Request) -> Asked | Answer:

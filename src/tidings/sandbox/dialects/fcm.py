@@ -36,6 +36,7 @@ class FcmDialect:
     """Plays FCM, and the place where Google gives tokens."""
 
     name = "fcm"
+    tells = False
 
     def read(self, request: Request) -> Asked | Answer:
         """A message; or the question for a token."""

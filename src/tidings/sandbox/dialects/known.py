@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
+from tidings.sandbox.dialects.apns import ApnsDialect
 from tidings.sandbox.dialects.dialect import Dialect
 from tidings.sandbox.dialects.fcm import FcmDialect
 from tidings.sandbox.dialects.mailgun import MailgunDialect
@@ -18,6 +19,7 @@ from tidings.sandbox.dialects.webpush import WebPushDialect
 from tidings.sandbox.dialects.whatsapp_cloud import WhatsAppDialect
 
 _ALL: tuple[Dialect, ...] = (
+    ApnsDialect(),
     FcmDialect(),
     MailgunDialect(),
     PostmarkDialect(),

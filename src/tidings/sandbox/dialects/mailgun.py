@@ -61,6 +61,7 @@ class MailgunDialect:
     """Speaks as Mailgun does."""
 
     name = "mailgun"
+    tells = True
 
     def read(self, request: Request) -> Asked | Answer:
         """A mail, or a question about the domain."""

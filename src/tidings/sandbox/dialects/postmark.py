@@ -41,6 +41,7 @@ class PostmarkDialect:
     """Speaks as Postmark does."""
 
     name = "postmark"
+    tells = True
 
     def read(self, request: Request) -> Asked | Answer:
         """A mail, or a question about the server."""

@@ -43,6 +43,7 @@ class SendgridDialect:
     """Speaks as SendGrid does."""
 
     name = "sendgrid"
+    tells = True
 
     def read(self, request: Request) -> Asked | Answer:
         """A mail, or what the key may do."""

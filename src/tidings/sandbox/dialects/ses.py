@@ -58,6 +58,7 @@ class SesDialect:
     """Speaks as Amazon SES does."""
 
     name = "ses"
+    tells = True
 
     def read(self, request: Request) -> Asked | Answer:
         """A mail, or a question about the account."""

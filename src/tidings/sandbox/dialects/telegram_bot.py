@@ -32,6 +32,7 @@ class TelegramDialect:
     """Plays Telegram."""
 
     name = "telegram_bot"
+    tells = False
 
     def __init__(self) -> None:
         self._clock = SystemClock()

@@ -54,6 +54,7 @@ class TwilioDialect:
     """Speaks as Twilio does."""
 
     name = "twilio"
+    tells = True
 
     def __init__(self) -> None:
         self._memory = Memory()

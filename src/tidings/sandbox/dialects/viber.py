@@ -42,6 +42,7 @@ class ViberDialect:
     """Plays Viber."""
 
     name = "viber"
+    tells = True
 
     def __init__(self) -> None:
         #: Message → to whom it went, because callbacks say so.

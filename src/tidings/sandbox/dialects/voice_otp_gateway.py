@@ -31,6 +31,7 @@ class VoiceOtpDialect:
     """Speaks as the gateway's owner would have it."""
 
     name = "voice_otp_gateway"
+    tells = True
 
     def read(self, request: Request) -> Asked | Answer:
         """A call, or a question about the account."""

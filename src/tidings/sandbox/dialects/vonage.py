@@ -42,6 +42,7 @@ class VonageDialect:
     """Speaks as Vonage does."""
 
     name = "vonage"
+    tells = True
 
     def __init__(self) -> None:
         self._memory = Memory()

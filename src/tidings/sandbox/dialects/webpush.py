@@ -49,6 +49,7 @@ class WebPushDialect:
     """Plays a push service."""
 
     name = "webpush"
+    tells = False
 
     def __init__(self, clock: Clock | None = None) -> None:
         self._clock = clock or SystemClock()
@@ -110,7 +111,7 @@ class WebPushDialect:
             return None
         ends, left = claims.get("exp"), 0.0
         if isinstance(ends, int | float):
-            left = ends - self._clock.now().timestamp()
+            left = ends - int(self._clock.now().timestamp())
         if not 0 < left <= _DAY or not str(claims.get("aud", "")).startswith("https://"):
             return None
         sender = claims.get("sub")

@@ -56,6 +56,7 @@ class WhatsAppDialect:
     """Plays Meta."""
 
     name = "whatsapp_cloud"
+    tells = True
 
     def __init__(self) -> None:
         #: Message → from which number it went to whom, because statuses say so.

@@ -27,6 +27,7 @@ def test_the_set_is_whole() -> None:
         ("digest", "email"),
         ("order_confirmation", "email"),
         ("otp", "email"),
+        ("otp", "push"),
         ("otp", "sms"),
         ("otp", "voice"),
         ("otp", "whatsapp"),
