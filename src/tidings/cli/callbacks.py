@@ -1,4 +1,4 @@
-"""`tidings callbacks`: what vendors told us that found no message; look at it, and have it looked for again.
+"""`tidings callbacks`: what vendors told us that found no message, or no conversation; look at it, and have it tried again.
 
 What an operator orders is in the platform's audit.
 """
@@ -6,6 +6,8 @@ What an operator orders is in the platform's audit.
 import json
 import sys
 from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -19,9 +21,11 @@ if TYPE_CHECKING:
     from tidings.kernel.ids import InboundWebhookEventId
     from tidings.router.callbacks.dead_letters import DeadCallbacks
     from tidings.router.callbacks.store import KeptRequest, OpenEvent
+    from tidings.router.conversations.model import InboundMessageId
+    from tidings.router.conversations.queue import OpenInbound
 
 app = typer.Typer(
-    help="Vendors' callbacks that found no message: look, and try again.",
+    help="Vendors' callbacks that found no message, and what people wrote that found no conversation: look, try again.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -68,6 +72,38 @@ def list_(
     run_with_system(work, data_dir, database_url)
 
 
+@app.command("messages")
+def messages(
+    *,
+    status: Annotated[
+        Literal["dead", "queued"], typer.Option("--status", help="dead: given up; queued: tried again.")
+    ] = "dead",
+    vendor: VendorOption = None,
+    since: SinceOption = None,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="How many at most.")] = 100,
+    as_json: Json = False,
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> None:
+    """Show what people wrote and what stands in no conversation, the newest first; not who wrote what."""
+    moment = moment_of(since, "--since")
+
+    async def work(system: "System") -> None:
+        from tidings.router.conversations import queue
+
+        async with system.db.platform() as tx:
+            found = await queue.list_inbound(
+                tx,
+                status=status,
+                chosen=queue.Chosen(vendor=vendor, since=moment),
+                after_id=None,
+                limit=limit,
+            )
+        _print([_message(one) for one in found], as_json=as_json)
+
+    run_with_system(work, data_dir, database_url)
+
+
 @app.command("show")
 def show(
     callback: Annotated[
@@ -104,6 +140,10 @@ def show(
                     told = _request(found)
         else:
             if not callback.startswith("whe_"):
+                if callback.startswith("mo_"):
+                    raise CommandError(
+                        "what people wrote is theirs; `tidings callbacks messages` shows all that operators may see"
+                    )
                 raise CommandError(
                     "CALLBACK must be the id of an event, whe_…, or of a refused request, whi_…"
                 )
@@ -124,22 +164,32 @@ def show(
 @app.command("requeue")
 def requeue(
     callbacks: Annotated[
-        list[str] | None, typer.Argument(help="Ids of dead events, whe_…", show_default=False)
+        list[str] | None,
+        typer.Argument(help="Ids of dead events, whe_…, or of what people wrote, mo_…", show_default=False),
     ] = None,
     *,
     vendor: Annotated[str | None, typer.Option("--vendor", help="All dead ones of this vendor.")] = None,
     since: SinceOption = None,
+    of_people: Annotated[
+        bool, typer.Option("--messages", help="With --vendor: what people wrote, instead of events.")
+    ] = False,
     data_dir: DataDir = None,
     database_url: DatabaseUrl = None,
 ) -> None:
-    """Look for the messages of dead events again, at once and then for a day."""
+    """Look for the messages of dead events again, at once and then for a day; or take what people wrote up again."""
     from tidings.cli.failures import CommandError
 
-    if bool(callbacks) == (vendor is not None) or (since is not None and vendor is None):
+    if bool(callbacks) == (vendor is not None) or (vendor is None and (since is not None or of_people)):
         raise CommandError(
-            "name the events by their ids, or all of a vendor with --vendor VENDOR [--since …]"
+            "name them by their ids, whe_… or mo_…, or all of a vendor with --vendor VENDOR [--messages] [--since …]"
         )
     moment = moment_of(since, "--since")
+    written = [one for one in callbacks or () if one.startswith("mo_")]
+    if written and len(written) < len(callbacks or ()):
+        raise CommandError("name events, whe_…, or what people wrote, mo_…, and not both at once")
+    if written or of_people:
+        _requeue_messages(written, vendor, moment, data_dir, database_url)
+        return
 
     async def work(system: "System") -> None:
         from tidings.router.callbacks import store
@@ -173,6 +223,59 @@ def requeue(
     run_with_system(work, data_dir, database_url)
 
 
+def _requeue_messages(
+    named: Sequence[str],
+    vendor: str | None,
+    since: datetime | None,
+    data_dir: Path | None,
+    database_url: str | None,
+) -> None:
+    async def work(system: "System") -> None:
+        from tidings.router.conversations import queue
+        from tidings.router.conversations.dead_letters import MOST_AT_ONCE, DeadInbound
+
+        dead = DeadInbound(audit=system.router_audit, clock=system.clock)
+        ids = [_message_id(one) for one in named]
+        count = 0
+        while True:
+            some = ids[:MOST_AT_ONCE] if named else None
+            async with system.db.platform() as tx:
+                again = await dead.requeue(tx, actor=operator(), ids=some, vendor=vendor, since=since)
+                await queue.announce(tx)
+                passed = [one for one in some or () if one not in again]
+                known = {one: await queue.show_inbound(tx, one) for one in passed}
+            for one, found in known.items():
+                why = (
+                    "it is not dead, and is tried again"
+                    if found
+                    else "there is no such message, or it has found its conversation"
+                )
+                print(f"{one}: {why}")
+            count += len(again)
+            del ids[:MOST_AT_ONCE]
+            if not ids if named else len(again) < MOST_AT_ONCE:
+                break
+        if vendor is not None and not count:
+            print(f"there are no dead ones of {vendor}; `tidings callbacks messages` shows those there are")
+        print(f"requeued: {count}")
+
+    run_with_system(work, data_dir, database_url)
+
+
+def _message_id(text: str) -> "InboundMessageId":
+    from tidings.cli.failures import CommandError
+    from tidings.cli.printing import shown
+    from tidings.kernel.errors import BadValueError
+    from tidings.router.conversations.model import INBOUND_MESSAGE
+
+    try:
+        return INBOUND_MESSAGE.parse(text)
+    except BadValueError:
+        raise CommandError(
+            f"{shown(text)} is not the id of what somebody wrote, mo_…; `tidings callbacks messages` shows those there are"
+        ) from None
+
+
 def _dead(system: "System") -> "DeadCallbacks":
     from tidings.router.callbacks.dead_letters import DeadCallbacks
 
@@ -188,7 +291,10 @@ def _event_id(text: str) -> "InboundWebhookEventId":
     try:
         return INBOUND_WEBHOOK_EVENT.parse(text)
     except BadValueError:
-        raise CommandError(f"{shown(text)} is not the id of an event, whe_…") from None
+        raise CommandError(
+            f"{shown(text)} is not the id of an event, whe_…, or of what somebody wrote, mo_…; "
+            "`tidings callbacks list` and `tidings callbacks messages` show those there are"
+        ) from None
 
 
 async def _why_not(
@@ -235,6 +341,21 @@ def _event(event: "OpenEvent") -> dict[str, object]:
         "status": event.status,
         "looks": event.looks,
         "next_look_at": event.next_look_at.isoformat() if event.next_look_at else None,
+    }
+
+
+def _message(message: "OpenInbound") -> dict[str, object]:
+    return {
+        "id": message.id,
+        "received_at": message.received_at.isoformat(),
+        "vendor": message.vendor,
+        "adapter": message.account_id,
+        "vendor_message_id": message.vendor_message_id,
+        "channel": message.channel,
+        "destination": message.destination,
+        "status": message.status,
+        "looks": message.looks,
+        "next_look_at": message.next_look_at.isoformat() if message.next_look_at else None,
     }
 
 

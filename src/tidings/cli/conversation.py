@@ -126,8 +126,8 @@ def transcript(
             cursor = page.get("next_cursor")
             if cursor is None:
                 break
-        if not as_json:
-            ours = _our_words(tidings, said)
+        if not as_json and any(line["notification_id"] for line in said):
+            ours = _our_words(tidings, said, tidings.call(conversations.show(which))["channel"])
     if as_json:
         print_json(said)
         return
@@ -190,15 +190,15 @@ def _line(conversation: Mapping[str, Any]) -> str:
     ).rstrip()
 
 
-def _our_words(tidings: "Tidings", said: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """What the newest notifications of a transcript said, by their ids; without those that may not be read."""
+def _our_words(tidings: "Tidings", said: Sequence[Mapping[str, Any]], channel: str) -> dict[str, str]:
+    """What the newest notifications of a transcript said on its channel, by their ids; without those that may not be read."""
     from tidings.client import ProblemError
 
     found: dict[str, str] = {}
     ids = dict.fromkeys(line["notification_id"] for line in said if line["notification_id"])
     for notification_id in list(ids)[-_MOST_BODIES:]:
         try:
-            body = tidings.body(notification_id)
+            body = tidings.body(notification_id, channel=channel)
         except ProblemError:
             continue
         if body.text:
@@ -218,4 +218,7 @@ def _said(line: Mapping[str, Any], ours: Mapping[str, str]) -> str:
     # A confirmation that did not go out, or of which nobody knows.
     marks += [line["status"] if line["status"] not in {"received", "sent"} else None, line["reason"]]
     noted = ", ".join(str(mark) for mark in marks if mark)
-    return shown(f"{to_the_second(line['at'])} {arrow} {words}{f'  [{noted}]' if noted else ''}")
+    before = f"{to_the_second(line['at'])} {arrow} "
+    # The lines of a message stand below one another, further in than where a message can begin.
+    told = [shown(each) for each in f"{words}{f'  [{noted}]' if noted else ''}".splitlines() if each.strip()]
+    return shown(before) + f"\n{' ' * len(before)}".join(told)

@@ -6,7 +6,7 @@ import typer
 
 from tidings.cli.calling import Key, Tenant, Url, client
 from tidings.cli.failures import CommandError
-from tidings.cli.options import DataDir, Json
+from tidings.cli.options import DataDir, Json, moment_of
 from tidings.cli.printing import counted, print_json, shown, to_the_second
 
 if TYPE_CHECKING:
@@ -94,6 +94,9 @@ def add(
         made = tidings.call(inbound_routes.create(wish))
     _show(made, as_json=as_json)
     if not as_json:
+        if not made["platform"]:
+            print("  it takes what comes over your own accounts, and answers in your own conversations;")
+            print("  what others write to the number over shared accounts is yours if an operator says so")
         print(f"  next: `tidings inbound-route test {shown(made['inbound'])}` calls the webhook once")
 
 
@@ -105,6 +108,14 @@ def change(
         str | None, typer.Option("--webhook", help="The address that is called, https://…")
     ] = None,
     secret_ref: Annotated[str | None, typer.Option("--secret-ref", help="Where the secret is.")] = None,
+    platform: Annotated[
+        bool | None,
+        typer.Option(
+            "--platform/--no-platform",
+            help="Give the tenant the number over accounts that all share, or take it back; with a key of the platform.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: Json = False,
     url: Url = None,
     key: Key = None,
@@ -114,14 +125,16 @@ def change(
     """Call another address, or sign with another secret; what waits goes there too."""
     from tidings.client import inbound_routes
 
-    if webhook is None and secret_ref is None:
-        raise CommandError("say what is to change: --webhook, --secret-ref, or both")
-    with client(url, key, tenant, data_dir) as tidings:
+    if webhook is None and secret_ref is None and platform is None:
+        raise CommandError("say what is to change: --webhook, --secret-ref, or --platform")
+    with client(url, key, tenant, data_dir, platform=platform is not None) as tidings:
         known = _found(tidings, which)
-        wish = {
+        wish: dict[str, Any] = {
             "webhook_url": webhook or known["webhook_url"],
             "secret_ref": secret_ref or known["secret_ref"],
         }
+        if platform is not None:
+            wish["platform"] = platform
         _show(tidings.call(inbound_routes.put(known["id"], wish, version=known["version"])), as_json=as_json)
 
 
@@ -201,7 +214,9 @@ def try_out(
 def deliveries(
     *,
     status: Annotated[str | None, typer.Option("--status", help="pending, delivered or dead.")] = None,
-    route: Annotated[str | None, typer.Option("--route", help="Only of this route, route_…")] = None,
+    route: Annotated[
+        str | None, typer.Option("--route", help="Only of this route: route_…, its number, or '*'.")
+    ] = None,
     lines: Annotated[int, typer.Option("-n", "--lines", help="How many at most.", min=1, max=1000)] = 20,
     as_json: Json = False,
     url: Url = None,
@@ -215,10 +230,11 @@ def deliveries(
     found: list[dict[str, Any]] = []
     cursor: str | None = None
     with client(url, key, tenant, data_dir) as tidings:
+        which = None if route is None else _found(tidings, route)["id"]
         while True:
             page = tidings.call(
                 inbound_routes.deliveries(
-                    status=status, route=route, limit=min(lines - len(found), 200), cursor=cursor
+                    status=status, route=which, limit=min(lines - len(found), 200), cursor=cursor
                 )
             )
             found += page["items"]
@@ -236,8 +252,18 @@ def deliveries(
 
 @app.command("redeliver")
 def redeliver(
-    delivery_ids: Annotated[list[str], typer.Argument(metavar="DELIVERY…", help="ibd_…")],
+    delivery_ids: Annotated[
+        list[str] | None, typer.Argument(metavar="DELIVERY…", help="ibd_…", show_default=False)
+    ] = None,
     *,
+    route: Annotated[
+        str | None, typer.Option("--route", help="All dead ones of this route: route_…, its number, or '*'.")
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="All dead ones.")] = False,
+    since: Annotated[
+        str | None,
+        typer.Option("--since", help="With --route or --all: only those since 2026-11-15T12:00:00Z."),
+    ] = None,
     url: Url = None,
     key: Key = None,
     tenant: Tenant = None,
@@ -246,9 +272,35 @@ def redeliver(
     """Tell the webhook once more, at once and then for a day."""
     from tidings.client import inbound_routes
 
+    if [bool(delivery_ids), route is not None, everything].count(True) != 1 or (since and delivery_ids):
+        raise CommandError(
+            "name the deliveries by their ids, or else all dead ones with --route ROUTE or --all [--since …], one of the three"
+        )
+    moment = moment_of(since, "--since")
     with client(url, key, tenant, data_dir) as tidings:
-        for delivery_id in delivery_ids:
+        for delivery_id in delivery_ids or ():
             print(_delivery_line(tidings.call(inbound_routes.redeliver(delivery_id))))
+        if not delivery_ids:
+            which = None if route is None else _found(tidings, route)["id"]
+            count = _redeliver_dead(tidings, which, moment.isoformat() if moment else None)
+            if not count:
+                print(
+                    "there is none to deliver again; `tidings inbound-route deliveries --status dead` "
+                    "shows what was given up, and why"
+                )
+            print(f"redelivered: {count}")
+
+
+def _redeliver_dead(tidings: "Tidings", route: str | None, since: str | None) -> int:
+    """All of them, however often it has to be ordered."""
+    from tidings.client import inbound_routes
+
+    count = 0
+    while True:
+        done = tidings.call(inbound_routes.redeliver_dead(route=route, since=since))
+        count += int(done["redelivered"])
+        if not done["more"]:
+            return count
 
 
 #: Why a webhook was not told, for somebody who can do something about it.

@@ -51,8 +51,8 @@ def put(route_id: str, wish: Shown, *, version: int) -> Call[Shown]:
     )
 
 
-def remove(route_id: str, *, grace_seconds: int | None = None, version: int | None = None) -> Call[Shown]:
-    """Remove it; it goes on working until its grace is over."""
+def remove(route_id: str, *, version: int, grace_seconds: int | None = None) -> Call[Shown]:
+    """Remove it as of that version; it goes on working until its grace is over."""
     wanted = {"grace_seconds": None if grace_seconds is None else str(grace_seconds)}
     return _Change(method="DELETE", path=_one(route_id), read=_read, query=_given(wanted), version=version)
 
@@ -88,6 +88,14 @@ def redeliver(delivery_id: str) -> Call[Shown]:
     """Tell the webhook once more."""
     path = f"{_HOME}/deliveries/{quote(delivery_id, safe='')}/redeliver"
     return Call(method="POST", path=path, read=_read)
+
+
+def redeliver_dead(*, route: str | None = None, since: str | None = None) -> Call[Shown]:
+    """Tell the webhooks again what was given up: all of it, or a route's; a thousand at a time."""
+    wish = _given({"route": route, "since": since})
+    return Call(
+        method="POST", path=f"{_HOME}/deliveries/redeliver", read=_read, body=msgspec.json.encode(wish)
+    )
 
 
 def _given(wanted: dict[str, str | None]) -> dict[str, str]:

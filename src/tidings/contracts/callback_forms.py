@@ -111,20 +111,22 @@ class ReadInbound:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
-    """All that a request says."""
-
-    events: Sequence[ReadEvent] = ()
-    inbound: Sequence[ReadInbound] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class HookReply:
     """What a vendor wants to hear."""
 
     status: int = 200
     media_type: str = "application/json"
     body: bytes = b""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """All that a request says."""
+
+    events: Sequence[ReadEvent] = ()
+    inbound: Sequence[ReadInbound] = ()
+    #: What the vendor wants to hear to this one, where it is more than the form's own reply.
+    reply: HookReply | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

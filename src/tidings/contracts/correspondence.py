@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 from tidings.contracts.tenants import Channel
 from tidings.kernel.addresses import NormalisedAddress
 from tidings.kernel.db import TenantTx
-from tidings.kernel.ids import NotificationId, RecipientId, TenantId
+from tidings.kernel.ids import NotificationId, RecipientAddressId, RecipientId, TenantId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +46,12 @@ class Correspondents(Protocol):
         """The same; whoever is not known is made, as an anonymous recipient with that address."""
         ...
 
+    async def address_of(
+        self, tx: TenantTx, recipient_id: RecipientId, *, channel: Channel, address_hash: str
+    ) -> RecipientAddressId | None:
+        """Which of their addresses has this hash, under the tenant's pepper; None where it is not theirs any more."""
+        ...
+
     async def stop(self, tx: TenantTx, wishes: Sequence[Wish]) -> None:
         """Suppress each address for its channel, reason `opt_out`, and announce `optout.recorded.v1`; doing it again changes nothing."""
         ...
@@ -56,16 +62,30 @@ class Correspondents(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReplyKey:
+    """What tells one order to answer from another."""
+
+    conversation_id: str
+    #: The same for the same order, so that it is sent once.
+    idempotency_key: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
     """An answer within a conversation."""
 
     conversation_id: str
     recipient_id: RecipientId
     channel: Channel
+    #: The address that the conversation is with: it goes there, whichever is the recipient's first choice by now.
+    address_id: RecipientAddressId
     text: str = field(repr=False)
     #: The same for the same order, so that it is sent once.
     idempotency_key: str
     actor: str
+    #: Over whom the person wrote, and what they wrote to; both None: that account is not the tenant's any more.
+    vendor: str | None = None
+    sender: str | None = field(default=None, repr=False)
     is_test: bool = False
 
 
@@ -84,4 +104,11 @@ class Replier(Protocol):
 
     async def reply(self, tenant_id: TenantId, reply: Reply) -> Replied:
         """Order it; it is accepted when this returns. A refusal says what is wrong with it."""
+        ...
+
+    async def replied(self, tenant_id: TenantId, *, key: ReplyKey, text: str) -> Replied | None:
+        """What became of the same order when it was given before; None where it was not, or too long ago.
+
+        Nothing is ordered. A refusal where the key was given with another text.
+        """
         ...

@@ -123,6 +123,15 @@ class Idempotency:
                 begun.append(_outcome(known[key], request_hash, first_hash=hashes[key]))
         return begun
 
+    async def find(
+        self, tx: TenantTx | PlatformTx, scope: str, key: str, request_hash: str
+    ) -> Replay | Conflict | None:
+        """What was answered to this request; None where it was never done. Nothing is begun."""
+        row = await tx.fetch_one(self._queries.find_answer, scope=scope, key=key, now=self._clock.now())
+        if row is None:
+            return None
+        return Replay(row["status"], row["response"]) if row["request_hash"] == request_hash else Conflict()
+
     async def finish(self, tx: TenantTx | PlatformTx, scope: str, key: str, answer: Answer) -> None:
         """Keep the answer for the next request with this key."""
         await self.finish_many(tx, scope, {key: answer})

@@ -32,6 +32,12 @@ SELECT key, request_hash, state, status, response
 FROM {schema}.idempotency_keys
 WHERE scope = :scope AND key = ANY (CAST(:keys AS text[]));
 
+-- name: find_answer
+-- Of a request that was done, for whoever may not do it any more.
+SELECT request_hash, status, response
+FROM {schema}.idempotency_keys
+WHERE scope = :scope AND key = :key AND state = 'done' AND expires_at > :now;
+
 -- name: finish_requests
 -- The answer commits with the work that it tells of. Whose keys these are is row-level security's to say: a filter on a
 -- nullable tenant would hide the index from the planner.

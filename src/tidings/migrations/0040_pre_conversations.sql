@@ -35,7 +35,7 @@ CREATE INDEX IF NOT EXISTS ix_conversations_recipient
 -- squawk-ignore require-concurrent-index-creation
 CREATE INDEX IF NOT EXISTS ix_conversations_closed ON chan.conversations (closed_at) WHERE closed_at IS NOT NULL;
 CALL kernel.open_to_worker('chan.conversations',
-    'SELECT (tenant_id, id, channel, sender_id, platform_hash, account_id, status, last_seen_at, expires_at, closed_at), DELETE');
+    'SELECT (tenant_id, id, channel, sender_id, platform_hash, account_id, status, opened_at, last_seen_at, expires_at, closed_at), DELETE');
 
 -- A default route takes what no other route of its tenant takes: it has no number, and each tenant may have one.
 -- squawk-ignore ban-drop-not-null
@@ -44,6 +44,18 @@ ALTER TABLE chan.tenant_inbound_routes ALTER COLUMN inbound DROP NOT NULL;
 CREATE UNIQUE INDEX IF NOT EXISTS ux_tenant_inbound_routes_default
     ON chan.tenant_inbound_routes (tenant_id) WHERE active AND inbound IS NULL;
 ALTER TABLE chan.tenant_inbound_routes ADD COLUMN IF NOT EXISTS platform BOOLEAN NOT NULL DEFAULT false;
+-- What a tenant says of its own accounts holds for those alone, and keeps nobody from a number. On accounts that all share a
+-- number has one tenant, and an operator says which.
+-- squawk-ignore require-concurrent-index-deletion
+DROP INDEX IF EXISTS chan.ux_tenant_inbound_routes_inbound;
+-- squawk-ignore require-concurrent-index-creation
+CREATE UNIQUE INDEX IF NOT EXISTS ux_tenant_inbound_routes_shared
+    ON chan.tenant_inbound_routes (ltrim(inbound, '+')) WHERE active AND platform;
+COMMENT ON INDEX chan.ux_tenant_inbound_routes_shared IS
+    'A number on shared accounts, with its plus or without, belongs to one tenant at a time; nobody learns whose by being refused.';
+-- squawk-ignore require-concurrent-index-creation
+CREATE UNIQUE INDEX IF NOT EXISTS ux_tenant_inbound_routes_own
+    ON chan.tenant_inbound_routes (tenant_id, inbound) WHERE active;
 COMMENT ON COLUMN chan.tenant_inbound_routes.inbound IS 'Short code, number or handle that is written to; null: all others.';
 COMMENT ON COLUMN chan.tenant_inbound_routes.platform IS
     'Takes messages of the platform''s accounts too. An operator said so: otherwise anybody could claim a number that all share.';
@@ -84,6 +96,8 @@ CREATE INDEX IF NOT EXISTS ix_inbound_messages_due ON chan.inbound_messages (nex
 -- The same, account by account: they take turns.
 CREATE INDEX IF NOT EXISTS ix_inbound_messages_turns ON chan.inbound_messages (adapter, next_attempt_at, id) WHERE status = 'queued';
 CREATE INDEX IF NOT EXISTS ix_inbound_messages_done ON chan.inbound_messages (updated_at) WHERE status <> 'queued';
+-- What operators look at and take up again: few among many that are done.
+CREATE INDEX IF NOT EXISTS ix_inbound_messages_dead ON chan.inbound_messages (id) WHERE status = 'dead';
 COMMENT ON TABLE chan.inbound_messages IS 'Messages from people, from the vendor''s request until they stand in a conversation.';
 COMMENT ON COLUMN chan.inbound_messages.received_at IS 'The time inside the id.';
 COMMENT ON COLUMN chan.inbound_messages.tenant_id IS 'Null until known; from then on the tenant may read the row.';
@@ -95,7 +109,9 @@ CALL kernel.protect_tenant_table('chan.inbound_messages', 'SELECT');
 CALL kernel.open_to_worker('chan.inbound_messages',
     'SELECT (id, received_at, tenant_id, vendor, adapter, channel, destination, status, attempts, next_attempt_at, updated_at), '
     'UPDATE (tenant_id, payload_ciphertext, status, attempts, next_attempt_at, updated_at), DELETE');
-CALL kernel.open_to_platform('chan.inbound_messages', 'SELECT, INSERT');
+-- Dead ones are given new patience.
+CALL kernel.open_to_platform('chan.inbound_messages',
+    'SELECT, INSERT, UPDATE (status, attempts, next_attempt_at, updated_at)');
 CALL kernel.set_policy('chan.inbound_messages', 'platform_access',
     $q$FOR ALL TO tidings_platform
     USING (tenant_id IS NULL OR tenant_id = nullif(current_setting('app.tenant_id', true), ''))
@@ -209,5 +225,12 @@ COMMENT ON COLUMN chan.inbound_deliveries.last_reason IS 'What the last try came
 CALL kernel.protect_tenant_table('chan.inbound_deliveries', 'SELECT, INSERT, UPDATE');
 CALL kernel.open_to_worker('chan.inbound_deliveries',
     'SELECT (tenant_id, id, conversation_id, status, next_attempt_at, claimed_by, updated_at), UPDATE (claimed_by), DELETE');
+
+-- An answer goes to the address that its conversation is with.
+ALTER TABLE notification.notifications ADD COLUMN IF NOT EXISTS pinned TEXT;
+COMMENT ON COLUMN notification.notifications.pinned IS
+    'JSON, of an answer within a conversation: the address by its id, and the vendor and sender that the person wrote to. Null: the first choices.';
+COMMENT ON COLUMN notification.suppressions.occurred_at IS
+    'When another service suppressed it, by its list, or its owner wrote that they want no more; null: when it was added here.';
 
 CALL kernel.assert_protected();

@@ -68,6 +68,24 @@ async def test_whoever_was_written_to_last_is_found(world: SentWorld) -> None:
     assert never != lately
 
 
+async def test_an_address_that_its_owner_gave_up_is_not_theirs(world: SentWorld) -> None:
+    """Numbers are given to others: whoever writes from it now is somebody else."""
+    tenant = await world.tenant()
+    before = await world.recipient(tenant.id, ("whatsapp", NUMBER))
+    there = correspondents(world)
+
+    async with world.db.tenant(tenant.id) as tx:
+        await tx.connection.execute("UPDATE notification.recipient_addresses SET status = 'revoked'")
+        found = await there.find(tx, [wrote()])
+        [now] = await there.ensure(tx, [wrote()])
+        address_hash = (await world.system.keyring.pepper(tx)).hash(NUMBER)
+        theirs = await there.address_of(tx, now, channel="whatsapp", address_hash=address_hash)
+
+    assert found == [None]
+    assert now != before
+    assert theirs is not None
+
+
 async def test_a_stranger_is_made_once(world: SentWorld) -> None:
     tenant = await world.tenant()
     known = await world.recipient(tenant.id, ("whatsapp", NUMBER))
@@ -115,6 +133,22 @@ async def test_stop_holds_once_and_start_releases_it(world: SentWorld) -> None:
     assert NUMBER not in str(event)
     changes = [subject for subject, _ in await told(world.db, tenant.id, "suppression.")]
     assert changes == ["suppression.added.v1", "suppression.released.v1"]
+
+
+async def test_start_releases_nothing_that_came_after_it(world: SentWorld) -> None:
+    """It was held up on its way, and they have opted out since, here or elsewhere."""
+    tenant = await world.tenant()
+    there, now = correspondents(world), SystemClock().now()
+    early = [wish(at=now - timedelta(hours=2)), wish(channel="sms", at=now - timedelta(hours=2))]
+    async with world.db.tenant(tenant.id) as tx:
+        await there.stop(tx, [wish(at=now - timedelta(hours=1))])
+        elsewhere = SuppressionWish(channel="sms", address=NUMBER, reason=Reason.OPT_OUT)
+        await world.system.suppressor.add(tx, [elsewhere], actor="test")
+
+        held_up = await there.start(tx, early)
+        in_time = await there.start(tx, [wish(at=now - timedelta(minutes=30))])
+
+    assert (held_up, in_time) == ([False, False], [True])
 
 
 async def test_an_opt_out_takes_the_place_of_what_a_vendor_found_out_and_of_nothing_else(

@@ -1,5 +1,7 @@
 """Answers within a conversation: notifications like any other, and an opt-out that the next one tells of."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.integration.correspondence.conftest import correspondents
@@ -9,9 +11,9 @@ from tests.support.people import rows
 from tests.support.pipeline import announce
 from tidings.cli.story import tell
 from tidings.client.calls import explain as explain_call
-from tidings.contracts.correspondence import Replied, Reply
+from tidings.contracts.correspondence import Replied, Reply, ReplyKey
 from tidings.kernel.http.errors import KeyReusedError
-from tidings.kernel.ids import RecipientId, TenantId
+from tidings.kernel.ids import RecipientAddressId, RecipientId, TenantId
 from tidings.kernel.refusals import InvalidError
 from tidings.notify.correspondence.replies import TEMPLATE, IntakeReplier
 
@@ -21,11 +23,31 @@ ROW = (
 )
 
 
-def _reply(person: RecipientId, key: str = "k-1", text: str = "We have found it.") -> Reply:
+#: Whether it is theirs is asked when it is sent.
+ADDRESS = RecipientAddressId("rad_01M7FH87G06QQE67ATFGNQ1BJ2")
+
+KEY = ReplyKey(conversation_id=CONVERSATION, idempotency_key="k-1")
+
+
+async def _address(world: SentWorld, tenant_id: TenantId, person: RecipientId) -> RecipientAddressId:
+    async with world.db.tenant(tenant_id) as tx:
+        address_hash = (await world.system.keyring.pepper(tx)).hash(NUMBER)
+        found = await correspondents(world).address_of(tx, person, channel="sms", address_hash=address_hash)
+    assert found is not None
+    return found
+
+
+def _reply(
+    person: RecipientId,
+    key: str = "k-1",
+    text: str = "We have found it.",
+    address: RecipientAddressId = ADDRESS,
+) -> Reply:
     return Reply(
         conversation_id=CONVERSATION,
         recipient_id=person,
         channel="sms",
+        address_id=address,
         text=text,
         idempotency_key=key,
         actor="key:support",
@@ -34,7 +56,7 @@ def _reply(person: RecipientId, key: str = "k-1", text: str = "We have found it.
 
 def _replier(world: SentWorld) -> IntakeReplier:
     system = world.system
-    return IntakeReplier(desk=system.desk, intake=system.intake, clock=system.clock)
+    return IntakeReplier(desk=system.accepting.desk, intake=system.accepting.intake, clock=system.clock)
 
 
 async def _published(world: SentWorld, tenant_id: TenantId) -> None:
@@ -61,14 +83,21 @@ async def test_a_reply_is_a_notification_and_is_ordered_once(world: SentWorld) -
 
     first = await replier.reply(tenant.id, _reply(person))
     again = await replier.reply(tenant.id, _reply(person))
+    known = await replier.replied(tenant.id, key=KEY, text="We have found it.")
+    never = await replier.replied(
+        tenant.id, key=replace(KEY, idempotency_key="k-2"), text="We have found it."
+    )
     other = await replier.reply(tenant.id, _reply(person, "k-2"))
+    with pytest.raises(KeyReusedError):
+        await replier.replied(tenant.id, key=KEY, text="Something else.")
     with pytest.raises(KeyReusedError):
         await replier.reply(tenant.id, _reply(person, text="Something else."))
     with pytest.raises(InvalidError, match="text must have"):
         await replier.reply(tenant.id, _reply(person, "k-3", " "))
 
     assert first == Replied(notification_id=first.notification_id, created=True, status="queued")
-    assert again == Replied(notification_id=first.notification_id, created=False, status="queued")
+    assert again == known == Replied(notification_id=first.notification_id, created=False, status="queued")
+    assert never is None
     assert other.notification_id != first.notification_id
     assert await rows(world.db, tenant.id, ROW, first.notification_id) == [
         {
@@ -92,13 +121,14 @@ async def test_the_next_attempt_tells_of_the_opt_out(alone: SentWorld) -> None:
     async with alone.db.tenant(tenant.id) as tx:
         await correspondents(alone).stop(tx, [wish(person, channel="sms")])
 
-    done = await _replier(alone).reply(tenant.id, _reply(person))
+    address = await _address(alone, tenant.id, person)
+    done = await _replier(alone).reply(tenant.id, _reply(person, address=address))
     await announce(alone.system)
     await alone.hand_over()
-    await alone.system.due.drain()
+    await alone.system.climbing.due.drain()
     for relay in (alone.system.bus.relay("chan"), alone.system.bus.relay("notification")):
         await relay.drain()
-    await alone.system.outcomes.drain()
+    await alone.system.consumers.outcomes.drain()
     async with alone.http.as_tenant(tenant.id) as client:
         answer = await client.get(f"/api/v1/notifications/{done.notification_id}/explain")
 

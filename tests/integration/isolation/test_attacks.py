@@ -62,8 +62,8 @@ async def street(server: TestServer) -> AsyncIterator[Street]:
                     recipient,
                 )
                 await connection.execute(
-                    "INSERT INTO chan.tenant_inbound_routes (tenant_id, id, inbound, webhook_url, secret_ref) "
-                    "VALUES ($1, 'route_' || $2, '+93700000000', 'https://b.example', 'env://X')",
+                    "INSERT INTO chan.tenant_inbound_routes (tenant_id, id, inbound, webhook_url, secret_ref, platform) "
+                    "VALUES ($1, 'route_' || $2, '+93700000000', 'https://b.example', 'env://X', true)",
                     b,
                     b[4:],
                 )
@@ -179,8 +179,8 @@ async def test_a_statement_prepared_by_one_role_is_planned_anew_for_another(stre
 async def test_anothers_number_can_not_be_taken_over(street: Street) -> None:
     """The one key that reaches across tenants refuses, and says nothing of its holder."""
     insert = (
-        "INSERT INTO chan.tenant_inbound_routes (tenant_id, id, inbound, webhook_url, secret_ref) "
-        "VALUES ($1, 'route_' || $2, '+93700000000', 'https://a.example', 'env://X')"
+        "INSERT INTO chan.tenant_inbound_routes (tenant_id, id, inbound, webhook_url, secret_ref, platform) "
+        "VALUES ($1, 'route_' || $2, '+93700000000', 'https://a.example', 'env://X', true)"
     )
     async with street.database.runtime() as connection:
         with pytest.raises(asyncpg.UniqueViolationError) as refused:
@@ -190,7 +190,8 @@ async def test_anothers_number_can_not_be_taken_over(street: Street) -> None:
         with pytest.raises(Denied):
             async with _as(connection, "tidings_runtime", street.a):
                 await connection.execute(
-                    f"{insert} ON CONFLICT (inbound) WHERE active DO UPDATE SET tenant_id = excluded.tenant_id",
+                    f"{insert} ON CONFLICT (ltrim(inbound, '+')) WHERE active AND platform "
+                    "DO UPDATE SET tenant_id = excluded.tenant_id",
                     street.a,
                     street.a[4:],
                 )

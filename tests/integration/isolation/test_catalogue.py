@@ -24,7 +24,7 @@ KERNEL_OPEN = {
 
 #: Unique keys of tenants' tables that do not lead with the tenant, each with the reason.
 KEYS_ACROSS_TENANTS = {
-    "chan.ux_tenant_inbound_routes_inbound": "one number belongs to one tenant",
+    "chan.ux_tenant_inbound_routes_shared": "on shared accounts one number belongs to one tenant",
     "notification.uq_tenants_local_slug": "a slug names one tenant",
 }
 

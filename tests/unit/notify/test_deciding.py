@@ -1,5 +1,6 @@
 """Every gate: passed, stopped, deferred, with its reason; table-driven."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -24,7 +25,7 @@ from tidings.contracts.tenants import NotificationPolicy, SendingLimits
 from tidings.contracts.words import Status
 from tidings.kernel.hot_state import Taken
 from tidings.kernel.ids import RECIPIENT
-from tidings.notify.channels.model import RateLimit, Sender
+from tidings.notify.channels.model import RateLimit, Sender, sender_authorised
 from tidings.notify.decide.decide import decide, decide_step, limited, step_limited
 from tidings.notify.decide.gates import HELD_FOR
 from tidings.notify.decide.limits import takes_of_step, takes_once
@@ -38,6 +39,8 @@ from tidings.notify.tenants.model import TenantStatus
 QUIET = Choices(quiet_hours=(EVERY_NIGHT,))
 #: The tenant's own, which the trace names.
 HELD = held("tenant")
+#: One that a conversation is with, although it is not their first choice.
+THEIR_OTHER = address(is_primary=False)
 NO_MAIL = Choices(channels={"email": ChannelChoice(allow=False)})
 CONSENT = Choices(marketing_consent=Consent(granted=True, source="form"))
 UNSUBSCRIBED = Choices(global_unsubscribed_at=NOON)
@@ -198,6 +201,11 @@ STEP_STOPPED = [
     case("no address", Stop(Status.FAILED, Reason.NO_ADDRESS), "address_usable", given=facts(person(addresses={}))),
     case("revoked address", Stop(Status.FAILED, Reason.ADDRESS_NOT_ACTIVE), "address_usable",
          given=facts(person(addresses={"email": (address(status=AddressStatus.REVOKED),)}))),
+    case("another address than the conversation's", Stop(Status.FAILED, Reason.ADDRESS_GONE), "address_usable",
+         address_id="rad_of_another"),
+    case("the conversation's is suppressed, and there is a primary",
+         Stop(Status.SUPPRESSED, Reason.SUPPRESSED_BY_TENANT, HELD.suppression_id), "not_suppressed",
+         address_id=THEIR_OTHER.id, given=facts(person(addresses={"email": (address(), replace(THEIR_OTHER, held=HELD))}))),
     case("suppressed", Stop(Status.SUPPRESSED, Reason.SUPPRESSED_BY_TENANT, HELD.suppression_id), "not_suppressed",
          given=facts(person(addresses={"email": (address(held=HELD),)}))),
     case("suppressed, and there is another", Stop(Status.SUPPRESSED, Reason.SUPPRESSED_BY_PLATFORM), "not_suppressed",
@@ -206,6 +214,9 @@ STEP_STOPPED = [
          given=facts(person(addresses={"email": (address(held=held("domain")),)}))),
     case("sender of another domain", Stop(Status.FAILED, Reason.SENDER_UNAUTHORISED), "sender_authorised",
          given=facts(policy=NotificationPolicy(allowed_sender_domains=("other.test",)))),
+    case("sender that is not on the list", Stop(Status.FAILED, Reason.SENDER_UNAUTHORISED), "sender_authorised",
+         channel="sms", given=facts(person(addresses={"sms": (address(),)}), channels=(channel_config("sms"),),
+                                    policy=NotificationPolicy(allowed_sender_ids=("+15550100", "Other")))),
     case("no sender", Stop(Status.FAILED, Reason.SENDER_UNAUTHORISED), "sender_authorised",
          given=facts(channels=(channel_config(sender=Sender()),))),
     case("quiet by now", Defer(MORNING, Reason.QUIET_HOURS), "quiet_hours", now=NIGHT,
@@ -224,6 +235,35 @@ def test_what_stops_or_defers_a_step(given: Any, wanted: Any, now: datetime, ver
     assert (last.gate, last.reason, last.step) == (gate, verdict.reason, 2)
     assert decision.ends_notification == (gate in ENDS)
     assert decision.addresses == ()
+
+
+def test_an_answer_goes_to_the_address_that_its_conversation_is_with() -> None:
+    given = facts(person(addresses={"email": (address(), THEIR_OTHER)}))
+
+    decision = decide_step(given, step(address_id=THEIR_OTHER.id), NOON)
+
+    assert isinstance(decision.verdict, Pass)
+    assert decision.addresses == (THEIR_OTHER,)
+
+
+@pytest.mark.parametrize(
+    ("shown", "allowed", "may"),
+    [
+        ("ACME", (), True),
+        ("ACME", ("Acme",), True),
+        ("15550100", ("+15550100",), True),
+        ("+15550100", ("15550100",), True),
+        ("+155501001", ("+15550100",), False),
+        ("ACME Bank", ("ACME",), False),
+    ],
+)
+def test_numbers_and_names_are_allowed_as_a_person_reads_them(
+    shown: str, allowed: tuple[str, ...], *, may: bool
+) -> None:
+    """With the plus or without, in capitals or not; and never because one begins with another."""
+    policy = NotificationPolicy(allowed_sender_ids=allowed)
+
+    assert sender_authorised("sms", Sender(sender_id=shown), policy) is may
 
 
 def test_a_step_that_passes_says_where_and_as_whom() -> None:

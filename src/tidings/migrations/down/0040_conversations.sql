@@ -1,4 +1,7 @@
 -- Emergency only: undoes 0040_pre_conversations. Transcripts and what waits are lost; what was erased or is a default route is removed.
+COMMENT ON COLUMN notification.suppressions.occurred_at IS
+    'When another service suppressed it, by its list; null: when it was added here.';
+ALTER TABLE notification.notifications DROP COLUMN IF EXISTS pinned;
 DROP TABLE IF EXISTS chan.inbound_deliveries;
 DROP TABLE IF EXISTS chan.conversation_messages;
 DROP TABLE IF EXISTS chan.inbound_unmatched;
@@ -14,6 +17,20 @@ DROP INDEX IF EXISTS chan.ux_tenant_inbound_routes_default;
 ALTER TABLE chan.tenant_inbound_routes NO FORCE ROW LEVEL SECURITY;
 DELETE FROM chan.tenant_inbound_routes WHERE inbound IS NULL;
 ALTER TABLE chan.tenant_inbound_routes FORCE ROW LEVEL SECURITY;
+-- Before, a number had one tenant on all accounts: whoever an operator gave it to, or else whoever had it first.
+DROP INDEX IF EXISTS chan.ux_tenant_inbound_routes_own;
+DROP INDEX IF EXISTS chan.ux_tenant_inbound_routes_shared;
+ALTER TABLE chan.tenant_inbound_routes NO FORCE ROW LEVEL SECURITY;
+UPDATE chan.tenant_inbound_routes AS route SET active = false
+FROM (
+    SELECT id, row_number() OVER (PARTITION BY inbound ORDER BY platform DESC, id) AS place
+    FROM chan.tenant_inbound_routes WHERE active
+) AS ranked
+WHERE route.id = ranked.id AND ranked.place > 1;
+ALTER TABLE chan.tenant_inbound_routes FORCE ROW LEVEL SECURITY;
+CREATE UNIQUE INDEX IF NOT EXISTS ux_tenant_inbound_routes_inbound ON chan.tenant_inbound_routes (inbound) WHERE active;
+COMMENT ON INDEX chan.ux_tenant_inbound_routes_inbound IS
+    'Across tenants: the answer to a violation must not say who has the number, nor differ from "not yours to route".';
 ALTER TABLE chan.tenant_inbound_routes ALTER COLUMN inbound SET NOT NULL;
 ALTER TABLE chan.tenant_inbound_routes DROP COLUMN IF EXISTS platform;
 COMMENT ON COLUMN chan.tenant_inbound_routes.inbound IS NULL;

@@ -8,13 +8,14 @@ from msgspec import UNSET
 from tidings.contracts.correspondence import Wish, Wrote
 from tidings.contracts.events import NOTIFY_SOURCE
 from tidings.contracts.suppressions import OptOutRecorded
+from tidings.contracts.tenants import Channel
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
 from tidings.kernel.events import Event, new_event
-from tidings.kernel.ids import RecipientId, TenantId
+from tidings.kernel.ids import RecipientAddressId, RecipientId, TenantId
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.outbox import Outbox
-from tidings.notify.correspondence.store import find_writers
+from tidings.notify.correspondence.store import find_address, find_writers
 from tidings.notify.recipients.model import Identity, IdentityType
 from tidings.notify.recipients.upsert import RecipientUpserter, Upserted
 from tidings.notify.recipients.wish import AddressWish, RecipientWish
@@ -74,6 +75,12 @@ class StoredCorrespondents:
             found[place] = result.recipient.id
         return [known for known in found if known is not None]
 
+    async def address_of(
+        self, tx: TenantTx, recipient_id: RecipientId, *, channel: Channel, address_hash: str
+    ) -> RecipientAddressId | None:
+        """Which of their addresses has this hash; None where it is not theirs any more."""
+        return await find_address(tx, recipient_id, channel=channel, address_hash=address_hash)
+
     async def stop(self, tx: TenantTx, wishes: Sequence[Wish]) -> None:
         """Suppress each address for its channel, reason `opt_out`, and announce `optout.recorded.v1`; doing it again changes nothing."""
         wanted = [wish for wish in wishes if wish.channel in CHANNELS]
@@ -97,10 +104,16 @@ class StoredCorrespondents:
         )
 
     async def start(self, tx: TenantTx, wishes: Sequence[Wish]) -> list[bool]:
-        """Release what was suppressed as `opt_out`; whether there was anything. Nothing else is released by it."""
+        """Release what was suppressed as `opt_out` until then; whether there was anything. Nothing else is released by it."""
         places = await self._places(tx, wishes)
         in_force = await suppression_store.lock_in_force(tx, sorted(set(places)), now=self._clock.now())
-        asked = {place: held for place, held in in_force.items() if held.reason is Reason.OPT_OUT}
+        asked = {
+            place: held
+            for place, wish in sorted(zip(places, wishes, strict=True), key=lambda one: one[1].at)
+            if (held := in_force.get(place)) is not None
+            and held.reason is Reason.OPT_OUT
+            and held.since <= wish.at
+        }
         await self._suppressor.release_found(
             tx, list(asked.values()), actor=ACTOR, reason="its owner wants to hear again"
         )
@@ -125,6 +138,7 @@ def _suppression(wish: Wish) -> SuppressionWish:
         channel=cast("SuppressibleChannel", wish.channel),
         address=wish.address,
         reason=Reason.OPT_OUT,
+        occurred_at=wish.at,
         notes=asked_notes(keyword=wish.keyword, language=wish.language, conversation_id=wish.conversation_id),
     )
 

@@ -1,10 +1,11 @@
 """Answers within a conversation: ordinary notifications, by the ordinary way in, so that every gate and every question holds."""
 
+from dataclasses import replace
 from typing import Final
 
 import msgspec
 
-from tidings.contracts.correspondence import Replied, Reply
+from tidings.contracts.correspondence import Replied, Reply, ReplyKey
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import CallerRole
 from tidings.kernel.idempotency import hash_request
@@ -12,6 +13,8 @@ from tidings.kernel.ids import NotificationId, TenantId
 from tidings.kernel.refusals import FieldError, InvalidError
 from tidings.notify.notifications.accept import incoming
 from tidings.notify.notifications.intake import Intake, Lane, Once, Ticket
+from tidings.notify.notifications.intake import Reply as Answer
+from tidings.notify.notifications.model import Pin
 from tidings.notify.notifications.order import OrderDesk
 from tidings.notify.notifications.wire import AcceptedView, NotificationInput
 
@@ -50,15 +53,26 @@ class IntakeReplier:
                 correlation_id=reply.conversation_id,
             ),
         )
-        item = incoming(order, now=self._clock.now(), is_test=reply.is_test)
-        answer = await self._intake.one(Lane(tenant_id, _ROLE), Ticket(item=item, once=_once(reply)))
-        accepted = _read(answer.body)
-        return Replied(
-            notification_id=NotificationId(accepted.id),
-            created=answer.wrote,
-            # A new one waits for its turn; an old one has had it, and says by itself what came of it.
-            status="scheduled" if accepted.status == "scheduled" else "queued",
-        )
+        pin = Pin(address_id=reply.address_id, vendor=reply.vendor, sender=reply.sender)
+        item = incoming(replace(order, pin=pin), now=self._clock.now(), is_test=reply.is_test)
+        key = ReplyKey(conversation_id=reply.conversation_id, idempotency_key=reply.idempotency_key)
+        once = _once(key, reply.text)
+        return _replied(await self._intake.one(Lane(tenant_id, _ROLE), Ticket(item=item, once=once)))
+
+    async def replied(self, tenant_id: TenantId, *, key: ReplyKey, text: str) -> Replied | None:
+        """What became of the same order when it was given before; nothing is ordered."""
+        answer = await self._intake.earlier(Lane(tenant_id, _ROLE), _once(key, text))
+        return None if answer is None else _replied(answer)
+
+
+def _replied(answer: Answer) -> Replied:
+    accepted = _read(answer.body)
+    return Replied(
+        notification_id=NotificationId(accepted.id),
+        created=answer.wrote,
+        # A new one waits for its turn; an old one has had it, and says by itself what came of it.
+        status="scheduled" if accepted.status == "scheduled" else "queued",
+    )
 
 
 def _refuse(reply: Reply) -> None:
@@ -72,8 +86,10 @@ def _refuse(reply: Reply) -> None:
         )
 
 
-def _once(reply: Reply) -> Once:
-    """Its own keys: one that a caller uses for notifications too means another thing there."""
-    said = [part.encode() for part in (reply.conversation_id, reply.idempotency_key)]
-    asked = [part.encode() for part in (reply.recipient_id, reply.channel, reply.text)]
-    return Once(key=f"reply:{hash_request(*said)}", request_hash=hash_request(b"reply", *said, *asked))
+def _once(key: ReplyKey, text: str) -> Once:
+    """Its own keys: one that a caller uses for notifications too means another thing there.
+
+    Whom it goes to is the conversation's to say, also when that is known no longer.
+    """
+    said = [part.encode() for part in (key.conversation_id, key.idempotency_key)]
+    return Once(key=f"reply:{hash_request(*said)}", request_hash=hash_request(b"reply", *said, text.encode()))

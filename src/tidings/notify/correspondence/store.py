@@ -1,9 +1,9 @@
-"""The only Python here that runs SQL: who has an address."""
+"""The only Python here that runs SQL: who has an address, and which one it is."""
 
 from collections.abc import Sequence
 
 from tidings.kernel.db import TenantTx
-from tidings.kernel.ids import RecipientId
+from tidings.kernel.ids import RecipientAddressId, RecipientId
 from tidings.kernel.sql import Queries
 
 QUERIES = Queries.beside(__file__)
@@ -20,3 +20,17 @@ async def find_writers(tx: TenantTx, places: Sequence[tuple[str, str]]) -> dict[
         hashes=[address_hash for _, address_hash in places],
     )
     return {row["place"] - 1: RecipientId(row["recipient_id"]) for row in rows}
+
+
+async def find_address(
+    tx: TenantTx, recipient_id: RecipientId, *, channel: str, address_hash: str
+) -> RecipientAddressId | None:
+    """The id of an address of theirs."""
+    found: RecipientAddressId | None = await tx.fetch_value(
+        QUERIES.find_address,
+        tenant_id=tx.tenant_id,
+        recipient_id=recipient_id,
+        channel=channel,
+        address_hash=address_hash,
+    )
+    return found

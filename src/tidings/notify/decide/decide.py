@@ -96,7 +96,7 @@ def _of_channel(
     config = facts.tenant.channels.get(request.channel)
     if config is None or not isinstance(verdict, Pass):
         return StepDecision(verdict=verdict, trace=tuple(trace))
-    usable, addresses = step_gates.address_usable(request.channel, person)
+    usable, addresses = step_gates.address_usable(request.channel, person, only=request.address_id)
     verdict = _note(trace, Gate.ADDRESS, usable, step)
     if isinstance(verdict, Pass):
         free, addresses = step_gates.not_suppressed(addresses)

@@ -118,6 +118,8 @@ class StepRequest:
     status: Status
     #: Counts from 1.
     step: int = 1
+    #: The one address that it may go to, by its id; None: the first choice among theirs.
+    address_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -55,8 +55,13 @@ def channel_allowed(facts: Facts, request: StepRequest, person: PersonFacts) -> 
     return PASS if denial is None else Stop(Status.SUPPRESSED, Reason(denial))
 
 
-def address_usable(channel: Channel, person: PersonFacts) -> tuple[Verdict, tuple[AddressFacts, ...]]:
-    """The primary address if it is active, else the oldest active one; all active devices for push."""
+def address_usable(
+    channel: Channel, person: PersonFacts, *, only: str | None = None
+) -> tuple[Verdict, tuple[AddressFacts, ...]]:
+    """The primary address if it is active, else the oldest active one; all active devices for push.
+
+    `only`: this one and no other, because it is the one that a conversation is with.
+    """
     if channel in ADDRESSLESS:
         return PASS, ()
     known = person.addresses.get(channel, ())
@@ -64,6 +69,9 @@ def address_usable(channel: Channel, person: PersonFacts) -> tuple[Verdict, tupl
         return Stop(Status.FAILED, Reason.NO_ADDRESS), ()
     # They come with the primary first, then the oldest.
     active = tuple(a for a in known if a.status is AddressStatus.ACTIVE and a.value is not None)
+    if only is not None:
+        the_one = tuple(a for a in active if a.id == only)
+        return (PASS if the_one else Stop(Status.FAILED, Reason.ADDRESS_GONE)), the_one
     if not active:
         return Stop(Status.FAILED, Reason.ADDRESS_NOT_ACTIVE), ()
     return PASS, active if channel in TO_ALL else active[:1]
@@ -81,7 +89,7 @@ def not_suppressed(addresses: tuple[AddressFacts, ...]) -> tuple[Verdict, tuple[
 
 
 def sender_may(tenant: TenantFacts, config: ChannelConfig) -> Verdict:
-    """The tenant's list of domains may have become shorter since the channel was set up."""
-    if sender_authorised(config.channel, config.sender, tenant.policy.allowed_sender_domains):
+    """The tenant's lists of senders may have become shorter since the channel was set up."""
+    if sender_authorised(config.channel, config.sender, tenant.policy):
         return PASS
     return Stop(Status.FAILED, Reason.SENDER_UNAUTHORISED)

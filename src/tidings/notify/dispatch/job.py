@@ -42,6 +42,8 @@ _MOMENT: Final = 0.05
 _COURTESY: Final = 0.1
 #: Seconds in which somebody who has inserted commits, as a rule.
 _SOON: Final = 0.002
+#: Seconds that turns get to end in once they are cut off.
+_LAST: Final = 1.0
 
 _log = get_logger("dispatch")
 
@@ -114,7 +116,15 @@ class DispatchJob:
         self._began = float("-inf")
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Dispatch until `stop`, then let what is under way end."""
+        """Dispatch until `stop`, then let what is under way end. Whoever cuts this off cuts that off too."""
+        try:
+            await self._run(stop)
+            await self._wait_for_tasks()
+        except asyncio.CancelledError:
+            await self._cut_off()
+            raise
+
+    async def _run(self, stop: asyncio.Event) -> None:
         pauses = Pauses(longest=2.0)
         while not stop.is_set():
             self._wake.clear()
@@ -137,7 +147,6 @@ class DispatchJob:
                 await self._wake.wait(stop, _MOMENT)
             else:
                 await self._rest(stop)
-        await self._wait_for_tasks()
 
     async def drain(self) -> int:
         """Dispatch all that is ready now, then return; how many that were."""
@@ -159,6 +168,15 @@ class DispatchJob:
     async def _wait_for_tasks(self) -> None:
         while self._tasks:
             await asyncio.wait(set(self._tasks))
+
+    async def _cut_off(self) -> None:
+        """Nothing of ours goes on beside whoever closes what it needs. Calls are noted, and claims are freed as an orphan's."""
+        late = set(self._tasks)
+        for task in late:
+            task.cancel()
+        if late:
+            _log.warning("turns_cut_off", sets=len(late))
+            await asyncio.wait(late, timeout=_LAST)
 
     def _pause_before(self, now: float) -> float:
         """How long to wait before the next claim; 0 for none."""

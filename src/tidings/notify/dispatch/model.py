@@ -6,7 +6,7 @@ from datetime import datetime
 from tidings.contracts.tenants import Channel
 from tidings.contracts.words import Priority, Status, UseCase
 from tidings.kernel.ids import NotificationId, RecipientId, TemplateId, TemplateVersionId
-from tidings.notify.notifications.model import AnyChannel
+from tidings.notify.notifications.model import AnyChannel, Pin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,12 +41,18 @@ class Pending:
     metadata: str | None
     trace: str | None
     render_snapshot: str | None
+    #: Of an answer within a conversation.
+    pin: Pin | None = None
 
     def version_for(self, channel: Channel) -> TemplateVersionId | None:
         """The frozen version for a channel; None where the template has none for it."""
         if self.template_versions is None:
             return self.template_version_id if channel == self.channel else None
         return self.template_versions.get(channel)
+
+    def pin_for(self, recipient_id: RecipientId) -> Pin | None:
+        """Where it has to go; a guardian who is written to instead has an address of their own."""
+        return self.pin if recipient_id == self.recipient_id else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,14 @@ from tidings.kernel.bus import TenantHandler
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
 from tidings.kernel.events import Event
-from tidings.kernel.ids import DELIVERY_ATTEMPT, NotificationId, RecipientId, TenantId, time_of
+from tidings.kernel.ids import (
+    DELIVERY_ATTEMPT,
+    NotificationId,
+    RecipientAddressId,
+    RecipientId,
+    TenantId,
+    time_of,
+)
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.sql import Queries
 from tidings.notify.decide.reasons import Reason
@@ -116,13 +123,18 @@ def _effects(outcomes: Sequence[DeliveryOutcome]) -> list[EffectTold]:
             notification_id=NotificationId(outcome.notification_id),
             recipient_id=RecipientId(outcome.recipient_id),
             channel=attempt.channel,
-            effect=attempt.effect,
+            effect=effect,
             attempted_at=attempt.started_at,
             at=attempt.ended_at,
+            address_id=address_id,
         )
         for outcome in outcomes
         for attempt in outcome.attempts
-        if attempt.effect is not None
+        for effect, address_id in (
+            (attempt.effect, None),
+            *((other.effect, RecipientAddressId(other.address_id)) for other in attempt.others),
+        )
+        if effect is not None
     ]
 
 

@@ -14,14 +14,14 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
 from tidings.kernel.hot_state import Limits
 from tidings.kernel.ids import RecipientId, TenantId
-from tidings.notify.channels.model import ChannelConfig
+from tidings.notify.channels.model import ChannelConfig, sender_id_allowed
 from tidings.notify.decide.decide import decide_step, step_limited
 from tidings.notify.decide.limits import takes_of_step
 from tidings.notify.decide.model import Defer, Line, Pass, StepDecision, StepRequest, Stop
 from tidings.notify.decide.reasons import Reason
 from tidings.notify.dispatch.compose import ComposeAsk, Composed, Composer, with_address
 from tidings.notify.dispatch.model import Pending
-from tidings.notify.facts.model import Facts
+from tidings.notify.facts.model import Facts, TenantFacts
 from tidings.notify.notifications.attachments import Attachments
 from tidings.notify.notifications.model import ATTACHMENTS_PURPOSE
 from tidings.notify.preference_center.links import MessageLinks, UnsubscribeLinks
@@ -33,6 +33,7 @@ _RESULTS: Final[dict[str, DeliveryResult]] = {
     Reason.CHANNEL_DISABLED: "REFUSED_NO_CHANNEL",
     Reason.NO_ADDRESS: "REFUSED_NO_CHANNEL",
     Reason.ADDRESS_NOT_ACTIVE: "REFUSED_NO_CHANNEL",
+    Reason.ADDRESS_GONE: "REFUSED_NO_CHANNEL",
     Reason.CONSENT_MISSING: "REFUSED_CONSENT",
     Reason.UNSUBSCRIBED_FROM_ALL: "REFUSED_CONSENT",
     Reason.CATEGORY_DECLINED: "REFUSED_CONSENT",
@@ -45,6 +46,8 @@ _RESULTS: Final[dict[str, DeliveryResult]] = {
 _read_template: Final = msgspec.json.Decoder(VendorTemplate).decode
 #: They don't wait behind ordinary ones for a connection to the vendor.
 _URGENT: Final = frozenset({"critical", "high"})
+#: Channels on which a message can say what it comes from, where the account's settings do not.
+_WITH_SENDERS: Final = frozenset({"sms", "whatsapp"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,6 +204,7 @@ def _request(work: StepWork) -> StepRequest:
         expires_at=pending.expires_at,
         status=pending.status,
         step=work.step,
+        address_id=pin.address_id if (pin := pending.pin_for(work.recipient_id)) is not None else None,
     )
 
 
@@ -261,7 +265,7 @@ def _message(
     config = decision.channel
     if config is None:
         raise TypeError("a step that passed has a channel")
-    sender, reply_to = _sender(work.channel, config, facts.tenant.name)
+    sender, reply_to = _sender(work, config, facts.tenant)
     rendered = composed.rendered
     address = decision.addresses[0].value if decision.addresses else None
     return OutboundMessage(
@@ -272,6 +276,7 @@ def _message(
         reply_to=reply_to,
         to=address or work.recipient_id,
         also_to=tuple(other.value for other in decision.addresses[1:] if other.value is not None),
+        address_ids=tuple(one.id for one in decision.addresses if one.value is not None),
         to_name=composed.name,
         subject=rendered.subject,
         html=html,
@@ -294,11 +299,14 @@ def _message_id(work: StepWork) -> str:
     return ".".join(words)
 
 
-def _sender(
-    channel: Channel, config: ChannelConfig, tenant_name: str | None
-) -> tuple[Address, Address | None]:
-    sender = config.sender
-    if channel == "email":
+def _sender(work: StepWork, config: ChannelConfig, tenant: TenantFacts) -> tuple[Address, Address | None]:
+    sender, pin = config.sender, work.pending.pin_for(work.recipient_id)
+    if pin is not None and pin.sender is not None and work.channel in _WITH_SENDERS:
+        # Another vendor's account does not have the number that the person wrote to; and it may be taken from the tenant.
+        the_same_way = pin.vendor in config.vendors
+        if the_same_way and sender_id_allowed(pin.sender, tenant.policy.allowed_sender_ids):
+            return Address(value=pin.sender), None
+    if work.channel == "email":
         reply_to = Address(value=sender.reply_to) if sender.reply_to is not None else None
-        return Address(value=sender.from_address or "", name=sender.from_name or tenant_name), reply_to
-    return Address(value=sender.sender_id or tenant_name or ""), None
+        return Address(value=sender.from_address or "", name=sender.from_name or tenant.name), reply_to
+    return Address(value=sender.sender_id or tenant.name or ""), None

@@ -13,9 +13,10 @@ from tidings.kernel.outbox import event_columns
 from tidings.kernel.sql import Queries, sparse
 from tidings.kernel.workers import WorkerId
 from tidings.notify.dispatch.model import Move, Pending
-from tidings.notify.notifications.model import NewNotification
+from tidings.notify.notifications.model import NewNotification, Pin
 
 QUERIES = Queries.beside(__file__)
+_read_pin = msgspec.json.Decoder(Pin).decode
 
 #: Rows that had to be waited for are locked by the first statement and seen by the second; see `move`.
 _AT_ONCE_AND_AGAIN = range(2)
@@ -145,4 +146,5 @@ def _pending(row: Row) -> Pending:
         metadata=row["metadata"],
         trace=row["decision_trace"],
         render_snapshot=row["render_snapshot"],
+        pin=_read_pin(row["pinned"]) if row["pinned"] is not None else None,
     )

@@ -17,6 +17,7 @@ from tidings.kernel.hot_state import Limits
 from tidings.kernel.ids import NOTIFICATION, NotificationId, TenantId, time_of
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.workers import WorkerId
+from tidings.notify.channels.model import ChannelConfig
 from tidings.notify.decide import trace
 from tidings.notify.decide.decide import decide, limited
 from tidings.notify.decide.limits import takes_once
@@ -235,8 +236,16 @@ def routes_of(pending: Pending, facts: Facts) -> tuple[Route, ...]:
     for channel in asked:
         config = facts.tenant.channels.get(channel)
         if config is not None and pending.version_for(channel) is not None:
-            routes += [Route(channel=channel, vendor=vendor) for vendor in config.vendors]
+            routes += [Route(channel=channel, vendor=vendor) for vendor in _vendors(pending, config)]
     return tuple(routes)
+
+
+def _vendors(pending: Pending, config: ChannelConfig) -> tuple[str, ...]:
+    """The channel's; of an answer the one over which the person wrote, for as long as the channel has it."""
+    pin = pending.pin
+    if pin is None or pin.vendor is None or pin.vendor not in config.vendors:
+        return config.vendors
+    return (pin.vendor,)
 
 
 def told(before: str | None, lines: Sequence[Line]) -> str:

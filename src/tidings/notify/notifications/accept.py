@@ -170,4 +170,5 @@ def _row(item: Incoming, recipient_id: RecipientId, key: DataKey, pepper: Pepper
         source_event_id=order.source_event_id,
         correlation_id=order.correlation_id,
         metadata=order.metadata,
+        pinned=msgspec.json.encode(order.pin).decode() if order.pin is not None else None,
     )

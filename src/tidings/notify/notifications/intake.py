@@ -101,6 +101,14 @@ class Intake:
         """Accept one; it is durable when this returns."""
         return await self._gatherer.do(lane, ticket)
 
+    async def earlier(self, lane: Lane, once: Once) -> Reply | None:
+        """What was answered to the same order before; None where it was never accepted. Nothing is accepted."""
+        async with self._db.tenant(lane.tenant_id, caller_role=lane.role) as tx:
+            known = _known(await self._idempotency.find(tx, SINGLE_SCOPE, once.key, once.request_hash))
+        if isinstance(known, Exception):
+            raise known
+        return known
+
     async def many(
         self, lane: Lane, places: Sequence[tuple[int, Incoming | Exception]], once: Once | None
     ) -> Reply:

@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, Literal
 
+from msgspec import Struct
+
 from tidings.contracts.tenants import Channel
 from tidings.contracts.words import Priority, Status, UseCase
 from tidings.kernel.ids import NotificationId, RecipientId, TemplateId, TemplateVersionId, time_of
@@ -29,6 +31,16 @@ FINAL: Final = frozenset(
         Status.EXPIRED,
     }
 )
+
+
+class Pin(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Where an answer within a conversation goes, whatever the recipient's and the tenant's first choices are by then."""
+
+    #: Of the recipient.
+    address_id: str
+    #: Over whom the person wrote, and what they wrote to; None: as the channel is set up.
+    vendor: str | None = None
+    sender: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +73,8 @@ class NewNotification:
     source_event_id: str | None
     correlation_id: str | None
     metadata: str | None
+    #: JSON: a `Pin`.
+    pinned: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ from tidings.kernel.ids import RECIPIENT, TemplateVersionId, TenantId
 from tidings.kernel.refusals import FieldError, InvalidError
 from tidings.notify.categories.model import CategoryPolicy
 from tidings.notify.categories.registry import Categories
-from tidings.notify.notifications.model import AnyChannel
+from tidings.notify.notifications.model import AnyChannel, Pin
 from tidings.notify.notifications.wire import AttachmentInput, NotificationInput
 from tidings.notify.recipients.wish import RecipientWish, canonical_locale, wish_of
 from tidings.notify.templates.model import Published
@@ -68,6 +68,8 @@ class Order:
     source_event_id: str | None
     attachments: tuple[AttachedFile, ...] = field(repr=False)
     metadata: str | None = field(repr=False)
+    #: Of an answer within a conversation.
+    pin: Pin | None = None
 
 
 class OrderDesk:

@@ -55,7 +55,8 @@ class Suppression:
     expires_at: datetime | None
     released_at: datetime | None
     released_by: str | None
-    #: When another service suppressed it, by its list; None where that is not known, or it began here.
+    #: When another service suppressed it, by its list, or its owner wrote that they want no more; None where that is not known, or
+    #: it began with its row.
     occurred_at: datetime | None = None
 
     @property
@@ -65,7 +66,7 @@ class Suppression:
 
     @property
     def since(self) -> datetime:
-        """When it happened: by the list that it came with, or when it was added."""
+        """When it happened: by the list that it came with, by its owner's message, or when it was added."""
         return self.occurred_at or self.created_at
 
     def in_force(self, now: datetime) -> bool:
@@ -83,7 +84,7 @@ class SuppressionWish:
     source_notification_id: str | None = None
     notes: str | None = None
     expires_at: datetime | None = None
-    #: When another service suppressed it.
+    #: When another service suppressed it, or its owner asked for it.
     occurred_at: datetime | None = None
 
     def __repr__(self) -> str:

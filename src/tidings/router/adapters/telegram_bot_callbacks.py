@@ -111,7 +111,7 @@ class TelegramForm:
     """Reads a bot's updates."""
 
     name = "telegram_bot"
-    #: An answer could be an order to the bot: nothing is said.
+    #: An answer is an order to the bot: nothing is said, but for a button that was pressed.
     reply: HookReply | None = HookReply()
 
     def keys(self, settings: Struct) -> Keys | None:
@@ -144,7 +144,8 @@ class TelegramForm:
             written = _written(update.message, keys, request.received_at)
             return Reading(inbound=[written] if written is not None else [])
         if update.callback_query is not None:
-            return Reading(inbound=[_pressed(update.callback_query, keys)])
+            pressed = update.callback_query
+            return Reading(inbound=[_pressed(pressed, keys)], reply=_acknowledged(pressed))
         return Reading()
 
 
@@ -180,6 +181,13 @@ def _pressed(pressed: _Pressed, keys: Keys) -> ReadInbound:
         sender_name=_name(pressed.from_),
         answers=_named(pressed.message, keys),
     )
+
+
+def _acknowledged(pressed: _Pressed) -> HookReply:
+    """Until then the button turns. What answers a webhook is carried out as a call would be (core.telegram.org/bots/api,
+    "Making requests when getting updates")."""
+    said = {"method": "answerCallbackQuery", "callback_query_id": pressed.id}
+    return HookReply(body=msgspec.json.encode(said))
 
 
 def _named(earlier: _Earlier | None, keys: Keys) -> str | None:

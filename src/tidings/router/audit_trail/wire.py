@@ -13,6 +13,7 @@ EntityType: TypeAlias = Literal[
     "circuit_breaker",
     "conversation",
     "fallback_policy",
+    "inbound_message",
     "inbound_route",
     "profile",
     "status_map",
@@ -26,6 +27,8 @@ class ListRouterAudit(PageQuery, frozen=True, kw_only=True, forbid_unknown_field
 
     entity_type: Annotated[
         EntityType | None,
-        Meta(description="Only this kind of thing; `callback` stands in the platform's own rows alone."),
+        Meta(
+            description="Only this kind of thing; `callback` and `inbound_message` stand in the platform's own rows alone."
+        ),
     ] = None
     entity_id: Annotated[Word | None, Meta(description="Only the thing with this id.")] = None

@@ -106,7 +106,8 @@ class HookDesk:
                     inbound=said.inbound,
                 ),
             )
-        return taken if hook.form.reply is None else hook.form.reply
+        reply = said.reply or hook.form.reply
+        return taken if reply is None else reply
 
     async def _challenged(self, hook: Hook, request: RawCallback) -> HookReply:
         """The vendor asks whether somebody is there."""

@@ -1,6 +1,6 @@
 """Callbacks as they are shown and ordered about over HTTP."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
@@ -8,9 +8,10 @@ from tidings.contracts.callback_forms import Canonical
 from tidings.contracts.moments import Moment
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.paging import PageQuery
-from tidings.kernel.ids import INBOUND_WEBHOOK_EVENT, InboundWebhookEventId
+from tidings.kernel.ids import INBOUND_WEBHOOK_EVENT, IdKind, InboundWebhookEventId
 from tidings.router.callbacks.store import Chosen, KeptRequest, OpenEvent
 
+_Id = TypeVar("_Id", bound=str)
 _Vendor = Annotated[
     str,
     Meta(pattern=r"^[a-z][a-z0-9_]{1,62}$", description="must be the name of a vendor, such as http_acme"),
@@ -130,6 +131,10 @@ class Requeue(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     def event_ids(self) -> list[InboundWebhookEventId] | None:
         """The ids, if it is by ids."""
+        return self.named(INBOUND_WEBHOOK_EVENT)
+
+    def named(self, kind: IdKind[_Id]) -> list[_Id] | None:
+        """The same for dead letters of another kind."""
         if isinstance(self.ids, UnsetType):
             if isinstance(self.vendor, UnsetType):
                 raise BadValueError("ids", "is required, or a vendor instead")
@@ -138,7 +143,7 @@ class Requeue(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             raise BadValueError("vendor", "can't stand beside ids; give one of the two")
         if not isinstance(self.since, UnsetType):
             raise BadValueError("since", "goes with a vendor; leave it out with ids")
-        return [INBOUND_WEBHOOK_EVENT.parse(one, field=f"ids[{i}]") for i, one in enumerate(self.ids)]
+        return [kind.parse(one, field=f"ids[{i}]") for i, one in enumerate(self.ids)]
 
 
 class Requeued(Struct, frozen=True, kw_only=True):

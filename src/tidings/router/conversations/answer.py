@@ -1,21 +1,26 @@
-"""The use case "answer them": a notification within the conversation, over its channel, through all gates."""
+"""The use case "answer them": a notification within the conversation, over its channel, through all gates.
+
+It goes to the address that the conversation is with, from what the person wrote to, whatever has changed since.
+"""
 
 import hashlib
 
-from tidings.contracts.correspondence import Correspondents, Replied, Replier, Reply, Wrote
+from tidings.contracts.correspondence import Correspondents, Replied, Replier, Reply, ReplyKey, Wrote
 from tidings.kernel.addresses import NormalisedAddress
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.db import CallerRole, Database, TenantTx
-from tidings.kernel.ids import RecipientId, TenantId
+from tidings.kernel.ids import RecipientAddressId, RecipientId, TenantId
 from tidings.kernel.keys.keyring import Keyring
 from tidings.router.conversations import store
 from tidings.router.conversations.errors import (
+    AddressGoneError,
     ConversationClosedError,
     NobodyToAnswerError,
     UnknownConversationError,
 )
 from tidings.router.conversations.model import Conversation, ConversationId
 from tidings.router.conversations.transcript import keys_of, opened_address
+from tidings.router.vendors.accounts import Accounts
 
 
 class Answerer:
@@ -27,6 +32,7 @@ class Answerer:
         *,
         replier: Replier,
         correspondents: Correspondents,
+        accounts: Accounts,
         keyring: Keyring,
         audit: AuditLog,
     ) -> None:
@@ -34,6 +40,7 @@ class Answerer:
         self._db = db
         self._replier = replier
         self._correspondents = correspondents
+        self._accounts = accounts
         self._keyring = keyring
         self._audit = audit
 
@@ -48,7 +55,31 @@ class Answerer:
         role: CallerRole | None,
         is_test: bool,
     ) -> Replied:
-        """Order it; the same `key` orders it once. It stands in the transcript when a vendor has taken it."""
+        """Order it; the same `key` orders it once. It stands in the transcript when a vendor has taken it.
+
+        Whoever orders it again hears what they heard before, also where it could not be ordered any more.
+        """
+        order = ReplyKey(conversation_id=conversation_id, idempotency_key=_order(conversation_id, key))
+        before = await self._replier.replied(tenant_id, key=order, text=text)
+        if before is not None:
+            return before
+        reply = await self._checked(
+            tenant_id, order, conversation_id, text, actor=actor, role=role, is_test=is_test
+        )
+        return await self._replier.reply(tenant_id, reply)
+
+    async def _checked(
+        self,
+        tenant_id: TenantId,
+        order: ReplyKey,
+        conversation_id: ConversationId,
+        text: str,
+        *,
+        actor: str,
+        role: CallerRole | None,
+        is_test: bool,
+    ) -> Reply:
+        """What is to be ordered, noted as such."""
         async with self._db.tenant(tenant_id, caller_role=role) as tx:
             conversation = await store.lock_conversation(tx, conversation_id)
             if conversation is None:
@@ -60,21 +91,23 @@ class Answerer:
             if conversation.status != "OPEN":
                 raise ConversationClosedError
             recipient_id = await self._recipient(tx, conversation)
+            address_id = await self._address(tx, conversation, recipient_id)
+            over = await self._over(tx, conversation)
             entry = Entry(
                 entity_type="conversation", entity_id=conversation_id, action="answered", actor=actor
             )
             await self._audit.append(tx, [entry])
-        return await self._replier.reply(
-            tenant_id,
-            Reply(
-                conversation_id=conversation_id,
-                recipient_id=recipient_id,
-                channel=conversation.channel,
-                text=text,
-                idempotency_key=_order(conversation_id, key),
-                actor=actor,
-                is_test=is_test,
-            ),
+        return Reply(
+            conversation_id=conversation_id,
+            recipient_id=recipient_id,
+            channel=conversation.channel,
+            address_id=address_id,
+            text=text,
+            idempotency_key=order.idempotency_key,
+            actor=actor,
+            vendor=over,
+            sender=conversation.sender_id if over is not None else None,
+            is_test=is_test,
         )
 
     async def _recipient(self, tx: TenantTx, conversation: Conversation) -> RecipientId:
@@ -89,6 +122,27 @@ class Answerer:
         recipient_id = (await self._correspondents.ensure(tx, [wrote]))[0]
         await store.set_recipient(tx, conversation.id, recipient_id)
         return recipient_id
+
+    async def _address(
+        self, tx: TenantTx, conversation: Conversation, recipient_id: RecipientId
+    ) -> RecipientAddressId:
+        """The one of theirs that the conversation is with; nobody is chased to another."""
+        address_hash = await store.find_address_hash(tx, conversation.id)
+        if address_hash is None:
+            raise NobodyToAnswerError
+        found = await self._correspondents.address_of(
+            tx, recipient_id, channel=conversation.channel, address_hash=address_hash
+        )
+        if found is None:
+            raise AddressGoneError
+        return found
+
+    async def _over(self, tx: TenantTx, conversation: Conversation) -> str | None:
+        """The vendor over which they wrote, as long as the tenant's account there is the same: another does not have the number."""
+        if conversation.vendor is None:
+            return None
+        account = (await self._accounts.within(tx)).get(conversation.vendor)
+        return conversation.vendor if account is not None and account.id == conversation.account_id else None
 
 
 def _order(conversation_id: str, key: str) -> str:

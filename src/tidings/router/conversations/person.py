@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TypeAlias
 
 from tidings.contracts.conversations import TenantName
 from tidings.contracts.correspondence import Wish
@@ -27,6 +28,10 @@ _KINDS: Mapping[Action, ConfirmationKind] = {
     "start": "start_confirmation",
     "help": "help",
 }
+#: A channel, and an address of theirs by its hash.
+Place: TypeAlias = tuple[str, str]
+
+_OPPOSITES: Mapping[Action, Action] = {"stop": "start", "start": "stop"}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -42,6 +47,8 @@ class Person:
     fresh: bool = False
     #: It is over, by STOP, and they say it again.
     again: bool = False
+    #: Messages with a STOP or a START that the opposite, said later, has overtaken on its way here: that is their last word.
+    overtaken: frozenset[str] = frozenset()
     recipient_id: RecipientId | None = None
 
     @property
@@ -52,15 +59,20 @@ class Person:
         return self.now
 
     @property
+    def place(self) -> Place:
+        """Whatever they want holds for this."""
+        return self.between.channel, self.between.hashed.own
+
+    @property
     def last(self) -> Message:
         """What they wrote last."""
         return self.messages[-1][0]
 
     @property
     def stops(self) -> bool:
-        """Whether that was a STOP, which is always the last of a wave."""
-        keyword = self.messages[-1][1]
-        return keyword is not None and keyword.action == "stop"
+        """Whether that was a STOP, which is always the last of a wave, and still holds."""
+        message, keyword = self.messages[-1]
+        return keyword is not None and keyword.action == "stop" and message.id not in self.overtaken
 
     @property
     def only_stops(self) -> bool:
@@ -72,15 +84,12 @@ class Person:
         """Whether they said STOP or START."""
         return any(keyword is not None and keyword.action != "help" for _, keyword in self.messages)
 
-    def said_before_stop(self, message: Message, keyword: Keyword) -> bool:
-        """Whether it is a START that a later STOP has overtaken on its way here: the STOP is their last word."""
-        over = self.before.closed_at if self.before is not None else None
-        return (
-            keyword.action == "start"
-            and self.before is not None
-            and self.before.status == "CLOSED_STOP"
-            and over is not None
-            and over > message.received_at
+    def find_overtaken(self, said: Mapping[Action, str]) -> None:
+        """`said`: the messages by which they said STOP and START last, of those that were heard before."""
+        self.overtaken = frozenset(
+            message.id
+            for message, keyword in self.messages
+            if keyword is not None and said.get(_OPPOSITES.get(keyword.action, "help"), "") > message.id
         )
 
 

@@ -3,14 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Literal, TypeAlias
 
 from tidings.contracts.tenants import Channel
-from tidings.kernel.db import PlatformTx, WorkerTx
+from tidings.kernel.db import PlatformTx, Row, WorkerTx
 from tidings.kernel.ids import TenantId
 from tidings.kernel.sql import Queries
 from tidings.router.conversations.model import InboundMessageId
 
 QUERIES = Queries.beside(__file__)
+#: Where a message stands that is in no conversation.
+OpenStatus: TypeAlias = Literal["queued", "dead"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +66,34 @@ class Place:
     #: Under the platform's pepper.
     hash: str
     at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenInbound:
+    """A message that stands in no conversation, as operators see it: nothing of who wrote what."""
+
+    id: InboundMessageId
+    received_at: datetime
+    vendor: str
+    account_id: str
+    vendor_message_id: str
+    channel: Channel
+    #: What was written to.
+    destination: str
+    status: OpenStatus
+    looks: int
+    #: None where it is dead.
+    next_look_at: datetime | None
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """Which of them are wanted."""
+
+    vendor: str | None = None
+    account_id: str | None = None
+    since: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,14 +161,14 @@ async def load_payloads(tx: PlatformTx, ids: Sequence[str]) -> dict[str, bytes]:
 
 
 async def find_open(tx: WorkerTx, places: Sequence[Place]) -> dict[int, TenantId]:
-    """Whose open conversation each belongs to, by its place in the list."""
+    """Whose conversation of then each belongs to, by its place in the list."""
     rows = await tx.fetch(QUERIES.find_open, **_columns(places), ats=[p.at for p in places])
     return {row["place"] - 1: row["tenant_id"] for row in rows}
 
 
 async def find_last(tx: WorkerTx, places: Sequence[Place]) -> dict[int, TenantId]:
-    """Whose conversation was the last, open or not, by its place in the list."""
-    rows = await tx.fetch(QUERIES.find_last, **_columns(places))
+    """Whose conversation was the last by then, open or not, by its place in the list."""
+    rows = await tx.fetch(QUERIES.find_last, **_columns(places), ats=[p.at for p in places])
     return {row["place"] - 1: row["tenant_id"] for row in rows}
 
 
@@ -187,6 +218,66 @@ async def list_unmatched(tx: PlatformTx, *, since: datetime, limit: int) -> list
 async def sweep_unmatched(tx: WorkerTx, *, until: datetime, limit: int) -> int:
     """Remove old counts; how many went."""
     return await tx.execute(QUERIES.sweep_unmatched, until=until, limit=limit)
+
+
+async def list_inbound(
+    tx: PlatformTx, *, status: OpenStatus, chosen: Chosen, after_id: str | None, limit: int
+) -> list[OpenInbound]:
+    """Messages that stand in no conversation, the newest first."""
+    rows = await tx.fetch(
+        QUERIES.list_inbound,
+        status=status,
+        vendor=chosen.vendor,
+        account_id=chosen.account_id,
+        since=chosen.since,
+        after_id=after_id,
+        limit=limit,
+    )
+    return [_open_inbound(row) for row in rows]
+
+
+async def show_inbound(tx: PlatformTx, message_id: InboundMessageId) -> OpenInbound | None:
+    """One of them."""
+    row = await tx.fetch_one(QUERIES.show_inbound, id=message_id)
+    return None if row is None else _open_inbound(row)
+
+
+async def requeue_inbound(
+    tx: PlatformTx,
+    *,
+    ids: Sequence[InboundMessageId] | None,
+    vendor: str | None,
+    since: datetime | None,
+    now: datetime,
+    limit: int,
+) -> list[tuple[InboundMessageId, str]]:
+    """Dead ones that have new patience, each with its vendor."""
+    rows = await tx.fetch(
+        QUERIES.requeue_inbound,
+        ids=list(ids) if ids is not None else None,
+        vendor=vendor,
+        since=since,
+        now=now,
+        limit=limit,
+    )
+    return [(row["id"], row["vendor"]) for row in rows]
+
+
+def _open_inbound(row: Row) -> OpenInbound:
+    dead = row["status"] == "dead"
+    return OpenInbound(
+        id=row["id"],
+        received_at=row["received_at"],
+        vendor=row["vendor"],
+        account_id=row["adapter"],
+        vendor_message_id=row["vendor_message_id"],
+        channel=row["channel"],
+        destination=row["destination"],
+        status=row["status"],
+        looks=row["attempts"],
+        next_look_at=None if dead else row["next_attempt_at"],
+        updated_at=row["updated_at"],
+    )
 
 
 def _columns(places: Sequence[Place]) -> dict[str, list[str]]:

@@ -63,7 +63,8 @@ LEFT JOIN LATERAL (
 ) AS account ON true
 LEFT JOIN LATERAL (
     SELECT tenant_id FROM chan.tenant_inbound_routes
-    WHERE inbound IN (mine.destination, ltrim(mine.destination, '+')) AND active AND platform
+    WHERE ltrim(inbound, '+') = ltrim(mine.destination, '+') AND inbound IN (mine.destination, ltrim(mine.destination, '+'))
+      AND active AND platform
       AND (grace_period_ends_at IS NULL OR grace_period_ends_at > :now::timestamptz)
     LIMIT 1
 ) AS route ON true
@@ -85,14 +86,16 @@ CROSS JOIN LATERAL (
 -- name: find_open
 -- Whose conversation each belongs to: the one in which something was said last. Across tenants, by hashes that only the
 -- platform can make. Of conversations over the platform's accounts alone: what a tenant's own account says of its people and
--- numbers is its word for it.
+-- numbers is its word for it. And of those that were open then, give or take a little: what was held up is not for
+-- whoever has written to them since, and not lost because it is over by now.
 SELECT wanted.place, open.tenant_id
 FROM unnest(:channels::text[], :destinations::text[], :hashes::text[], :ats::timestamptz[])
     WITH ORDINALITY AS wanted (channel, destination, hash, at, place)
 CROSS JOIN LATERAL (
     SELECT tenant_id FROM chan.conversations
     WHERE platform_hash = wanted.hash AND sender_id = wanted.destination AND channel = wanted.channel
-      AND status = 'OPEN' AND expires_at > wanted.at
+      AND opened_at <= wanted.at + INTERVAL '5 minutes' AND expires_at > wanted.at
+      AND (status = 'OPEN' OR closed_at > wanted.at)
       AND EXISTS (
           SELECT FROM chan.channel_adapter_configs AS account
           WHERE account.id = conversations.account_id AND account.tenant_id IS NULL
@@ -101,13 +104,14 @@ CROSS JOIN LATERAL (
 ) AS open;
 
 -- name: find_last
--- A keyword is heard also after the conversation is over: whose was the last one.
+-- A keyword is heard also after the conversation is over: whose was the last one by then.
 SELECT wanted.place, last.tenant_id
-FROM unnest(:channels::text[], :destinations::text[], :hashes::text[])
-    WITH ORDINALITY AS wanted (channel, destination, hash, place)
+FROM unnest(:channels::text[], :destinations::text[], :hashes::text[], :ats::timestamptz[])
+    WITH ORDINALITY AS wanted (channel, destination, hash, at, place)
 CROSS JOIN LATERAL (
     SELECT tenant_id FROM chan.conversations
     WHERE platform_hash = wanted.hash AND sender_id = wanted.destination AND channel = wanted.channel
+      AND opened_at <= wanted.at + INTERVAL '5 minutes'
       AND EXISTS (
           SELECT FROM chan.channel_adapter_configs AS account
           WHERE account.id = conversations.account_id AND account.tenant_id IS NULL
@@ -168,3 +172,42 @@ WITH over AS (
 )
 DELETE FROM chan.inbound_unmatched AS known USING over
 WHERE known.destination = over.destination AND known.bucket = over.bucket;
+
+-- name: list_inbound
+-- For operators: what stands in no conversation, the newest first; ids begin with their time. The statuses are said outright, so
+-- that the index of each serves, whatever plan is kept.
+SELECT id, received_at, vendor, adapter, vendor_message_id, channel, destination, status, attempts, next_attempt_at, updated_at
+FROM chan.inbound_messages
+WHERE tenant_id IS NULL
+  AND ((:status::text = 'dead' AND status = 'dead') OR (:status::text = 'queued' AND status = 'queued'))
+  AND (:vendor::text IS NULL OR vendor = :vendor::text)
+  AND (:account_id::text IS NULL OR adapter = :account_id::text)
+  AND (:since::timestamptz IS NULL OR received_at >= :since::timestamptz)
+  AND (:after_id::text IS NULL OR id < :after_id::text)
+ORDER BY id DESC
+LIMIT :limit;
+
+-- name: show_inbound
+-- One of them.
+SELECT id, received_at, vendor, adapter, vendor_message_id, channel, destination, status, attempts, next_attempt_at, updated_at
+FROM chan.inbound_messages
+WHERE id = :id AND tenant_id IS NULL AND status IN ('queued', 'dead');
+
+-- name: requeue_inbound
+-- Dead ones with new patience: looked at at once, and then as if they had just come.
+WITH dead AS MATERIALIZED (
+    SELECT id FROM chan.inbound_messages
+    WHERE status = 'dead' AND tenant_id IS NULL
+      AND (:ids::text[] IS NULL OR id = ANY(:ids::text[]))
+      AND (:vendor::text IS NULL OR vendor = :vendor::text)
+      AND (:since::timestamptz IS NULL OR received_at >= :since::timestamptz)
+    ORDER BY id LIMIT :limit
+    FOR UPDATE SKIP LOCKED
+), again AS (
+    UPDATE chan.inbound_messages AS message
+    SET status = 'queued', attempts = 0, next_attempt_at = :now::timestamptz, updated_at = :now::timestamptz
+    FROM dead
+    WHERE message.id = dead.id
+    RETURNING message.id, message.vendor
+)
+SELECT id, vendor FROM again ORDER BY id;

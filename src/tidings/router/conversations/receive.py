@@ -27,6 +27,7 @@ from tidings.router.conversations.keywords import Keyword
 from tidings.router.conversations.model import CONVERSATION, DEFAULT_TTL, Action, Conversation
 from tidings.router.conversations.person import (
     Person,
+    Place,
     confirmation_of,
     keyword_of,
     lines_of,
@@ -142,6 +143,7 @@ class Receiver:
 
     async def _take(self, tx: TenantTx, people: Sequence[Person], now: datetime) -> Received:
         await self._open(tx, people)
+        await self._find_overtaken(tx, [person for person in people if person.wishes])
         await self._recognise(tx, people)
         keys = await self._keys(tx, people)
         name = await self._names.of(tx) if any(k for p in people for _, k in p.messages) else None
@@ -151,7 +153,7 @@ class Receiver:
             confirmation_of(person, message, keyword, key=keys[person.between], name=name, now=now)
             for person, message, keyword in confirmed
         ]
-        went_on = await store.go_on(tx, [said_of(person, keys[person.between]) for person in people])
+        went_on = await store.go_on(tx, [said_of(person, keys[person.between]) for person in people], now=now)
         await store.insert_lines(tx, [*theirs, *ours], now=now)
         deliveries = await self._deliveries(tx, people, now)
         await self._outbox.append(tx, self._events(tx, people, went_on))
@@ -201,6 +203,14 @@ class Receiver:
             if _state(latest.get(place)) != _state(person.before):
                 raise DatabaseBusyError("another worker has heard the same person meanwhile; try again")
 
+    async def _find_overtaken(self, tx: TenantTx, people: Sequence[Person]) -> None:
+        """What was held up on its way undoes nothing that they said later."""
+        if not people:
+            return
+        said = await store.find_last_wishes(tx, [person.between for person in people])
+        for place, person in enumerate(people):
+            person.find_overtaken(said.get(place, {}))
+
     async def _ttl(self, tx: TenantTx) -> int:
         """Of conversations that people begin."""
         policy = (await self._policies.within(tx)).get("conversational")
@@ -241,15 +251,22 @@ class Receiver:
             (person, message, keyword)
             for person in people
             for message, keyword in person.messages
-            if keyword is not None and message.addressable and not person.said_before_stop(message, keyword)
+            if keyword is not None and message.addressable and message.id not in person.overtaken
         ]
-        starts = [wish_of(*one) for one in asked if one[2].action == "start"]
-        stops = [wish_of(*one) for one in asked if one[2].action == "stop"]
-        # Of one person's words in a wave STOP is the last.
-        if starts:
-            await self._correspondents.start(tx, starts)
+        stops = [one for one in asked if one[2].action == "stop"]
+        # Of one person's words to one number STOP is the last of a wave; they may have written to another after it.
+        last: dict[Place, str] = {}
+        for person, message, _ in stops:
+            last[person.place] = max(last.get(person.place, ""), message.id)
+        starts = [one for one in asked if one[2].action == "start"]
+        before = [one for one in starts if last.get(one[0].place, "") > one[1].id]
+        after = [one for one in starts if last.get(one[0].place, "") < one[1].id]
+        if before:
+            await self._correspondents.start(tx, [wish_of(*one) for one in before])
         if stops:
-            await self._correspondents.stop(tx, stops)
+            await self._correspondents.stop(tx, [wish_of(*one) for one in stops])
+        if after:
+            await self._correspondents.start(tx, [wish_of(*one) for one in after])
         # Each once, however often they say it at once; what was confirmed before not again.
         first: dict[tuple[Between, Action], tuple[Person, Message, Keyword]] = {}
         for one in asked:

@@ -22,16 +22,17 @@ from tidings.contracts.messages import (
 )
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database, TenantTx
-from tidings.kernel.errors import DatabaseBusyError, DatabaseError, DatabaseUnavailableError, TidingsError
+from tidings.kernel.errors import DatabaseBusyError, DatabaseUnavailableError, TidingsError
 from tidings.kernel.ids import TenantId
 from tidings.kernel.jobs import Pauses
 from tidings.kernel.keys.data_key import DataKey
 from tidings.kernel.keys.keyring import Keyring
 from tidings.router.conversations import reply_store
 from tidings.router.conversations.model import Observer, Unobserved
+from tidings.router.conversations.reply_costs import Reckoned, attempts_of, reckon, spent_on, taken_back
 from tidings.router.conversations.reply_store import Ended, Sending
 from tidings.router.conversations.sealing import open_address, open_words
-from tidings.router.vendors.simulated import SIMULATED
+from tidings.router.spend import add as spend
 from tidings.router.vendors.vendors import Vendors
 
 #: How often the vendor is asked to take it, as long as it certainly has not.
@@ -62,54 +63,44 @@ class ReplySender:
     async def send(self, tenant_id: TenantId, worker: str, ids: Sequence[str]) -> None:
         """Send what was claimed, and write what became of each."""
         now = self._clock.now()
+        # Before anything is noted: who can't be asked for their accounts leaves all of it for another time.
+        accounts = await self._vendors.accounts.of(tenant_id)
         async with self._db.tenant(tenant_id) as tx:
             sending = await reply_store.begin_replies(tx, ids, worker=worker, now=now)
             messages = await self._messages(tx, sending)
+            # Whose account is another by now is not answered from a stranger's number.
+            calls = reckon(sending, messages, accounts, now=now)
+            # Last: whoever adds to the same day at the same time waits for our commit.
+            await spend.add(tx, spent_on(calls.values()))
         if not sending:
             return
-        gone = [
-            Ended(id=one.id, status="failed", reason="erased") for one in sending if one.id not in messages
+        nowhere = [
+            Ended(id=one.id, status="failed", reason="no_account" if one.id in messages else "erased")
+            for one in sending
+            if one.id not in calls
         ]
-        by_vendor: dict[str | None, list[Sending]] = {}
+        by_vendor: dict[str, list[Sending]] = {}
         for one in sending:
-            if one.id in messages:
-                by_vendor.setdefault(one.vendor, []).append(one)
+            if one.id in calls:
+                by_vendor.setdefault(calls[one.id].vendor, []).append(one)
         sets = await asyncio.gather(
             *(self._send_set(tenant_id, vendor, some, messages) for vendor, some in by_vendor.items())
         )
-        ended = [*gone, *(one for some in sets for one in some)]
-        await self._write(tenant_id, worker, ended)
+        outcomes = {one.id: outcome for some in sets for one, outcome in some}
+        ended = [self._ended(one, outcomes[one.id]) for one in sending if one.id in outcomes]
+        made = {id_: (calls[id_], outcome) for id_, outcome in outcomes.items()}
+        await self._write(tenant_id, worker, [*nowhere, *ended], made)
 
     async def _send_set(
         self,
         tenant_id: TenantId,
-        vendor: str | None,
+        vendor: str,
         sending: Sequence[Sending],
         messages: Mapping[str, OutboundMessage],
-    ) -> list[Ended]:
-        """Those over one vendor; whose account is another by now is not answered from a stranger's number."""
-        try:
-            accounts = await self._vendors.accounts.of(tenant_id)
-        except DatabaseError:
-            unknown = TryLater(reason="the account could not be looked up", code="account_not_found")
-            return [self._ended(one, unknown) for one in sending]
-        account = None if vendor is None else accounts.get(vendor)
-        ended: list[Ended] = []
-        real: list[Sending] = []
-        simulated: list[Sending] = []
-        for one in sending:
-            if vendor is None or account is None or account.id != one.account_id:
-                ended.append(Ended(id=one.id, status="failed", reason="no_account"))
-            elif self._vendors.of(vendor, messages[one.id], is_test=False) == SIMULATED:
-                simulated.append(one)
-            else:
-                real.append(one)
-        for name, some in ((vendor, real), (SIMULATED, simulated)):
-            if not some or name is None:
-                continue
-            sent = await self._vendors.send(tenant_id, name, [messages[one.id] for one in some])
-            ended += [self._ended(one, out) for one, out in zip(some, sent.outcomes, strict=True)]
-        return ended
+    ) -> list[tuple[Sending, Outcome]]:
+        """Those over one vendor."""
+        sent = await self._vendors.send(tenant_id, vendor, [messages[one.id] for one in sending])
+        return list(zip(sending, sent.outcomes, strict=True))
 
     def _ended(self, one: Sending, outcome: Outcome) -> Ended:
         match outcome:
@@ -142,14 +133,25 @@ class ReplySender:
                 found[one.id] = message
         return found
 
-    async def _write(self, tenant_id: TenantId, worker: str, ended: Sequence[Ended]) -> None:
+    async def _write(
+        self,
+        tenant_id: TenantId,
+        worker: str,
+        ended: Sequence[Ended],
+        calls: Mapping[str, tuple[Reckoned, Outcome]],
+    ) -> None:
         """Again and again while the database is away: an answer that was learned is not forgotten."""
         give_up_at = self._clock.monotonic() + _PATIENCE
         pauses = Pauses(first=0.05, longest=2.0)
         while True:
             try:
                 async with self._db.tenant(tenant_id) as tx:
-                    written = await reply_store.end_replies(tx, ended, worker=worker, now=self._clock.now())
+                    now = self._clock.now()
+                    written = await reply_store.end_replies(tx, ended, worker=worker, now=now)
+                    made = [calls[id_] for id_ in sorted(written & calls.keys())]
+                    if made:
+                        await reply_store.insert_attempts(tx, attempts_of(made), now=now)
+                        await spend.add(tx, taken_back(made))
                 break
             except (DatabaseUnavailableError, DatabaseBusyError):
                 self._observer.failed("confirmations")

@@ -7,7 +7,7 @@ from typing import Literal
 
 from tidings.contracts.tenants import Channel
 from tidings.kernel.db import TenantTx, WorkerTx
-from tidings.kernel.ids import TenantId
+from tidings.kernel.ids import TenantId, time_of
 from tidings.kernel.sql import Queries, sparse
 from tidings.router.conversations.model import ConversationId
 
@@ -42,6 +42,23 @@ class Ended:
     provider_id: str | None = None
     #: When it is tried again, where it is `queued`.
     next_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """A call of a vendor that was made for one, as attempts of ladders are kept."""
+
+    id: str
+    line_id: str
+    channel: str
+    account_id: str | None
+    vendor: str
+    status: str
+    reason: str | None
+    provider_message_id: str | None
+    #: What it is reckoned to cost; 0 where that is not known, or nothing was sent.
+    micros: int
+    currency: str | None
 
 
 class Replies:
@@ -103,3 +120,23 @@ async def end_replies(tx: TenantTx, ended: Sequence[Ended], *, worker: str, now:
         next_ats=sparse([e.next_at for e in ended]),
     )
     return {row["id"] for row in rows}
+
+
+async def insert_attempts(tx: TenantTx, attempts: Sequence[Attempt], *, now: datetime) -> None:
+    """Keep them, for receipts to find."""
+    await tx.execute(
+        QUERIES.insert_attempts,
+        tenant_id=tx.tenant_id,
+        now=now,
+        ids=[a.id for a in attempts],
+        started_ats=[time_of(a.id) for a in attempts],
+        line_ids=[a.line_id for a in attempts],
+        channels=[a.channel for a in attempts],
+        account_ids=sparse([a.account_id for a in attempts]),
+        vendors=[a.vendor for a in attempts],
+        provider_message_ids=sparse([a.provider_message_id for a in attempts]),
+        statuses=[a.status for a in attempts],
+        reasons=sparse([a.reason for a in attempts]),
+        costs=[a.micros for a in attempts],
+        currencies=sparse([a.currency for a in attempts]),
+    )

@@ -70,6 +70,23 @@ FROM unnest(:ids::text[], :statuses::text[], :reasons::text[], :provider_ids::te
 WHERE line.tenant_id = :tenant_id AND line.id = ended.id AND line.status = 'sending' AND line.claimed_by = :worker
 RETURNING line.id;
 
+-- name: insert_attempts
+-- The line of the transcript stands where ladders have their execution: a receipt is kept with the attempt, corrects what it cost,
+-- and finds no ladder to wake.
+INSERT INTO chan.delivery_attempts (
+    tenant_id, id, started_at, terminated_at, cost_micros, step_index, duration_ms, execution_id, channel,
+    adapter_config_id, provider, provider_message_id, status, reason, cost_currency
+)
+SELECT :tenant_id, made.id, made.started_at, :now, made.cost, 1, extract(epoch FROM :now - made.started_at) * 1000,
+       made.line_id, made.channel, made.account_id, made.vendor, made.provider_message_id, made.status, made.reason,
+       made.currency
+FROM unnest(
+    :ids::text[], :started_ats::timestamptz[], :line_ids::text[], :channels::text[], :account_ids::text[], :vendors::text[],
+    :provider_message_ids::text[], :statuses::text[], :reasons::text[], :costs::bigint[], :currencies::text[]
+) AS made (
+    id, started_at, line_id, channel, account_id, vendor, provider_message_id, status, reason, cost, currency
+);
+
 -- name: free_replies
 -- Of the dead. What was only claimed is anybody's again; what was being sent may have been sent, and is never sent again.
 UPDATE chan.conversation_messages AS line

@@ -6,9 +6,10 @@ from datetime import timedelta
 from typing import Any
 
 from litestar import Request, Response, Router, get, post
+from msgspec import UnsetType
 
 from tidings.kernel.audit.log import Entry
-from tidings.kernel.db import TenantTx
+from tidings.kernel.db import PlatformTx, TenantTx
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.asgi import headers
 from tidings.kernel.http.bodies import body_of, read_body, read_query
@@ -17,10 +18,12 @@ from tidings.kernel.http.etags import etag
 from tidings.kernel.http.operations import deps_of, given, operation, path_id
 from tidings.kernel.http.paging import Page, PageQuery, page_of, read_cursor
 from tidings.kernel.idempotency import HEADER, parse_key
+from tidings.router.callbacks.wire import Requeue
 from tidings.router.conversations import queue, store
+from tidings.router.conversations.dead_letters import MOST_AT_ONCE
 from tidings.router.conversations.deps import Deps
 from tidings.router.conversations.errors import UnknownConversationError
-from tidings.router.conversations.model import CONVERSATION, Conversation, ConversationId
+from tidings.router.conversations.model import CONVERSATION, INBOUND_MESSAGE, Conversation, ConversationId
 from tidings.router.conversations.transcript import words_of
 from tidings.router.conversations.wire import (
     AnswerConversation,
@@ -28,16 +31,21 @@ from tidings.router.conversations.wire import (
     ConversationAnswer,
     ConversationLineView,
     ConversationView,
+    InboundMessageView,
     ListConversations,
+    ListInbound,
     ListUnmatched,
+    RequeuedInbound,
     UnmatchedList,
 )
 
 _TAG = "conversations"
 _HOME = "/api/v1/router/conversations"
+_DEAD = "/internal/v1/callbacks/messages"
 _UNMATCHED = "/internal/v1/inbound-unmatched"
 _LISTING = "conversations"
 _LINES = "conversation_messages"
+_INBOUND = "inbound_messages"
 
 AnyRequest = Request[Any, Any, Any]
 
@@ -139,11 +147,17 @@ async def read_transcript(request: AnyRequest) -> Page[ConversationLineView]:
         body=AnswerConversation,
         answer=ConversationAnswer,
         status=202,
-        problems=["conversation_not_found", "conversation_closed", "nobody_to_answer"],
+        problems=[
+            "conversation_not_found",
+            "conversation_closed",
+            "nobody_to_answer",
+            "conversation_address_gone",
+        ],
         headers=["Idempotency-Key"],
         description=(
-            "A notification like any other, through all gates: a suppressed address stays so. It stands in the transcript "
-            "when a vendor has taken it. Somebody who was not known by any address becomes a recipient."
+            "A notification like any other, through all gates: a suppressed address stays so. It goes to the address that the "
+            "conversation is with, from what the person wrote to. It stands in the transcript when a vendor has taken it. "
+            "Somebody who was not known by any address becomes a recipient."
         ),
     ),
 )
@@ -204,8 +218,90 @@ async def list_unmatched(request: AnyRequest) -> UnmatchedList:
     deps = deps_of(request, Deps)
     query = read_query(request, ListUnmatched)
     since = deps.clock.now() - timedelta(hours=query.hours)
-    async with deps.db.platform(caller_role=caller_of(request).role) as tx:
+    async with _platform(request) as tx:
         return UnmatchedList.of(await queue.list_unmatched(tx, since=since, limit=query.limit))
+
+
+@get(
+    "/",
+    **operation(
+        summary="List what people wrote and what stands in no conversation, the newest first.",
+        tag=_TAG,
+        scope="router:read",
+        tenant=TenantNeed.NONE,
+        query=ListInbound,
+        answer=Page[InboundMessageView],
+        description="The dead ones, unless another `status` is asked for. Who wrote what is not shown.",
+    ),
+)
+async def list_inbound(request: AnyRequest) -> Page[InboundMessageView]:
+    """List messages that nobody owns."""
+    query = read_query(request, ListInbound)
+    after = read_cursor(query.cursor, listing=_INBOUND)
+    async with _platform(request) as tx:
+        found = await queue.list_inbound(
+            tx,
+            status=query.status,
+            chosen=query.chosen(),
+            after_id=after.id if after else None,
+            limit=query.limit + 1,
+        )
+    return page_of(
+        found, limit=query.limit, listing=_INBOUND, id_of=lambda one: one.id, render=InboundMessageView.of
+    )
+
+
+@get(
+    "/{message_id:str}",
+    **operation(
+        summary="Show a message that stands in no conversation.",
+        tag=_TAG,
+        scope="router:read",
+        tenant=TenantNeed.NONE,
+        path={"message_id": INBOUND_MESSAGE},
+        answer=InboundMessageView,
+        problems=["inbound_message_not_found"],
+    ),
+)
+async def show_inbound(request: AnyRequest) -> InboundMessageView:
+    """Show one."""
+    wanted = path_id(request, INBOUND_MESSAGE, "message_id")
+    async with _platform(request) as tx:
+        return InboundMessageView.of(await deps_of(request, Deps).dead.show(tx, wanted))
+
+
+@post(
+    "/requeue",
+    **operation(
+        summary="Take dead messages up again.",
+        tag=_TAG,
+        scope="router:write",
+        tenant=TenantNeed.NONE,
+        body=Requeue,
+        answer=RequeuedInbound,
+        description=(
+            "By their ids, or all of a vendor, at most a thousand at a time. Those that are not dead are passed over. "
+            "It is audited."
+        ),
+    ),
+)
+async def requeue_inbound(request: AnyRequest) -> RequeuedInbound:
+    """Give dead messages new patience."""
+    deps = deps_of(request, Deps)
+    wanted = await read_body(request, Requeue)
+    ids = wanted.named(INBOUND_MESSAGE)
+    async with _platform(request) as tx:
+        again = await deps.dead.requeue(
+            tx,
+            actor=caller_of(request).actor,
+            ids=ids,
+            vendor=None if isinstance(wanted.vendor, UnsetType) else wanted.vendor,
+            since=None if isinstance(wanted.since, UnsetType) else wanted.since,
+        )
+        if again and not deps.bell.attended:
+            await queue.announce(tx)
+    deps.bell.ring()
+    return RequeuedInbound(requeued=len(again), more=ids is None and len(again) == MOST_AT_ONCE)
 
 
 def _key(request: AnyRequest) -> str:
@@ -234,6 +330,10 @@ def _tenant(request: AnyRequest) -> AbstractAsyncContextManager[TenantTx]:
     return deps_of(request, Deps).db.tenant(tenant_of(request), caller_role=caller_of(request).role)
 
 
+def _platform(request: AnyRequest) -> AbstractAsyncContextManager[PlatformTx]:
+    return deps_of(request, Deps).db.platform(caller_role=caller_of(request).role)
+
+
 def routers(deps: Deps) -> list[Router]:
     """The routes of this package."""
     handlers = [
@@ -245,5 +345,6 @@ def routers(deps: Deps) -> list[Router]:
     ]
     return [
         Router(_HOME, route_handlers=handlers, opt=given(deps)),
+        Router(_DEAD, route_handlers=[list_inbound, show_inbound, requeue_inbound], opt=given(deps)),
         Router(_UNMATCHED, route_handlers=[list_unmatched], opt=given(deps)),
     ]

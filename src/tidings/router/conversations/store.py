@@ -11,6 +11,7 @@ from tidings.kernel.ids import NotificationId, RecipientId, TenantId
 from tidings.kernel.sql import Queries, sparse
 from tidings.router.conversations.hashes import Hashed
 from tidings.router.conversations.model import (
+    Action,
     Conversation,
     ConversationId,
     ConversationStatus,
@@ -110,6 +111,20 @@ async def find_latest(
     return {row["place"] - 1: _conversation(row) for row in rows}
 
 
+async def find_last_wishes(tx: TenantTx, people: Sequence[Between]) -> dict[int, dict[Action, str]]:
+    """The messages by which each said STOP and START last, by their place in the list."""
+    rows = await tx.fetch(
+        QUERIES.find_last_wishes,
+        tenant_id=tx.tenant_id,
+        channels=[between.channel for between in people],
+        platform_hashes=[between.hashed.platform for between in people],
+    )
+    found: dict[int, dict[Action, str]] = {}
+    for row in rows:
+        found.setdefault(row["place"] - 1, {})[row["keyword_action"]] = row["id"]
+    return found
+
+
 async def open_conversations(
     tx: TenantTx, openings: Sequence[Opening]
 ) -> dict[tuple[str, str, str], Conversation]:
@@ -126,11 +141,12 @@ async def open_conversations(
     return {(row["channel"], row["sender_id"], row["address_hash"]): _conversation(row) for row in rows}
 
 
-async def go_on(tx: TenantTx, said: Sequence[Said]) -> list[Conversation]:
+async def go_on(tx: TenantTx, said: Sequence[Said], *, now: datetime) -> list[Conversation]:
     """Write what was said; as they are now."""
     rows = await tx.fetch(
         QUERIES.go_on,
         tenant_id=tx.tenant_id,
+        now=now,
         ids=[s.id for s in said],
         recipient_ids=[s.recipient_id for s in said],
         turnss=[s.turns for s in said],
@@ -216,6 +232,14 @@ async def lock_conversation(tx: TenantTx, conversation_id: ConversationId) -> Co
     """The same, to be changed."""
     row = await tx.fetch_one(QUERIES.lock_conversation, tenant_id=tx.tenant_id, id=conversation_id)
     return None if row is None else _conversation(row)
+
+
+async def find_address_hash(tx: TenantTx, conversation_id: ConversationId) -> str | None:
+    """The other side of one, under the tenant's pepper; None where the person was erased."""
+    found: str | None = await tx.fetch_value(
+        QUERIES.find_address_hash, tenant_id=tx.tenant_id, id=conversation_id
+    )
+    return found
 
 
 async def set_recipient(tx: TenantTx, conversation_id: ConversationId, recipient_id: RecipientId) -> None:

@@ -38,6 +38,23 @@ CROSS JOIN LATERAL (
     ORDER BY (status = 'OPEN') DESC, last_seen_at DESC LIMIT 1
 ) AS known;
 
+-- name: find_last_wishes
+-- The last STOP and the last START of these people, to whichever number of the tenant's: what they want holds for their address.
+-- By the platform's hash, which has an index without the number. Ids begin with the time at which a message was received.
+SELECT wanted.place, said.keyword_action, max(said.id) AS id
+FROM unnest(:channels::text[], :platform_hashes::text[]) WITH ORDINALITY AS wanted (channel, hash, place)
+CROSS JOIN LATERAL (
+    SELECT id FROM chan.conversations
+    WHERE platform_hash = wanted.hash AND tenant_id = :tenant_id AND channel = wanted.channel
+    OFFSET 0
+) AS known
+CROSS JOIN LATERAL (
+    SELECT id, keyword_action FROM chan.conversation_messages
+    WHERE tenant_id = :tenant_id AND conversation_id = known.id AND direction = 'in' AND keyword_action IN ('stop', 'start')
+    OFFSET 0
+) AS said
+GROUP BY wanted.place, said.keyword_action;
+
 -- name: open_conversations
 -- The open one of each, or a new one; locked from here on, in one order with everybody.
 INSERT INTO chan.conversations AS known (
@@ -58,16 +75,19 @@ RETURNING known.address_hash, known.id, known.channel, known.sender_id, known.re
           known.version, known.key_subject, known.address_ciphertext;
 
 -- name: go_on
--- What was said moves the end; STOP is the end.
+-- What was said moves the end; STOP is the end. What was held up on its way says nothing of the last word, nor of the way back.
 UPDATE chan.conversations AS known
 SET recipient_id = coalesce(said.recipient_id, known.recipient_id),
     turn_count = known.turn_count + said.turns,
-    last_mo_message_id = coalesce(said.last_mo, known.last_mo_message_id),
+    last_mo_message_id = CASE WHEN known.last_mo_at > said.at THEN known.last_mo_message_id
+                              ELSE coalesce(said.last_mo, known.last_mo_message_id) END,
     last_mo_at = greatest(known.last_mo_at, said.at),
     last_seen_at = greatest(known.last_seen_at, said.at),
-    expires_at = greatest(known.expires_at, said.at + make_interval(secs => known.ttl_seconds)),
-    vendor = said.vendor,
-    account_id = said.account_id,
+    -- From now on: whoever hears only now what was held up has to have time to answer.
+    expires_at = greatest(known.expires_at, :now::timestamptz + make_interval(secs => known.ttl_seconds)),
+    vendor = CASE WHEN greatest(known.last_mo_at, known.last_mt_at) > said.at THEN known.vendor ELSE said.vendor END,
+    account_id = CASE WHEN greatest(known.last_mo_at, known.last_mt_at) > said.at THEN known.account_id
+                      ELSE said.account_id END,
     key_subject = coalesce(known.key_subject, said.key_subject),
     address_ciphertext = coalesce(known.address_ciphertext, said.address),
     status = CASE WHEN said.stopped AND known.status = 'OPEN' THEN 'CLOSED_STOP' ELSE known.status END,
@@ -183,6 +203,10 @@ SELECT id, channel, sender_id, recipient_id, status, turn_count, opened_by, use_
 FROM chan.conversations
 WHERE tenant_id = :tenant_id AND id = :id
 FOR UPDATE;
+
+-- name: find_address_hash
+-- For whoever answers: which of the person's addresses it is with.
+SELECT address_hash FROM chan.conversations WHERE tenant_id = :tenant_id AND id = :id;
 
 -- name: set_recipient
 -- Under its lock: nobody was known by that address before.

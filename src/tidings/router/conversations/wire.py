@@ -12,7 +12,8 @@ from tidings.contracts.text import Reason
 from tidings.kernel.http.paging import PageQuery
 from tidings.kernel.ids import RECIPIENT
 from tidings.router.conversations.model import Action, Conversation, ConversationStatus, Line, LineStatus
-from tidings.router.conversations.queue import Unmatched
+from tidings.router.conversations.queue import Chosen as ChosenInbound
+from tidings.router.conversations.queue import OpenInbound, OpenStatus, Unmatched
 from tidings.router.conversations.sealing import Words
 from tidings.router.conversations.store import Chosen
 
@@ -63,6 +64,62 @@ class UnmatchedList(Struct, frozen=True, kw_only=True):
                 for one in found
             ]
         )
+
+
+class ListInbound(PageQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which messages are wanted."""
+
+    status: Annotated[OpenStatus, Meta(description="`dead`: given up; `queued`: looked at again.")] = "dead"
+    vendor: Annotated[str | None, Meta(description="Only this vendor's.")] = None
+    adapter: Annotated[str | None, Meta(description="Only those to the account with this id.")] = None
+    since: Annotated[Moment | None, Meta(description="Only those received then or later.")] = None
+
+    def chosen(self) -> ChosenInbound:
+        """Without the page."""
+        return ChosenInbound(vendor=self.vendor, account_id=self.adapter, since=self.since)
+
+
+class InboundMessageView(Struct, frozen=True, kw_only=True):
+    """A message that stands in no conversation: nothing of who wrote what."""
+
+    id: str
+    vendor: str
+    adapter: str
+    #: How the vendor calls it.
+    vendor_message_id: str
+    channel: Channel
+    #: What was written to.
+    destination: str
+    #: `dead`: given up; `queued`: looked at again.
+    status: OpenStatus
+    received_at: Moment
+    #: How often somebody tried to take it on.
+    looks: int
+    next_look_at: Moment | None
+
+    @classmethod
+    def of(cls, message: OpenInbound) -> "InboundMessageView":
+        """The message as it is shown."""
+        return cls(
+            id=message.id,
+            vendor=message.vendor,
+            adapter=message.account_id,
+            vendor_message_id=message.vendor_message_id,
+            channel=message.channel,
+            destination=message.destination,
+            status=message.status,
+            received_at=message.received_at,
+            looks=message.looks,
+            next_look_at=message.next_look_at,
+        )
+
+
+class RequeuedInbound(Struct, frozen=True, kw_only=True):
+    """What came of it."""
+
+    requeued: int
+    #: There may be more of that vendor: order it again.
+    more: bool
 
 
 class AnswerConversation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
-from tidings.kernel.errors import BadValueError, NotConfiguredError
+from tidings.kernel.errors import AlreadyExistsError, BadValueError, NotConfiguredError
 from tidings.kernel.ids import time_of
 from tidings.kernel.secrets import SecretNotFoundError, SecretResolver
 from tidings.kernel.urls import normalise_http_url
@@ -142,7 +142,9 @@ class RouteChanger:
             await self._secrets.resolve(secret_ref, tenant_id=tx.tenant_id)
         except (SecretNotFoundError, NotConfiguredError):
             raise BadValueError(
-                "secret_ref", "leads to no secret; put it there first, or check the reference"
+                "secret_ref",
+                "leads to no secret; put it there first (file:// leads to the folder "
+                f"{tx.tenant_id} below TIDINGS_SECRETS_DIR), or check the reference",
             ) from None
 
     async def _in_force(self, tx: TenantTx, route_id: InboundRouteId, expect: Expect) -> InboundRoute:
@@ -156,7 +158,11 @@ class RouteChanger:
         self, tx: TenantTx, before: InboundRoute, after: InboundRoute, action: str, actor: str
     ) -> InboundRoute:
         kept = replace(after, version=before.version + 1, updated_at=self._clock.now())
-        await store.update_route(tx, kept)
+        try:
+            await store.update_route(tx, kept)
+        except AlreadyExistsError:
+            # An operator means to give it to this tenant too.
+            raise InboundNotAvailableError from None
         await self._tell(tx, before, kept, action, actor)
         return kept
 

@@ -1,6 +1,6 @@
 """The only Python here that runs SQL on messages on their way to webhooks."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -9,6 +9,7 @@ from tidings.kernel.db import Row, TenantTx, WorkerTx
 from tidings.kernel.ids import TenantId
 from tidings.kernel.sql import Queries, sparse
 from tidings.router.inbound_routes.model import (
+    DEFAULT_ROUTE,
     DeliveryStatus,
     InboundDelivery,
     InboundDeliveryId,
@@ -65,6 +66,16 @@ class Tried:
     #: What the webhook answered.
     answer: int | None = None
     reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dead:
+    """A message that was given up."""
+
+    id: InboundDeliveryId
+    route_id: str
+    #: What was written to.
+    to: str
 
 
 class Deliveries:
@@ -184,6 +195,41 @@ async def redeliver(
         QUERIES.redeliver, tenant_id=tx.tenant_id, id=delivery_id, route_id=route_id, now=now
     )
     return None if row is None else _delivery(row)
+
+
+async def lock_dead(
+    tx: TenantTx,
+    *,
+    serving: Mapping[str, str],
+    route_id: InboundRouteId | None,
+    since: datetime | None,
+    limit: int,
+) -> list[Dead]:
+    """Dead ones that can be told to one of the routes that serve, the oldest first, locked."""
+    rows = await tx.fetch(
+        QUERIES.lock_dead,
+        tenant_id=tx.tenant_id,
+        route_id=route_id,
+        since=since,
+        route_ids=sorted(serving.values()),
+        numbers=sorted(serving),
+        anything=DEFAULT_ROUTE in serving,
+        limit=limit,
+    )
+    return [Dead(id=row["id"], route_id=row["route_id"], to=row["sender_id"]) for row in rows]
+
+
+async def redeliver_dead(
+    tx: TenantTx, again: Sequence[tuple[InboundDeliveryId, str]], *, now: datetime
+) -> None:
+    """Tell them again from the beginning, each to its route; under their locks."""
+    await tx.execute(
+        QUERIES.redeliver_dead,
+        tenant_id=tx.tenant_id,
+        ids=[delivery_id for delivery_id, _ in again],
+        route_ids=[route_id for _, route_id in again],
+        now=now,
+    )
 
 
 async def sweep_deliveries(tx: WorkerTx, *, until: datetime, limit: int) -> int:

@@ -119,6 +119,30 @@ SET status = 'pending', attempts = 0, next_attempt_at = :now::timestamptz, deliv
 WHERE delivery.tenant_id = :tenant_id AND delivery.id = :id AND delivery.claimed_by IS NULL
 RETURNING id, message_id, conversation_id, route_id, status, attempts, created_at, next_attempt_at, delivered_at, last_status, last_reason;
 
+-- name: lock_dead
+-- Those that can be told to somebody now: their route serves, or another does for their number. What was erased is not told.
+SELECT delivery.id, delivery.route_id, known.sender_id
+FROM chan.inbound_deliveries AS delivery
+JOIN chan.conversations AS known ON known.tenant_id = :tenant_id AND known.id = delivery.conversation_id
+WHERE delivery.tenant_id = :tenant_id AND delivery.status = 'dead' AND delivery.claimed_by IS NULL
+  AND delivery.last_reason IS DISTINCT FROM 'erased'
+  AND (:route_id::text IS NULL OR delivery.route_id = :route_id::text)
+  AND (:since::timestamptz IS NULL OR delivery.created_at >= :since::timestamptz)
+  AND (
+      :anything::boolean OR delivery.route_id = ANY(:route_ids::text[])
+      OR known.sender_id = ANY(:numbers::text[]) OR ltrim(known.sender_id, '+') = ANY(:numbers::text[])
+  )
+ORDER BY delivery.id LIMIT :limit
+FOR UPDATE OF delivery SKIP LOCKED;
+
+-- name: redeliver_dead
+-- The same as `redeliver` for many, under their locks.
+UPDATE chan.inbound_deliveries AS delivery
+SET status = 'pending', attempts = 0, next_attempt_at = :now::timestamptz, delivered_at = NULL, updated_at = :now::timestamptz,
+    route_id = again.route_id
+FROM unnest(:ids::text[], :route_ids::text[]) AS again (id, route_id)
+WHERE delivery.tenant_id = :tenant_id AND delivery.id = again.id;
+
 -- name: sweep_deliveries
 -- A chunk of what is done and old enough.
 WITH over AS (

@@ -1,4 +1,8 @@
-"""The use case "tell it once more": a delivery from the beginning, by hand."""
+"""The use case "tell it once more": deliveries from the beginning, by hand."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Final
 
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
@@ -7,13 +11,20 @@ from tidings.router.conversations import store as conversation_store
 from tidings.router.conversations.destinations import spellings
 from tidings.router.conversations.model import CONVERSATION
 from tidings.router.inbound_routes import delivery_store, store
-from tidings.router.inbound_routes.errors import DeliveryUnderWayError, UnknownInboundDeliveryError
+from tidings.router.inbound_routes.errors import (
+    DeliveryUnderWayError,
+    UnknownInboundDeliveryError,
+    UnknownInboundRouteError,
+)
 from tidings.router.inbound_routes.model import (
     DEFAULT_ROUTE,
     InboundDelivery,
     InboundDeliveryId,
     InboundRouteId,
 )
+
+#: Dead ones that are ordered anew in one transaction.
+MOST_AT_ONCE: Final = 1000
 
 
 class Redeliverer:
@@ -43,6 +54,39 @@ class Redeliverer:
         await self._audit.append(tx, [entry])
         return again
 
+    async def redeliver_dead(
+        self, tx: TenantTx, *, route_id: InboundRouteId | None, since: datetime | None, actor: str
+    ) -> int:
+        """The same for those that were given up, at most `MOST_AT_ONCE`; how many. What no route takes now stays as it is."""
+        if route_id is not None and await store.find_route(tx, route_id) is None:
+            raise UnknownInboundRouteError(f"there is no inbound route with the id {route_id}")
+        now = self._clock.now()
+        serving = await store.find_serving(tx, now=now)
+        found = await delivery_store.lock_dead(
+            tx, serving=serving, route_id=route_id, since=since, limit=MOST_AT_ONCE
+        )
+        again = [
+            (dead.id, its_route)
+            for dead in found
+            if (its_route := _serving_route(serving, dead.route_id, dead.to)) is not None
+        ]
+        if again:
+            await delivery_store.redeliver_dead(tx, again, now=now)
+        await self._audit.append(
+            tx,
+            [
+                Entry(
+                    entity_type="inbound_route",
+                    entity_id=its_route,
+                    action="redelivered",
+                    actor=actor,
+                    after={"delivery_id": delivery_id, "before": "dead"},
+                )
+                for delivery_id, its_route in again
+            ],
+        )
+        return len(again)
+
     async def _route(self, tx: TenantTx, known: InboundDelivery) -> InboundRouteId | None:
         routes = await store.find_serving(tx, now=self._clock.now())
         if known.route_id in routes.values():
@@ -50,5 +94,14 @@ class Redeliverer:
         conversation = await conversation_store.find_conversation(
             tx, CONVERSATION.parse(known.conversation_id)
         )
-        numbers = spellings(conversation.sender_id) if conversation is not None else ()
-        return next((routes[n] for n in (*numbers, DEFAULT_ROUTE) if n in routes), None)
+        number = conversation.sender_id if conversation is not None else None
+        found = _serving_route(routes, known.route_id, number)
+        return None if found is None else InboundRouteId(found)
+
+
+def _serving_route(routes: Mapping[str, str], route_id: str, number: str | None) -> str | None:
+    """Its own while that serves; else the one that its number has now."""
+    if route_id in routes.values():
+        return route_id
+    numbers = spellings(number) if number is not None else ()
+    return next((routes[n] for n in (*numbers, DEFAULT_ROUTE) if n in routes), None)

@@ -9,7 +9,7 @@ from msgspec import UnsetType
 
 from tidings.kernel.db import TenantTx
 from tidings.kernel.errors import BadValueError
-from tidings.kernel.http.bodies import read_body, read_query
+from tidings.kernel.http.bodies import body_of, read_body, read_query
 from tidings.kernel.http.callers import caller_of, tenant_of
 from tidings.kernel.http.etags import etag, expect_version
 from tidings.kernel.http.once import Done, answer_once
@@ -18,7 +18,6 @@ from tidings.kernel.http.paging import Page, page_of, read_cursor
 from tidings.kernel.refusals import NotAllowedError
 from tidings.router.conversations.destinations import canonical
 from tidings.router.inbound_routes import delivery_store, store
-from tidings.router.inbound_routes.change import Expect
 from tidings.router.inbound_routes.deps import Deps
 from tidings.router.inbound_routes.errors import UnknownInboundRouteError
 from tidings.router.inbound_routes.model import (
@@ -27,6 +26,7 @@ from tidings.router.inbound_routes.model import (
     InboundRoute,
     InboundRouteId,
 )
+from tidings.router.inbound_routes.redeliver import MOST_AT_ONCE
 from tidings.router.inbound_routes.wire import (
     CreateInboundRoute,
     InboundDeliveryView,
@@ -34,6 +34,8 @@ from tidings.router.inbound_routes.wire import (
     ListInboundDeliveries,
     ListInboundRoutes,
     PutInboundRoute,
+    RedeliverDead,
+    Redelivered,
     RemoveInboundRoute,
     TrialView,
 )
@@ -86,8 +88,9 @@ async def list_inbound_routes(request: AnyRequest) -> Page[InboundRouteView]:
         headers=["Idempotency-Key"],
         description=(
             "Each message is a POST, signed as Standard Webhooks are with the secret behind `secret_ref`, and repeated for a day "
-            "until it is answered with 2xx. `*` takes what no other route takes. `platform`: messages to this number over "
-            "accounts that all tenants share are this tenant's too; only operators can say so."
+            "until it is answered with 2xx. `*` takes what no other route takes. It takes what comes over the tenant's own "
+            "accounts, and answers in its own conversations. `platform`: also what anybody else writes to this number over "
+            "accounts that all tenants share; only operators can say so, and for one tenant at a time."
         ),
     ),
 )
@@ -171,6 +174,38 @@ async def redeliver_inbound(request: AnyRequest) -> InboundDeliveryView:
     return InboundDeliveryView.of(again)
 
 
+@post(
+    "/deliveries/redeliver",
+    **operation(
+        summary="Tell the webhooks again what was given up, at once and then for a day.",
+        tag=_TAG,
+        scope="router:write",
+        body=RedeliverDead,
+        body_optional=True,
+        answer=Redelivered,
+        status=202,
+        problems=["inbound_route_not_found"],
+        description=(
+            "All dead ones, or those of a route, at most a thousand at a time. Where the route is gone, the one that serves the "
+            "number now is told; what no route takes stays as it is, and so does what was erased. It is audited."
+        ),
+    ),
+)
+async def redeliver_dead(request: AnyRequest) -> Redelivered:
+    """Deliver all dead ones again."""
+    deps = deps_of(request, Deps)
+    wanted = await read_body(request, RedeliverDead) if await body_of(request) else RedeliverDead()
+    async with _tenant(request) as tx:
+        count = await deps.redeliverer.redeliver_dead(
+            tx,
+            route_id=wanted.route_id(),
+            since=None if isinstance(wanted.since, UnsetType) else wanted.since,
+            actor=caller_of(request).actor,
+        )
+    deps.bell.deliveries.set()
+    return Redelivered(redelivered=count, more=count == MOST_AT_ONCE)
+
+
 @get(
     "/{route_id:str}",
     **operation(
@@ -247,7 +282,7 @@ async def put_inbound_route(request: AnyRequest) -> Response[InboundRouteView]:
         answer=InboundRouteView,
         problems=["inbound_route_not_found", "inbound_route_removed"],
         headers=["If-Match"],
-        description="The number is free for others only afterwards. `If-Match` may be left out.",
+        description="A number on shared accounts is free for others only afterwards.",
     ),
 )
 async def remove_inbound_route(request: AnyRequest) -> Response[InboundRouteView]:
@@ -260,7 +295,7 @@ async def remove_inbound_route(request: AnyRequest) -> Response[InboundRouteView
             tx,
             _route_id(request),
             grace=grace,
-            expect=_if_named(request),
+            expect=lambda known: expect_version(request.scope, known.version),
             actor=caller_of(request).actor,
         )
     return _shown(removed)
@@ -316,10 +351,6 @@ def _route_id(request: AnyRequest) -> InboundRouteId:
     return path_id(request, INBOUND_ROUTE, "route_id")
 
 
-def _if_named(request: AnyRequest) -> Expect:
-    return lambda known: expect_version(request.scope, known.version, required=False)
-
-
 def _shown(route: InboundRoute) -> Response[InboundRouteView]:
     return Response(InboundRouteView.of(route), headers={"ETag": etag(route.version)})
 
@@ -335,6 +366,7 @@ def routers(deps: Deps) -> list[Router]:
         create_inbound_route,
         list_inbound_deliveries,
         redeliver_inbound,
+        redeliver_dead,
         show_inbound_route,
         put_inbound_route,
         remove_inbound_route,

@@ -15,6 +15,7 @@ from tidings.router.inbound_routes.model import (
     DeliveryStatus,
     InboundDelivery,
     InboundRoute,
+    InboundRouteId,
 )
 
 _Url = Annotated[str, Meta(min_length=8, max_length=2048, description="must be an https address")]
@@ -94,6 +95,27 @@ class ListInboundDeliveries(PageQuery, frozen=True, kw_only=True, forbid_unknown
     def route_id(self) -> str | None:
         """Whose deliveries."""
         return None if self.route is None else INBOUND_ROUTE.parse(self.route, field="route")
+
+
+class RedeliverDead(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which of those that were given up are to be told again; all of them where nothing is said."""
+
+    #: Only those of this route, `route_…`.
+    route: str | UnsetType = UNSET
+    #: Only those that were to be told first then or later.
+    since: Moment | UnsetType = UNSET
+
+    def route_id(self) -> InboundRouteId | None:
+        """Whose deliveries."""
+        return None if isinstance(self.route, UnsetType) else INBOUND_ROUTE.parse(self.route, field="route")
+
+
+class Redelivered(Struct, frozen=True, kw_only=True):
+    """What came of it."""
+
+    redelivered: int
+    #: There may be more: order it again.
+    more: bool
 
 
 class InboundRouteView(Struct, frozen=True, kw_only=True):

@@ -49,6 +49,17 @@ async def test_a_signed_callback_is_taken_once(world: CallbackWorld, vendor: str
     assert {row["signature_valid"] for row in await world.requests()} == {True}
 
 
+async def test_telegram_hears_that_a_button_was_heard(world: CallbackWorld) -> None:
+    """In the answer to the very request, each time that it is told: until then the button turns."""
+    example = next(e for e in PLAYERS["telegram_bot"].examples if e.reading.reply is not None)
+    account_id = await _account(world, "telegram_bot", example)
+
+    answers = [await _take(world, "telegram_bot", account_id, example.request) for _ in range(2)]
+
+    assert answers == [example.reading.reply] * 2
+    assert await _kept(world) == (0, 1)
+
+
 async def test_one_byte_changed_is_refused_and_kept_as_evidence(world: CallbackWorld, vendor: str) -> None:
     """Wherever the vendor's proof reaches."""
     example = SIGNED[vendor]

@@ -19,15 +19,16 @@ from tests.support.kms import MemoryKms
 from tests.support.postgres import TestDatabase, TestServer
 from tidings.contracts.callback_forms import ReadInbound
 from tidings.contracts.channel_configs import ConfigureAccount
-from tidings.contracts.conversations import TenantName
-from tidings.contracts.correspondence import Replied, Reply, Wrote
+from tidings.contracts.correspondence import Replied, Reply, ReplyKey, Wrote
+from tidings.contracts.prices import PriceModel
 from tidings.contracts.tenants import Channel
 from tidings.kernel.addresses import NormalisedAddress
 from tidings.kernel.audit.log import AuditLog
 from tidings.kernel.clock import SystemClock
-from tidings.kernel.db import Database, Row, TenantTx
+from tidings.kernel.db import Database, Row
 from tidings.kernel.http.app import HttpApp, build_app
 from tidings.kernel.http.callers import Caller, Door
+from tidings.kernel.http.errors import KeyReusedError
 from tidings.kernel.http.tenant_gate import TenantGate, TenantState
 from tidings.kernel.idempotency import Idempotency
 from tidings.kernel.ids import NOTIFICATION, RECIPIENT, TENANT, NotificationId, RecipientId, TenantId
@@ -38,6 +39,7 @@ from tidings.kernel.workers import WORKER
 from tidings.notify.correspondence.correspondents import StoredCorrespondents
 from tidings.notify.recipients.upsert import RecipientUpserter
 from tidings.notify.suppressions.suppress import Suppressor
+from tidings.notify.tenants.names import StoredTenantNames
 from tidings.router.adapters.egress import Guard, anywhere
 from tidings.router.adapters.registry import ADAPTERS
 from tidings.router.channel_configs.configure import AdapterConfigs
@@ -47,6 +49,7 @@ from tidings.router.conversations.answer import Answerer
 from tidings.router.conversations.bell import Bell
 from tidings.router.conversations.claimed_work import ClaimedWork
 from tidings.router.conversations.close import Closer
+from tidings.router.conversations.dead_letters import DeadInbound
 from tidings.router.conversations.hashes import AddressHashes
 from tidings.router.conversations.jobs import ConversationJob, ConversationSettings
 from tidings.router.conversations.keep import insert_inbound
@@ -90,12 +93,13 @@ class PlayedReplier:
             return Replied(notification_id=known[0], created=True, status="queued")
         return Replied(notification_id=known[0], created=False, status="queued")
 
-
-class _Names:
-    """Every tenant is a clinic."""
-
-    async def of(self, tx: TenantTx) -> TenantName | None:
-        return TenantName(name="The Clinic")
+    async def replied(self, tenant_id: TenantId, *, key: ReplyKey, text: str) -> Replied | None:
+        known = self.ordered.get(key.idempotency_key)
+        if known is None:
+            return None
+        if known[1].text != text:
+            raise KeyReusedError
+        return Replied(notification_id=known[0], created=False, status="queued")
 
 
 class _Callers:
@@ -162,7 +166,7 @@ class ConversationWorld:
             hashes=self.hashes,
             policies=Policies(db, clock=self.clock, look_again=timedelta(0)),
             correspondents=self.correspondents,
-            names=_Names(),
+            names=StoredTenantNames(),
             outbox=self.outbox,
             clock=self.clock,
         )
@@ -218,17 +222,25 @@ class ConversationWorld:
             clock=self.clock,
         )
 
-    async def tenant(self) -> TenantId:
+    async def tenant(self, name: str = "The Clinic") -> TenantId:
         """A new one."""
         tenant_id = TENANT.new(self.clock.now())
         async with self.db.platform() as tx:
             await tx.connection.execute(
-                "INSERT INTO notification.tenants_local (tenant_id, name, region) VALUES ($1, 'The Clinic', 'test')",
+                "INSERT INTO notification.tenants_local (tenant_id, name, region) VALUES ($1, $2, 'test')",
                 tenant_id,
+                name,
             )
         return tenant_id
 
-    async def account(self, tenant_id: TenantId | None, *, port: int = 9, vendor: str = "http") -> str:
+    async def account(
+        self,
+        tenant_id: TenantId | None,
+        *,
+        port: int = 9,
+        vendor: str = "http",
+        prices: PriceModel | None = None,
+    ) -> str:
         """The id of an account of the tenant's own, or of the platform's, that leads to that port."""
         name = f"{vendor}-{next(_serials)}"
         self.secret(
@@ -237,7 +249,7 @@ class ConversationWorld:
         configs = AdapterConfigs(
             {kind.name: kind.channels for kind in ADAPTERS.values()}, audit=self.audit, clock=self.clock
         )
-        command = ConfigureAccount(vendor=vendor, secret_ref=f"file://{name}")
+        command = ConfigureAccount(vendor=vendor, secret_ref=f"file://{name}", prices=prices)
         if tenant_id is None:
             async with self.db.platform() as platform:
                 made = await configs.configure_platform(platform, [command], actor="test")
@@ -391,10 +403,13 @@ class ConversationWorld:
                 self.db,
                 replier=self.replier,
                 correspondents=self.correspondents,
+                accounts=self.vendors.accounts,
                 keyring=self.keyring,
                 audit=self.audit,
             ),
             closer=Closer(outbox=self.outbox, audit=self.audit, clock=self.clock),
+            dead=DeadInbound(audit=self.audit, clock=self.clock),
+            bell=self.bell,
         )
         inbound = route_deps.Deps(
             db=self.db,

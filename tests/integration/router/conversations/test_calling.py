@@ -3,9 +3,14 @@
 import asyncio
 from typing import Any
 
+import pytest
+
 from tests.integration.router.conversations.conftest import LAILA, OURS, SECRET, ConversationWorld
 from tidings.kernel.ids import TenantId
 from tidings.router.inbound_routes.sweep import release_numbers
+
+#: Whatever its version is.
+ANY = {"If-Match": "*"}
 
 
 async def _audited(world: ConversationWorld, tenant_id: TenantId) -> list[tuple[str, str]]:
@@ -80,6 +85,7 @@ async def test_an_answer_is_ordered_once_and_makes_a_stranger_known(
     [conversation] = await world.conversations(tenant_id)
     assert reply.recipient_id == conversation["recipient_id"] == await world.recipient(tenant_id)
     assert (reply.channel, reply.text, reply.actor) == ("sms", "Good morning", "key_tenant")
+    assert (reply.vendor, reply.sender) == ("http", OURS)
 
 
 async def test_closing_by_hand_ends_it(world: ConversationWorld, tenant_id: TenantId) -> None:
@@ -103,6 +109,39 @@ async def test_closing_by_hand_ends_it(world: ConversationWorld, tenant_id: Tena
     assert await world.suppressed(tenant_id) == []
     assert await _audited(world, tenant_id) == [("conversation", "closed")]
     assert (await world.subjects(tenant_id))[2] == "closed.v1"
+
+
+@pytest.mark.parametrize("since", ["the address is gone", "it is closed", "they have stopped it"])
+async def test_an_order_that_is_given_again_hears_the_same_whatever_has_happened_since(
+    world: ConversationWorld, tenant_id: TenantId, since: str
+) -> None:
+    account = await world.account(tenant_id)
+    await world.write(account, "hello")
+    await world.job().drain()
+    [conversation] = await world.conversations(tenant_id)
+    home = f"/conversations/{conversation['id']}"
+    async with world.client(tenant_id) as client:
+        key = {"Idempotency-Key": "order-1"}
+        first = await client.post(f"{home}/messages", json={"text": "Good morning"}, headers=key)
+        if since == "the address is gone":
+            async with world.db.tenant(tenant_id) as tx:
+                await tx.connection.execute("UPDATE notification.recipient_addresses SET status = 'revoked'")
+        elif since == "it is closed":
+            await client.post(f"{home}/close")
+        else:
+            await world.later(seconds=1)
+            await world.write(account, "stop")
+            await world.job().drain()
+        again = await client.post(f"{home}/messages", json={"text": "Good morning"}, headers=key)
+        other = await client.post(f"{home}/messages", json={"text": "Good evening"}, headers=key)
+        new = await client.post(f"{home}/messages", json={"text": "Good morning"})
+
+    assert (first.status_code, again.status_code) == (202, 202)
+    assert again.json() == first.json() | {"created": False}
+    assert other.json()["code"] == "idempotency_key_reused"
+    assert new.json()["code"] in ("conversation_address_gone", "conversation_closed")
+    assert len(world.replier.ordered) == 1
+    assert [action for _, action in await _audited(world, tenant_id)].count("answered") == 1
 
 
 async def test_whoever_has_stopped_it_is_not_answered(world: ConversationWorld, tenant_id: TenantId) -> None:
@@ -142,19 +181,22 @@ async def test_a_route_is_made_changed_removed_and_restored(
             json={"webhook_url": "http://b.example/", "secret_ref": "file://inbound"},
             headers={"If-Match": made.headers["etag"]},
         )
+        unseen = await client.delete(home)
         stale = await client.delete(home, headers={"If-Match": made.headers["etag"]})
-        removed = await client.delete(home, params={"grace_seconds": 60})
-        twice = await client.delete(home)
+        seen = {"If-Match": changed.headers["etag"]}
+        removed = await client.delete(home, params={"grace_seconds": 60}, headers=seen)
+        twice = await client.delete(home, headers={"If-Match": removed.headers["etag"]})
         restored = await client.post(f"{home}/restore")
         nothing = await client.post(f"{home}/restore")
-        gone = await client.delete(home, params={"grace_seconds": 0})
+        seen = {"If-Match": restored.headers["etag"]}
+        gone = await client.delete(home, params={"grace_seconds": 0}, headers=seen)
         over = await client.post(f"{home}/restore")
         listed = await client.get("/inbound-routes")
         shown = await client.get("/inbound-routes", params={"removed": "true"})
 
     assert (made.status_code, made.json()["inbound"]) == (201, OURS)
     assert again.json()["id"] == made.json()["id"]
-    assert (blind.status_code, stale.status_code) == (428, 412)
+    assert (blind.status_code, unseen.status_code, stale.status_code) == (428, 428, 412)
     assert changed.json()["webhook_url"] == "http://b.example/"
     assert removed.json()["active"] is True
     assert removed.json()["grace_period_ends_at"] is not None
@@ -168,21 +210,22 @@ async def test_a_route_is_made_changed_removed_and_restored(
     assert actions == ["created", "updated", "removed", "restored", "removed"]
 
 
-async def test_a_number_of_another_tenant_is_refused_like_ones_own(
+async def test_a_shared_number_of_another_tenant_is_refused_like_ones_own(
     world: ConversationWorld, tenant_id: TenantId, other_tenant: TenantId
 ) -> None:
     """Nobody learns who has it; it is free when its grace is over, and not before."""
-    route_id = await world.route(tenant_id, OURS)
-    world.secret(other_tenant, "inbound", SECRET)
-    async with world.client(tenant_id) as client:
-        own = await client.post("/inbound-routes", json=_wish())
-        await client.delete(f"/inbound-routes/{route_id}", params={"grace_seconds": 60})
-    async with world.client(other_tenant) as client:
-        taken = await client.post("/inbound-routes", json=_wish())
+    route_id = await world.route(tenant_id, OURS, platform=True)
+    for tenant in (tenant_id, other_tenant):
+        world.secret(tenant, "inbound", SECRET)
+    async with world.client("platform", **{"X-Tenant-Id": tenant_id}) as client:
+        own = await client.post("/inbound-routes", json=_wish(platform=True))
+        await client.delete(f"/inbound-routes/{route_id}", params={"grace_seconds": 60}, headers=ANY)
+    async with world.client("platform", **{"X-Tenant-Id": other_tenant}) as client:
+        taken = await client.post("/inbound-routes", json=_wish(platform=True))
         seen = await client.get(f"/inbound-routes/{route_id}")
         await world.later(seconds=61)
         assert await release_numbers(world.db, world.changer, world.clock, limit=10) == 1
-        free = await client.post("/inbound-routes", json=_wish())
+        free = await client.post("/inbound-routes", json=_wish(platform=True))
 
     assert (own.status_code, taken.status_code, free.status_code) == (409, 409, 201)
     for name in ("code", "title", "detail", "type", "status"):
@@ -196,7 +239,7 @@ async def test_a_removed_route_goes_on_working_until_its_grace_is_over(
     account = await world.account(tenant_id)
     route_id = await world.route(tenant_id, OURS)
     async with world.client(tenant_id) as client:
-        await client.delete(f"/inbound-routes/{route_id}", params={"grace_seconds": 60})
+        await client.delete(f"/inbound-routes/{route_id}", params={"grace_seconds": 60}, headers=ANY)
     await world.write(account, "within")
     await world.job().drain()
     await world.later(seconds=61)
@@ -219,15 +262,54 @@ async def test_only_operators_give_a_tenant_a_number_that_all_share(
     assert (made.status_code, made.json()["platform"]) == (201, True)
 
 
-async def test_two_who_want_the_same_number_at_once(
+async def test_two_who_want_the_same_shared_number_at_once(
     world: ConversationWorld, tenant_id: TenantId, other_tenant: TenantId
 ) -> None:
     async def want(tenant: TenantId) -> int:
         world.secret(tenant, "inbound", SECRET)
-        async with world.client(tenant) as client:
-            return (await client.post("/inbound-routes", json=_wish())).status_code
+        async with world.client("platform", **{"X-Tenant-Id": tenant}) as client:
+            return (await client.post("/inbound-routes", json=_wish(platform=True))).status_code
 
     assert sorted(await asyncio.gather(want(tenant_id), want(other_tenant))) == [201, 409]
+
+
+async def test_a_shared_number_in_another_spelling_is_the_same_number(
+    world: ConversationWorld, tenant_id: TenantId, other_tenant: TenantId
+) -> None:
+    """What is written to it would be the one's or the other's, as it happens."""
+    await world.route(tenant_id, OURS, platform=True)
+    world.secret(other_tenant, "inbound", SECRET)
+    async with world.client("platform", **{"X-Tenant-Id": other_tenant}) as client:
+        shared = await client.post("/inbound-routes", json=_wish(inbound=OURS[1:], platform=True))
+        own = await client.post("/inbound-routes", json=_wish(inbound=OURS[1:]))
+
+    assert (shared.status_code, shared.json()["code"]) == (409, "inbound_not_available")
+    assert own.status_code == 201
+
+
+async def test_whoever_writes_a_number_down_keeps_nobody_from_it(
+    world: ConversationWorld, tenant_id: TenantId, other_tenant: TenantId
+) -> None:
+    """A tenant's own word holds for its own accounts; the shared number is whose the operators say, and is given once."""
+    own, shared = await world.account(other_tenant), await world.account(None, vendor="http_shared")
+    squatter = await world.route(tenant_id, OURS)
+    rightful = await world.route(other_tenant, OURS)
+    put = {"webhook_url": "http://hooks.example/mo", "secret_ref": "file://inbound", "platform": True}
+    async with world.client("platform", **{"X-Tenant-Id": other_tenant}) as client:
+        given = await client.put(f"/inbound-routes/{rightful}", json=put, headers=ANY)
+    async with world.client("platform", **{"X-Tenant-Id": tenant_id}) as client:
+        too_late = await client.put(f"/inbound-routes/{squatter}", json=put, headers=ANY)
+        made_anew = await client.post("/inbound-routes", json=_wish())
+    await world.write(own, "over their own account")
+    await world.write(shared, "over a shared one", vendor="http_shared", sender="+93701230001")
+    await world.job().drain()
+
+    assert (given.status_code, given.json()["platform"]) == (200, True)
+    assert (too_late.status_code, too_late.json()["code"]) == (409, "inbound_not_available")
+    assert (made_anew.status_code, made_anew.json()["code"]) == (409, "inbound_not_available")
+    assert await world.rows(tenant_id, "inbound_deliveries") == []
+    assert {row["route_id"] for row in await world.rows(other_tenant, "inbound_deliveries")} == {rightful}
+    assert len(await world.rows(other_tenant, "inbound_deliveries")) == 2
 
 
 async def test_a_reference_to_nothing_is_refused(world: ConversationWorld, tenant_id: TenantId) -> None:

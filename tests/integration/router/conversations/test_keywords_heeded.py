@@ -3,6 +3,7 @@
 import asyncio
 import json
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -20,6 +21,7 @@ from tidings.router.policies.check import Adapters
 from tidings.router.policies.model import PolicyStep, Terms
 from tidings.router.prices.rates import Rates
 
+OTHER = "+15005550007"
 TAKEN = answer("200 OK", b'{"id": "v-1"}')
 
 
@@ -59,6 +61,31 @@ async def test_stop_in_hausa_ends_it_suppresses_and_is_confirmed_once(
         "closed.v1",
         "message_received.v1",
     ]
+
+
+async def test_over_a_shared_number_stop_stops_the_last_sender_and_says_which(
+    world: ConversationWorld,
+) -> None:
+    """The others go on; said once more, it stops the one before."""
+    bakery, school = await world.tenant("The Bakery"), await world.tenant("The School")
+    async with played_http(TAKEN, TAKEN) as vendor:
+        account = await world.account(None, port=vendor.port)
+        for tenant in (bakery, school):
+            await world.send(tenant, account)
+            await world.later(seconds=1)
+        await world.write(account, "STOP")
+        await world.job().drain()
+        await world.replies().drain()
+        after_one = [await world.suppressed(tenant) for tenant in (bakery, school)]
+        await world.later(seconds=1)
+        await world.write(account, "STOP")
+        await world.job().drain()
+        await world.replies().drain()
+
+        said = [json.loads(body)["text"] for _, body in vendor.heard]
+    assert after_one == [[], [("sms", "opt_out")]]
+    assert [text.partition(":")[0] for text in said] == ["The School", "The Bakery"]
+    assert await world.suppressed(bakery) == [("sms", "opt_out")]
 
 
 async def test_start_releases_and_stop_can_be_said_again(
@@ -234,6 +261,95 @@ async def test_a_start_that_a_later_stop_has_overtaken_releases_nothing(
     assert await world.suppressed(tenant_id) == [("sms", "opt_out")]
     kinds = [line["kind"] for line in await world.lines(tenant_id)]
     assert sorted(kinds) == ["stop_confirmation", "text", "text"]
+
+
+async def _held_up(world: ConversationWorld, account: str, text: str, **more: Any) -> None:
+    """Somebody writes, and nobody can take it on: it waits for an operator."""
+    await world.write(account, text, **more)
+    async with world.db.worker() as tx:
+        await tx.connection.execute(
+            "UPDATE chan.inbound_messages SET status = 'dead' WHERE status = 'queued'"
+        )
+    await world.later(seconds=1)
+
+
+async def _requeue(world: ConversationWorld) -> None:
+    async with world.client("platform", "/internal/v1/callbacks/messages") as client:
+        again = await client.post("/requeue", json={"vendor": "http"})
+        assert again.json()["requeued"] == 1
+    await world.later(seconds=1)
+    assert await world.job().drain() == 1
+
+
+@pytest.mark.parametrize("elsewhere", [OURS, OTHER], ids=["the same number", "another number"])
+async def test_a_stop_that_a_later_start_has_overtaken_stops_nothing(
+    world: ConversationWorld, tenant_id: TenantId, elsewhere: str
+) -> None:
+    """It stands in the transcript; the last word counts, to whichever number of the tenant's it was said."""
+    account = await world.account(tenant_id)
+    await _held_up(world, account, "stop")
+    await world.write(account, "start", to=elsewhere)
+    await world.job().drain()
+
+    await _requeue(world)
+
+    assert await world.suppressed(tenant_id) == []
+    assert {row["status"] for row in await world.conversations(tenant_id)} == {"OPEN"}
+    lines = [(line["kind"], line["keyword_action"]) for line in await world.lines(tenant_id)]
+    assert sorted(lines, key=str) == [("start_confirmation", None), ("text", "start"), ("text", "stop")]
+    assert "closed.v1" not in await world.subjects(tenant_id)
+
+    await world.write(account, "stop")
+    await world.job().drain()
+    assert await world.suppressed(tenant_id) == [("sms", "opt_out")]
+
+
+@pytest.mark.parametrize("elsewhere", [OURS, OTHER], ids=["the same number", "another number"])
+async def test_a_start_is_overtaken_by_a_stop_whatever_was_said_after_it(
+    world: ConversationWorld, tenant_id: TenantId, elsewhere: str
+) -> None:
+    account = await world.account(tenant_id)
+    await _held_up(world, account, "start")
+    await world.write(account, "stop", to=elsewhere)
+    await world.job().drain()
+    await world.later(seconds=1)
+    await world.write(account, "why do you still write?")
+    await world.job().drain()
+
+    await _requeue(world)
+
+    assert await world.suppressed(tenant_id) == [("sms", "opt_out")]
+    assert "start_confirmation" not in [line["kind"] for line in await world.lines(tenant_id)]
+
+
+async def test_of_what_is_said_to_two_numbers_at_once_the_last_word_counts(
+    world: ConversationWorld, tenant_id: TenantId
+) -> None:
+    account = await world.account(tenant_id)
+    await world.write(account, "stop")
+    await world.later(seconds=1)
+    await world.write(account, "start", to=OTHER)
+
+    assert await world.job().drain() == 2
+
+    assert await world.suppressed(tenant_id) == []
+
+
+async def test_a_stop_that_was_held_up_is_whose_it_was_then(
+    world: ConversationWorld, tenant_id: TenantId
+) -> None:
+    """Over an account that all share: another tenant has written to them since."""
+    account, other = await world.account(None), await world.tenant("Another")
+    await world.send(tenant_id, account)
+    await world.later(seconds=1)
+    await _held_up(world, account, "stop")
+    await world.later(hours=1)
+    await world.send(other, account)
+
+    await _requeue(world)
+
+    assert await world.suppressed(tenant_id) == [("sms", "opt_out")]
+    assert await world.suppressed(other) == []
 
 
 async def test_who_says_stop_again_and_again_holds_nobody_up(

@@ -288,6 +288,30 @@ async def test_one_that_ended_in_silence_is_not_gone_on_with(
     assert await world.subjects(tenant_id) == ["opened.v1", "closed.v1", "opened.v1", "message_received.v1"]
 
 
+async def test_what_was_held_up_does_not_lead_answers_back_to_where_it_came_from(
+    world: ConversationWorld, tenant_id: TenantId
+) -> None:
+    """They have written over another vendor since: that is the way back to them."""
+    old, new = await world.account(tenant_id), await world.account(tenant_id, vendor="http_new")
+    await world.write(old, "first", message_id="first")
+    async with world.db.worker() as tx:
+        await tx.connection.execute(
+            "UPDATE chan.inbound_messages SET next_attempt_at = next_attempt_at + INTERVAL '1 minute'"
+        )
+    await world.later(seconds=1)
+    await world.write(new, "second", vendor="http_new")
+    await world.job().drain()
+    await world.later(minutes=1)
+
+    assert await world.job().drain() == 1
+
+    [conversation] = await world.conversations(tenant_id)
+    assert (conversation["vendor"], conversation["account_id"]) == ("http_new", new)
+    lines = await world.lines(tenant_id)
+    assert [line["account_id"] for line in lines] == [old, new]
+    assert conversation["last_mo_message_id"] == lines[-1]["id"]
+
+
 async def test_a_set_to_the_same_person_is_one_conversation(
     world: ConversationWorld, tenant_id: TenantId
 ) -> None:

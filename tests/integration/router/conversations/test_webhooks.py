@@ -268,7 +268,9 @@ async def test_a_route_that_was_removed_is_told_nothing_more(
         await world.write(account, "hello")
         await world.job().drain()
         async with world.client(tenant_id) as client:
-            await client.delete(f"/inbound-routes/{route_id}", params={"grace_seconds": 0})
+            await client.delete(
+                f"/inbound-routes/{route_id}", params={"grace_seconds": 0}, headers={"If-Match": "*"}
+            )
         await world.deliveries().drain()
         [dead] = await world.rows(tenant_id, "inbound_deliveries")
         await world.route(tenant_id, "*", port=after.port)

@@ -1,0 +1,75 @@
+"""Whatever is held up, and whichever worker takes it on when: of STOP and START the one that was written last counts."""
+
+import asyncio
+from random import Random
+
+import pytest
+
+from tests.integration.router.conversations.conftest import OURS, ConversationWorld
+from tidings.kernel.addresses import NormalisedAddress
+from tidings.kernel.ids import TenantId
+
+NUMBERS = (OURS, "+15005550007")
+WORDS = ("stop", "start", "hello", "help")
+
+
+async def _give_up(world: ConversationWorld) -> None:
+    """The last message finds nobody who can take it on."""
+    async with world.db.worker() as tx:
+        await tx.connection.execute(
+            "UPDATE chan.inbound_messages SET status = 'dead' "
+            "WHERE id = (SELECT max(id) FROM chan.inbound_messages)"
+        )
+
+
+async def _take_on(world: ConversationWorld) -> None:
+    await world.later(seconds=1)
+    await asyncio.gather(*(world.job().drain() for _ in range(2)))
+
+
+async def _requeue(world: ConversationWorld, luck: Random) -> None:
+    """All that was given up, some at a time, in no order."""
+    async with world.db.worker() as tx:
+        rows = await tx.connection.fetch("SELECT id FROM chan.inbound_messages WHERE status = 'dead'")
+    ids = [row["id"] for row in rows]
+    luck.shuffle(ids)
+    async with world.client("platform", "/internal/v1/callbacks/messages") as client:
+        for place in range(0, len(ids), 10):
+            answer = await client.post("/requeue", json={"ids": ids[place : place + 10]})
+            assert answer.status_code == 200, answer.text
+            await _take_on(world)
+
+
+async def _stopped(world: ConversationWorld, tenant_id: TenantId, people: list[str]) -> set[str]:
+    async with world.db.tenant(tenant_id) as tx:
+        pepper = await world.keyring.pepper(tx)
+        rows = await tx.connection.fetch(
+            "SELECT address_hash FROM notification.suppressions WHERE released_at IS NULL"
+        )
+    held = {row["address_hash"] for row in rows}
+    return {who for who in people if pepper.hash(NormalisedAddress(who)) in held}
+
+
+@pytest.mark.parametrize("seed", range(2))
+async def test_the_last_word_counts(world: ConversationWorld, tenant_id: TenantId, seed: int) -> None:
+    luck = Random(seed)
+    account = await world.account(tenant_id)
+    people = [f"+9370123{n:04d}" for n in range(40)]
+    wants: dict[str, str] = {}
+    for _ in range(5):
+        for who in people:
+            word = luck.choice(WORDS)
+            await world.write(account, word, sender=who, to=luck.choice(NUMBERS))
+            if word in ("stop", "start"):
+                wants[who] = word
+            if luck.random() < 0.5:
+                await _give_up(world)
+        await world.later(seconds=luck.choice((1, 3_000, 90_000)))
+        if luck.random() < 0.7:
+            await _take_on(world)
+    await _take_on(world)
+
+    await _requeue(world, luck)
+
+    assert {row["status"] for row in await world.inbound()} == {"applied"}
+    assert await _stopped(world, tenant_id, people) == {who for who, word in wants.items() if word == "stop"}
