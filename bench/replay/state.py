@@ -85,7 +85,7 @@ class _Reader:
 
     async def _attempts(self) -> list[Hashable]:
         rows = await self._rows(
-            "SELECT id, step_index, channel, provider, status, reason, cost_micros, cost_currency "
+            "SELECT id, step_index, channel, provider, status, reason, meaning, cost_micros, cost_currency "
             "FROM chan.delivery_attempts"
         )
         return [(self._attempt[row["id"]], *list(row.values())[1:]) for row in rows]

@@ -86,11 +86,17 @@ def _step(step: Mapping[str, Any]) -> str:
 
 def _attempt(attempt: Mapping[str, Any]) -> Iterator[str]:
     who = f" {attempt['vendor']}" if attempt.get("vendor") else ""
-    why = f" ({attempt['reason']})" if attempt.get("reason") else ""
+    why = _why(attempt.get("reason"), attempt.get("meaning"))
     cost = attempt.get("cost_micros")
     price = f", {money(cost, attempt.get('cost_currency'))}" if cost else ""
     yield f"{attempt['started_at']}{who} {attempt['status']}{why}{price}"
     for heard in attempt.get("receipts", ()):
         late = " (late)" if heard.get("late") else ""
-        why = f" ({heard['reason'] or heard['code']})" if heard.get("reason") or heard.get("code") else ""
+        why = _why(heard.get("code"), heard.get("reason"))
         yield f"  {heard['recorded_at']} {heard['status']}{why}{late}"
+
+
+def _why(*words: str | None) -> str:
+    """The vendor's code, and what it means."""
+    told = ", ".join(dict.fromkeys(word for word in words if word))
+    return f" ({told})" if told else ""

@@ -188,7 +188,7 @@ def _codes(happenings: "Iterable[Happening]") -> list[Text]:
         if one.kind in {"attempt", "receipt"}
         and one.facts.get("status") in _FAILURES
         and one.facts.get("vendor")
-        and _CODE.fullmatch(str(one.facts.get("reason") or ""))
+        and (one.facts.get("meaning") or _CODE.fullmatch(str(one.facts.get("reason") or "")))
     )
     if not found:
         return []

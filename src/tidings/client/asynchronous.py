@@ -89,9 +89,9 @@ class AsyncTidings:
         """Why it did or did not happen."""
         return await self._do(calls.explain(notification_id))
 
-    async def body(self, notification_id: str) -> Body:
-        """The message as the person saw it."""
-        return await self._do(calls.body(notification_id))
+    async def body(self, notification_id: str, *, channel: str | None = None) -> Body:
+        """The message as the person saw it; `channel` names another step of its ladder."""
+        return await self._do(calls.body(notification_id, channel))
 
     async def attempts(self, notification_id: str) -> tuple[Attempt, ...]:
         """What vendors said."""

@@ -98,9 +98,10 @@ def explain(notification_id: str) -> Call[Explanation]:
     return Call(method="GET", path=f"{_one(notification_id)}/explain", read=_read_explanation)
 
 
-def body(notification_id: str) -> Call[Body]:
-    """As the person saw it."""
-    return Call(method="GET", path=f"{_one(notification_id)}/body", read=_reader(Body))
+def body(notification_id: str, channel: str | None = None) -> Call[Body]:
+    """As the person saw it, on this channel where one is named."""
+    query = {} if channel is None else {"channel": channel}
+    return Call(method="GET", path=f"{_one(notification_id)}/body", read=_reader(Body), query=query)
 
 
 def attempts(notification_id: str) -> Call[tuple[Attempt, ...]]:

@@ -89,9 +89,9 @@ class Tidings:
         """Why it did or did not happen."""
         return self._do(calls.explain(notification_id))
 
-    def body(self, notification_id: str) -> Body:
-        """The message as the person saw it."""
-        return self._do(calls.body(notification_id))
+    def body(self, notification_id: str, *, channel: str | None = None) -> Body:
+        """The message as the person saw it; `channel` names another step of its ladder."""
+        return self._do(calls.body(notification_id, channel))
 
     def attempts(self, notification_id: str) -> tuple[Attempt, ...]:
         """What vendors said."""

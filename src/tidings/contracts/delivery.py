@@ -216,6 +216,8 @@ class AttemptRecord:
     cost_currency: str | None = None
     #: Why this vendor, where there was a choice.
     why: str | None = None
+    #: What the vendor's code, which is the reason, means by the status map: a word of ours.
+    meaning: str | None = None
     receipts: tuple[ReceiptRecord, ...] = ()
 
 
@@ -281,6 +283,14 @@ class ExecutionHistory(Protocol):
         ...
 
 
+class AddressTold(Struct, frozen=True, kw_only=True):
+    """What a vendor's refusal means for one address of several that a message went to."""
+
+    #: Its name with whoever keeps it; never the address.
+    address_id: str
+    effect: Effect
+
+
 class AttemptTold(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One attempt, as the outcome tells of it; no address, no text."""
 
@@ -295,6 +305,8 @@ class AttemptTold(Struct, frozen=True, kw_only=True, omit_defaults=True):
     provider_message_id: str | None = None
     #: What the vendor's refusal means for the address.
     effect: Effect | None = None
+    #: Where it went to several devices: what is meant for single ones, also where another one took it.
+    others: tuple[AddressTold, ...] = ()
 
 
 class DeliveryOutcome(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -11,6 +11,10 @@ RECEIPT_SUBJECT: Final = "notification.delivery.receipt.v1"
 
 #: Told beside everything that has an effect on the address.
 TOLD: Final[frozenset[Canonical]] = frozenset({"delivered_read", "bounced", "complaint", "opened", "clicked"})
+#: That a message did not arrive. Told once its ladder is over; until then the outcome tells of it.
+LOST: Final[frozenset[Canonical]] = frozenset(
+    {"failed_temp", "failed_perm", "rejected_by_provider", "rejected_by_recipient"}
+)
 
 
 class ReceiptTold(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -32,6 +36,8 @@ class ReceiptTold(Struct, frozen=True, kw_only=True, omit_defaults=True):
     code: str | None = None
     #: As the vendor says.
     occurred_at: Moment | None = None
+    #: Of one that was lost: it had been said before that it arrived.
+    arrived: bool = False
 
 
 RECEIPT_EVENTS: dict[str, type[Struct]] = {RECEIPT_SUBJECT: ReceiptTold}

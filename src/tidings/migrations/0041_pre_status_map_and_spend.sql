@@ -27,6 +27,13 @@ CALL kernel.protect_tenant_table('chan.unknown_provider_codes', 'SELECT, INSERT,
 CALL kernel.open_to_platform('chan.unknown_provider_codes', 'SELECT');
 CALL kernel.open_to_worker('chan.unknown_provider_codes', 'SELECT (tenant_id, vendor, code, last_seen), DELETE');
 
+ALTER TABLE chan.delivery_attempts ADD COLUMN IF NOT EXISTS meaning TEXT COLLATE "C";
+COMMENT ON COLUMN chan.delivery_attempts.reason IS 'A code: the vendor''s, or one of ours.';
+COMMENT ON COLUMN chan.delivery_attempts.meaning IS
+    'What the vendor''s code means by the status map as it was then: a word of ours. Null: nobody has said.';
+COMMENT ON COLUMN chan.delivery_attempts.execution_id IS
+    'The ladder. Of a confirmation in a conversation the line of the transcript (mt_…): it has no ladder.';
+
 -- Nothing was ever kept as unknown before this release: this is made at once.
 -- Receipts that wait for a meaning, by what is to be given one.
 -- squawk-ignore require-concurrent-index-creation
@@ -52,7 +59,7 @@ CREATE TABLE IF NOT EXISTS chan.spend_daily (
 COMMENT ON TABLE chan.spend_daily IS
     'What messages cost, by day (UTC) of their attempts; kept in the transactions that write attempts and receipts.';
 COMMENT ON COLUMN chan.spend_daily.stripe IS 'The sum over all stripes is the amount; one stripe alone may be below nothing.';
-COMMENT ON COLUMN chan.spend_daily.messages IS 'Vendor calls that cost something.';
+COMMENT ON COLUMN chan.spend_daily.messages IS 'Vendor calls that cost something, of ladders and of confirmations in conversations.';
 COMMENT ON COLUMN chan.spend_daily.estimated_micros IS 'By the price lists, as it was reckoned before the calls.';
 COMMENT ON COLUMN chan.spend_daily.real_micros IS 'What the vendors said they take; the estimate where they said nothing.';
 COMMENT ON COLUMN chan.spend_daily.corrected IS 'Of how many the vendor has told the price.';

@@ -31,6 +31,7 @@ CREATE TABLE IF NOT EXISTS notification.early_bounces (
     notification_id TEXT COLLATE "C" NOT NULL,
     attempt_id      TEXT COLLATE "C" NOT NULL,
     bounced_at      TIMESTAMPTZ NOT NULL,
+    lost            BOOLEAN NOT NULL DEFAULT false,
     reason          TEXT NOT NULL,
     CONSTRAINT pk_early_bounces PRIMARY KEY (tenant_id, notification_id, attempt_id)
 );
@@ -39,7 +40,9 @@ COMMENT ON TABLE notification.early_bounces IS
     'Bounces heard while the ladder was under way, or before its outcome was: what delivered may be another attempt.';
 COMMENT ON COLUMN notification.early_bounces.attempt_id IS 'The attempt in the router, whose schema we do not read.';
 COMMENT ON COLUMN notification.early_bounces.reason IS 'A code.';
-CALL kernel.protect_tenant_table('notification.early_bounces', 'SELECT, INSERT, DELETE');
+COMMENT ON COLUMN notification.early_bounces.lost IS
+    'Its vendor only says that it did not arrive: it counts where nobody has said that it did.';
+CALL kernel.protect_tenant_table('notification.early_bounces', 'SELECT, INSERT, UPDATE, DELETE');
 CALL kernel.open_to_worker('notification.early_bounces', 'SELECT (tenant_id, notification_id, attempt_id, bounced_at), DELETE');
 
 COMMENT ON COLUMN notification.counters.name IS

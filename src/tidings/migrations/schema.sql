@@ -947,6 +947,7 @@ CREATE TABLE chan.delivery_attempts (
     reason text,
     cost_currency text COLLATE pg_catalog."C",
     raw_payload_ref text,
+    meaning text COLLATE pg_catalog."C",
     CONSTRAINT ck_delivery_attempts_channel CHECK ((channel = ANY (ARRAY['email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
     CONSTRAINT ck_delivery_attempts_currency CHECK ((cost_currency ~ '^[A-Z]{3}$'::text)),
     CONSTRAINT ck_delivery_attempts_id CHECK (((id ~~ 'attempt\_%'::text) AND (length(id) = 34))),
@@ -960,9 +961,15 @@ COMMENT ON TABLE chan.delivery_attempts IS 'Append-only: one row per vendor call
 
 COMMENT ON COLUMN chan.delivery_attempts.started_at IS 'The time inside the id.';
 
+COMMENT ON COLUMN chan.delivery_attempts.execution_id IS 'The ladder. Of a confirmation in a conversation the line of the transcript (mt_…): it has no ladder.';
+
 COMMENT ON COLUMN chan.delivery_attempts.status IS 'What the call itself came to; receipts are in delivery_attempt_events.';
 
+COMMENT ON COLUMN chan.delivery_attempts.reason IS 'A code: the vendor''s, or one of ours.';
+
 COMMENT ON COLUMN chan.delivery_attempts.raw_payload_ref IS 'Encrypted object in the blob store: what the vendor answered.';
+
+COMMENT ON COLUMN chan.delivery_attempts.meaning IS 'What the vendor''s code means by the status map as it was then: a word of ours. Null: nobody has said.';
 
 CREATE TABLE chan.delivery_inbox (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
@@ -1313,7 +1320,7 @@ COMMENT ON TABLE chan.spend_daily IS 'What messages cost, by day (UTC) of their 
 
 COMMENT ON COLUMN chan.spend_daily.stripe IS 'The sum over all stripes is the amount; one stripe alone may be below nothing.';
 
-COMMENT ON COLUMN chan.spend_daily.messages IS 'Vendor calls that cost something.';
+COMMENT ON COLUMN chan.spend_daily.messages IS 'Vendor calls that cost something, of ladders and of confirmations in conversations.';
 
 COMMENT ON COLUMN chan.spend_daily.estimated_micros IS 'By the price lists, as it was reckoned before the calls.';
 
@@ -2204,6 +2211,7 @@ CREATE TABLE notification.early_bounces (
     notification_id text NOT NULL COLLATE pg_catalog."C",
     attempt_id text NOT NULL COLLATE pg_catalog."C",
     bounced_at timestamp with time zone NOT NULL,
+    lost boolean DEFAULT false NOT NULL,
     reason text NOT NULL
 );
 
@@ -2212,6 +2220,8 @@ ALTER TABLE ONLY notification.early_bounces FORCE ROW LEVEL SECURITY;
 COMMENT ON TABLE notification.early_bounces IS 'Bounces heard while the ladder was under way, or before its outcome was: what delivered may be another attempt.';
 
 COMMENT ON COLUMN notification.early_bounces.attempt_id IS 'The attempt in the router, whose schema we do not read.';
+
+COMMENT ON COLUMN notification.early_bounces.lost IS 'Its vendor only says that it did not arrive: it counts where nobody has said that it did.';
 
 COMMENT ON COLUMN notification.early_bounces.reason IS 'A code.';
 
@@ -2504,6 +2514,7 @@ CREATE TABLE notification.notifications (
     metadata text,
     attachments_ciphertext bytea,
     template_versions text,
+    pinned text,
     CONSTRAINT ck_notifications_channel CHECK ((channel = ANY (ARRAY['auto'::text, 'email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
     CONSTRAINT ck_notifications_evidence CHECK ((delivery_evidence = ANY (ARRAY['accepted'::text, 'sent'::text, 'delivered'::text, 'read'::text]))),
     CONSTRAINT ck_notifications_final_channel CHECK ((final_channel = ANY (ARRAY['email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
@@ -2555,6 +2566,8 @@ COMMENT ON COLUMN notification.notifications.metadata IS 'JSON of the caller, re
 COMMENT ON COLUMN notification.notifications.attachments_ciphertext IS 'JSON under the recipient''s key: names, types, and where the sealed objects are in the blob store.';
 
 COMMENT ON COLUMN notification.notifications.template_versions IS 'JSON, for auto: the frozen version of every channel. Null: template_version_id is the only one.';
+
+COMMENT ON COLUMN notification.notifications.pinned IS 'JSON, of an answer within a conversation: the address by its id, and the vendor and sender that the person wrote to. Null: the first choices.';
 
 CREATE TABLE notification.notifications_marketing (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
@@ -2614,6 +2627,7 @@ CREATE TABLE notification.notifications_marketing (
     metadata text,
     attachments_ciphertext bytea,
     template_versions text,
+    pinned text,
     CONSTRAINT ck_notifications_channel CHECK ((channel = ANY (ARRAY['auto'::text, 'email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
     CONSTRAINT ck_notifications_evidence CHECK ((delivery_evidence = ANY (ARRAY['accepted'::text, 'sent'::text, 'delivered'::text, 'read'::text]))),
     CONSTRAINT ck_notifications_final_channel CHECK ((final_channel = ANY (ARRAY['email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
@@ -2690,6 +2704,7 @@ CREATE TABLE notification.notifications_regulated (
     metadata text,
     attachments_ciphertext bytea,
     template_versions text,
+    pinned text,
     CONSTRAINT ck_notifications_channel CHECK ((channel = ANY (ARRAY['auto'::text, 'email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
     CONSTRAINT ck_notifications_evidence CHECK ((delivery_evidence = ANY (ARRAY['accepted'::text, 'sent'::text, 'delivered'::text, 'read'::text]))),
     CONSTRAINT ck_notifications_final_channel CHECK ((final_channel = ANY (ARRAY['email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
@@ -2766,6 +2781,7 @@ CREATE TABLE notification.notifications_standard (
     metadata text,
     attachments_ciphertext bytea,
     template_versions text,
+    pinned text,
     CONSTRAINT ck_notifications_channel CHECK ((channel = ANY (ARRAY['auto'::text, 'email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
     CONSTRAINT ck_notifications_evidence CHECK ((delivery_evidence = ANY (ARRAY['accepted'::text, 'sent'::text, 'delivered'::text, 'read'::text]))),
     CONSTRAINT ck_notifications_final_channel CHECK ((final_channel = ANY (ARRAY['email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
@@ -2968,7 +2984,7 @@ COMMENT ON COLUMN notification.suppressions.reason IS 'soft_bounce: after the th
 
 COMMENT ON COLUMN notification.suppressions.expires_at IS 'Null: for good.';
 
-COMMENT ON COLUMN notification.suppressions.occurred_at IS 'When another service suppressed it, by its list; null: when it was added here.';
+COMMENT ON COLUMN notification.suppressions.occurred_at IS 'When another service suppressed it, by its list, or its owner wrote that they want no more; null: when it was added here.';
 
 CREATE TABLE notification.template_assets (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
@@ -3763,6 +3779,8 @@ CREATE INDEX ix_inbound_deliveries_due ON chan.inbound_deliveries USING btree (n
 
 CREATE INDEX ix_inbound_deliveries_turns ON chan.inbound_deliveries USING btree (tenant_id, next_attempt_at) WHERE ((status = 'pending'::text) AND (claimed_by IS NULL));
 
+CREATE INDEX ix_inbound_messages_dead ON chan.inbound_messages USING btree (id) WHERE (status = 'dead'::text);
+
 CREATE INDEX ix_inbound_messages_done ON chan.inbound_messages USING btree (updated_at) WHERE (status <> 'queued'::text);
 
 CREATE INDEX ix_inbound_messages_due ON chan.inbound_messages USING btree (next_attempt_at) WHERE (status = 'queued'::text);
@@ -3805,9 +3823,11 @@ CREATE UNIQUE INDEX ux_fallback_policies_use_case ON chan.fallback_policies USIN
 
 CREATE UNIQUE INDEX ux_tenant_inbound_routes_default ON chan.tenant_inbound_routes USING btree (tenant_id) WHERE (active AND (inbound IS NULL));
 
-CREATE UNIQUE INDEX ux_tenant_inbound_routes_inbound ON chan.tenant_inbound_routes USING btree (inbound) WHERE active;
+CREATE UNIQUE INDEX ux_tenant_inbound_routes_own ON chan.tenant_inbound_routes USING btree (tenant_id, inbound) WHERE active;
 
-COMMENT ON INDEX chan.ux_tenant_inbound_routes_inbound IS 'Across tenants: the answer to a violation must not say who has the number, nor differ from "not yours to route".';
+CREATE UNIQUE INDEX ux_tenant_inbound_routes_shared ON chan.tenant_inbound_routes USING btree (ltrim(inbound, '+'::text)) WHERE (active AND platform);
+
+COMMENT ON INDEX chan.ux_tenant_inbound_routes_shared IS 'A number on shared accounts, with its plus or without, belongs to one tenant at a time; nobody learns whose by being refused.';
 
 CREATE INDEX ix_audit_anchor_lines_stream ON kernel.audit_anchor_lines USING btree (tenant_id, log, entity_type, seq);
 
@@ -5547,6 +5567,8 @@ GRANT SELECT(channel) ON TABLE chan.conversations TO tidings_worker;
 
 GRANT SELECT(status) ON TABLE chan.conversations TO tidings_worker;
 
+GRANT SELECT(opened_at) ON TABLE chan.conversations TO tidings_worker;
+
 GRANT SELECT(last_seen_at) ON TABLE chan.conversations TO tidings_worker;
 
 GRANT SELECT(expires_at) ON TABLE chan.conversations TO tidings_worker;
@@ -5669,11 +5691,19 @@ GRANT UPDATE(payload_ciphertext) ON TABLE chan.inbound_messages TO tidings_worke
 
 GRANT SELECT(status),UPDATE(status) ON TABLE chan.inbound_messages TO tidings_worker;
 
+GRANT UPDATE(status) ON TABLE chan.inbound_messages TO tidings_platform;
+
 GRANT SELECT(attempts),UPDATE(attempts) ON TABLE chan.inbound_messages TO tidings_worker;
+
+GRANT UPDATE(attempts) ON TABLE chan.inbound_messages TO tidings_platform;
 
 GRANT SELECT(next_attempt_at),UPDATE(next_attempt_at) ON TABLE chan.inbound_messages TO tidings_worker;
 
+GRANT UPDATE(next_attempt_at) ON TABLE chan.inbound_messages TO tidings_platform;
+
 GRANT SELECT(updated_at),UPDATE(updated_at) ON TABLE chan.inbound_messages TO tidings_worker;
+
+GRANT UPDATE(updated_at) ON TABLE chan.inbound_messages TO tidings_platform;
 
 GRANT SELECT ON TABLE chan.inbound_unmatched TO tidings_breakglass;
 
@@ -6093,7 +6123,7 @@ GRANT UPDATE(claimed_by) ON TABLE notification.dispatch_queue TO tidings_worker;
 
 GRANT SELECT ON TABLE notification.early_bounces TO tidings_breakglass;
 
-GRANT SELECT,INSERT,DELETE ON TABLE notification.early_bounces TO tidings_runtime;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE notification.early_bounces TO tidings_runtime;
 
 GRANT DELETE ON TABLE notification.early_bounces TO tidings_worker;
 

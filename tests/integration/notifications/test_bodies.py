@@ -15,7 +15,7 @@ async def snapshot(world: SentWorld, sender: Sender, id_: NotificationId) -> str
         facts = await world.loader.load(tx, shared, [pending.recipient_id], channels=["email"])
         pepper = await world.system.keyring.pepper(tx)
     person = facts.people[pending.recipient_id]
-    [made] = await world.system.composer.compose(
+    [made] = await world.system.composing.composer.compose(
         sender.tenant_id,
         [ComposeAsk(pending=pending, channel="email", owner=person.key, reader=person)],
         pepper=pepper,
@@ -70,6 +70,33 @@ async def test_for_any_channel_the_one_that_was_rendered_is_found_by_its_digest(
         shown = await sender.get(f"/{id_}/body")
 
     assert (shown.json()["channel"], shown.json()["exact"]) == ("email", True)
+
+
+async def test_a_step_of_the_ladder_is_shown_by_its_channel(world: SentWorld) -> None:
+    """A text message that nobody got, of a notification that went by mail in the end."""
+    async with world.sender(channels=("email", "sms")) as sender:
+        await publish(
+            sender.client, channel="sms", locales={"en": {"format": "text", "body": "Short, {{name}}"}}
+        )
+        id_ = await sender.send(channel="auto")
+        kept = await snapshot(world, sender, id_)
+        await world.arrange(
+            sender.tenant_id, id_, status="delivered", final_channel="email", render_snapshot=kept
+        )
+        texted = await sender.get(f"/{id_}/body", channel="sms")
+        mailed = await sender.get(f"/{id_}/body", channel="email")
+        neither = await sender.get(f"/{id_}/body", channel="voice")
+
+    assert (texted.json()["channel"], texted.json()["text"], texted.json()["exact"]) == (
+        "sms",
+        "Short, Laila",
+        None,
+    )
+    assert (mailed.json()["channel"], mailed.json()["exact"]) == ("email", True)
+    assert (neither.status_code, neither.json()["detail"]) == (
+        400,
+        "channel must be one that it has words for: email, sms.",
+    )
 
 
 async def test_only_those_who_may_see_addresses_see_bodies(world: SentWorld) -> None:

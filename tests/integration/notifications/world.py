@@ -57,7 +57,7 @@ class SentWorld(PeopleWorld):
 
     async def hand_over(self) -> None:
         """Have all that is ready decided, sent and recorded; outcomes stay with the router until they are told."""
-        await self.system.dispatch.drain()
+        await self.system.dispatching.dispatch.drain()
 
     @asynccontextmanager
     async def sender(

@@ -52,6 +52,93 @@ async def test_every_order_leads_to_the_same(world: ReceiptsWorld) -> None:
     assert [reason for _, reason, _, _ in await world.suppressed(tenant.id)] == ["hard_bounce"]
 
 
+@pytest.mark.parametrize(
+    "status", ["failed_temp", "failed_perm", "rejected_by_provider", "rejected_by_recipient"]
+)
+@pytest.mark.parametrize("evidence", ["accepted", "sent"])
+async def test_what_was_only_taken_over_and_then_failed_does_not_stand_as_delivered(
+    world: ReceiptsWorld, status: str, evidence: str
+) -> None:
+    """In every order, however often it is told, and announced once."""
+    tenant = await world.tenant()
+    person = await world.somebody(tenant.id)
+    for order in permutations(range(3)):
+        sent = await world.sent(tenant.id, person)
+        failure = world.receipt(sent, status)
+        events = [world.outcome(sent, evidence=evidence), failure, again(failure)]
+
+        await world.hear(tenant.id, [events[place] for place in order])
+
+        assert await world.status(sent) == "bounced"
+        [row] = await rows(world.db, tenant.id, MOMENTS, time_of(sent.id), sent.id)
+        assert (row["failure_reason"], row["bounced_at"]) == (status, world.clock.now())
+        assert row["delivered_at"] is not None
+    moved = [subject for subject, _ in await told(world.db, tenant.id, "notification.")]
+    assert sorted(moved) == ["notification.bounced.v1"] * 6 + ["notification.delivered.v1"] * 6
+    assert await rows(world.db, tenant.id, EARLY) == []
+    assert await world.suppressed(tenant.id) == []
+
+
+@pytest.mark.parametrize("failure_first", [True, False])
+@pytest.mark.parametrize("evidence", ["delivered", "read"])
+async def test_what_a_vendor_said_to_have_arrived_is_believed(
+    world: ReceiptsWorld, evidence: str, failure_first: bool
+) -> None:
+    """A failure that is told beside it is kept, and changes nothing; a bounce would."""
+    tenant = await world.tenant()
+    sent = await world.sent(tenant.id, await world.somebody(tenant.id))
+    done = world.outcome(sent, world.attempted(sent, status="delivered"), evidence=evidence)
+    failure = world.receipt(sent, "failed_perm")
+
+    await world.hear(tenant.id, [failure, done] if failure_first else [done, failure])
+
+    assert await world.status(sent) == "delivered"
+    log = [row["outcome"] for row in await rows(world.db, tenant.id, LOG, sent.id)]
+    assert log == ["delivered", "rejected_terminal"]
+    assert await rows(world.db, tenant.id, EARLY) == []
+
+    await world.hear(tenant.id, [world.receipt(sent, "bounced")])
+
+    assert await world.status(sent) == "bounced"
+
+
+@pytest.mark.parametrize("how", ["said before", "read before", "read at once", "read while it waits"])
+async def test_what_arrived_after_all_was_over_is_believed_too(world: ReceiptsWorld, how: str) -> None:
+    """It counts as delivered because a vendor took it; what the vendor says afterwards is no part of the outcome."""
+    tenant = await world.tenant()
+    sent = await world.sent(tenant.id, await world.somebody(tenant.id))
+    done, read = world.outcome(sent), world.receipt(sent, "delivered_read")
+    failure = world.receipt(sent, "failed_perm", "invalid_address", arrived=how == "said before")
+
+    if how == "read at once":
+        await world.hear(tenant.id, [done])
+        await world.hear_set(tenant.id, [failure, read])
+    else:
+        early = how == "read while it waits"
+        await world.hear(tenant.id, [failure, read, done] if early else [done])
+        await world.hear(tenant.id, {"read before": [read, failure], "said before": [failure]}.get(how, []))
+
+    assert await world.status(sent) == "delivered"
+    assert await rows(world.db, tenant.id, EARLY) == []
+    # What it says of the address holds all the same.
+    assert [reason for _, reason, _, _ in await world.suppressed(tenant.id)] == ["invalid_address"]
+
+
+@pytest.mark.parametrize("failure_first", [True, False])
+async def test_of_a_failure_and_a_bounce_that_wait_the_bounce_is_told(
+    world: ReceiptsWorld, failure_first: bool
+) -> None:
+    tenant = await world.tenant()
+    sent = await world.sent(tenant.id, await world.somebody(tenant.id))
+    failure, bounce = world.receipt(sent, "failed_perm"), world.receipt(sent, "bounced", "soft_bounce")
+    early = [failure, bounce] if failure_first else [bounce, failure]
+
+    await world.hear(tenant.id, [*early, world.outcome(sent)])
+
+    [row] = await rows(world.db, tenant.id, MOMENTS, time_of(sent.id), sent.id)
+    assert (await world.status(sent), row["failure_reason"]) == ("bounced", "soft_bounce")
+
+
 @pytest.mark.parametrize("bounce_first", [True, False])
 async def test_a_bounce_of_another_attempt_changes_no_status(
     world: ReceiptsWorld, bounce_first: bool

@@ -13,6 +13,7 @@ from tidings.contracts.words import AUTO
 from tidings.kernel.addresses import Pepper
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.db import CallerRole, Database
+from tidings.kernel.errors import BadValueError
 from tidings.kernel.ids import NotificationId, RecipientId, TenantId
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.refusals import RefusalError
@@ -64,13 +65,21 @@ class BodyReader:
         self._audit = audit
 
     async def read(
-        self, tenant_id: TenantId, notification_id: NotificationId, *, role: CallerRole | None, actor: str
+        self,
+        tenant_id: TenantId,
+        notification_id: NotificationId,
+        *,
+        channel: Channel | None = None,
+        role: CallerRole | None,
+        actor: str,
     ) -> ShownBody:
-        """The body; a `BodyGoneError` where it can't be put into words any more."""
+        """The body, by `channel` where one is named; a `BodyGoneError` where it can't be put into words any more."""
         shared = await self._loader.shared()
         async with self._db.tenant(tenant_id, caller_role=role) as tx:
             one = await find_one(tx, notification_id)
             pending = (await dispatch_store.load_pending(tx, [notification_id]))[notification_id]
+            if channel is not None:
+                _check_words_for(channel, one, pending)
             # No addresses are shown; one channel is named so that the keys come along.
             facts = await self._loader.load(tx, shared, [one.recipient_id], channels=["inapp"])
             pepper = await self._keyring.pepper(tx)
@@ -78,7 +87,7 @@ class BodyReader:
                 entity_type="notification", entity_id=notification_id, action="body_revealed", actor=actor
             )
             await self._audit.append(tx, [entry])
-        shown = (await self.put_into_words(tenant_id, facts, pepper, [(one, pending)]))[0]
+        shown = (await self.put_into_words(tenant_id, facts, pepper, [(one, pending)], channel=channel))[0]
         if isinstance(shown, RefusalError):
             raise shown
         return shown
@@ -89,6 +98,8 @@ class BodyReader:
         facts: Facts,
         pepper: Pepper,
         several: Sequence[tuple[Notification, Pending]],
+        *,
+        channel: Channel | None = None,
     ) -> list[ShownBody | RefusalError]:
         """A set at once, one answer each in the same order; whoever shows them notes who looked."""
         asks: list[ComposeAsk] = []
@@ -98,24 +109,24 @@ class BodyReader:
             if owner is None or reader is None or owner.erased:
                 wanted.append(ErasedRecipientError())
                 continue
-            channels = _channels(one, pending)
+            channels = [channel] if channel is not None else _channels(one, pending)
             wanted.append((one, channels))
             asks += [
                 ComposeAsk(
                     pending=pending,
-                    channel=channel,
+                    channel=each,
                     owner=owner.key,
                     reader=reader,
                     links=self._links.of_message(
                         tenant_id,
                         policy=facts.categories.get(pending.category),
                         recipient_id=reader.id,
-                        channel=channel,
+                        channel=each,
                         pepper=pepper,
                         at=pending.created_at,
                     ),
                 )
-                for channel in channels
+                for each in channels
             ]
         composed = iter(
             await self._composer.compose(
@@ -129,7 +140,7 @@ class BodyReader:
         return [
             place
             if isinstance(place, RefusalError)
-            else _chosen(place[0], place[1], list(islice(composed, len(place[1]))))
+            else _chosen(place[0], place[1], list(islice(composed, len(place[1]))), asked=channel)
             for place in wanted
         ]
 
@@ -154,8 +165,18 @@ def _channels(one: Notification, pending: Pending) -> list[Channel]:
     return list(pending.template_versions or ())
 
 
+def _check_words_for(channel: Channel, one: Notification, pending: Pending) -> None:
+    known = list(pending.template_versions or ()) if one.channel == AUTO else [one.channel]
+    if channel not in known:
+        raise BadValueError("channel", f"must be one that it has words for: {', '.join(known)}")
+
+
 def _chosen(
-    one: Notification, channels: Sequence[Channel], composed: Sequence[Composition]
+    one: Notification,
+    channels: Sequence[Channel],
+    composed: Sequence[Composition],
+    *,
+    asked: Channel | None,
 ) -> ShownBody | BodyGoneError:
     digest = (one.render_snapshot or {}).get("digest")
     words = [(channel, c) for channel, c in zip(channels, composed, strict=True) if isinstance(c, Composed)]
@@ -166,9 +187,13 @@ def _chosen(
         )
     # A notification for any channel keeps one digest: the channel whose words agree with it is the one.
     channel, chosen = next((pair for pair in words if pair[1].snapshot.digest == digest), words[0])
+    agrees = None if digest is None else chosen.snapshot.digest == digest
+    if asked is not None and asked not in {one.final_channel, one.channel}:
+        # That digest may be of another step's words: it proves these, or says nothing.
+        agrees = agrees or None
     return ShownBody(
         channel=channel,
         rendered=chosen.rendered,
-        exact=None if digest is None else chosen.snapshot.digest == digest,
+        exact=agrees,
         pictures=tuple(picture.filename for picture in chosen.pictures),
     )

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from litestar import Request, get, post
 
-from tidings.kernel.http.bodies import read_body
+from tidings.kernel.http.bodies import read_body, read_query
 from tidings.kernel.http.callers import caller_of, tenant_of
 from tidings.kernel.http.operations import deps_of, operation, path_id
 from tidings.kernel.ids import NOTIFICATION
@@ -13,6 +13,7 @@ from tidings.notify.notifications.accept_routes import TAG
 from tidings.notify.notifications.deps import Deps
 from tidings.notify.notifications.explain_view import ExplainView
 from tidings.notify.notifications.simulate_view import BodyView, SimulationView, simulation_view
+from tidings.notify.notifications.view import ShowBody
 from tidings.notify.notifications.wire import NotificationInput
 
 _ID: Final = "notification_id"
@@ -50,9 +51,10 @@ async def explain_notification(request: AnyRequest) -> ExplainView:
         tag=TAG,
         scope="notifications:read",
         path=_PATH,
+        query=ShowBody,
         answer=BodyView,
         problems=["notification_not_found", "recipient_erased", "body_gone"],
-        description="Put into words once more from the frozen template and the sealed variables; `exact` says whether it is proven to be what was sent. Needs `recipients:write` as well, and is audited.",
+        description="Put into words once more from the frozen template and the sealed variables; `exact` says whether it is proven to be what was sent. `channel` asks for the words of another step of the ladder. Needs `recipients:write` as well, and is audited.",
     ),
 )
 async def show_body(request: AnyRequest) -> BodyView:
@@ -62,7 +64,11 @@ async def show_body(request: AnyRequest) -> BodyView:
     if _REVEAL not in caller.scopes:
         raise MissingScopeError(_REVEAL)
     shown = await deps_of(request, Deps).bodies.read(
-        tenant_of(request), notification_id, role=caller.role, actor=caller.actor
+        tenant_of(request),
+        notification_id,
+        channel=read_query(request, ShowBody).channel,
+        role=caller.role,
+        actor=caller.actor,
     )
     rendered = shown.rendered
     return BodyView(

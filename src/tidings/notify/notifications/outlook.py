@@ -124,7 +124,11 @@ def _ended(story: Story) -> str | None:
     if one.status is Status.SUPERSEDED:
         return f"A digest took its place{when}."
     stop = _last(story, "stop")
-    why = _held(story, one.reason) or reason_sentence(one.reason) or (line_sentence(stop) if stop else "")
+    why = (
+        _held(story, one.reason)
+        or reason_sentence(one.reason, meaning=story.meaning_of(one.reason))
+        or (line_sentence(stop) if stop else "")
+    )
     if not why and story.ended is not None:
         why = result_sentence(story.ended)
     what = "Not delivered" if story.executions else "Not sent"

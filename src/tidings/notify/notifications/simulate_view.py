@@ -91,7 +91,7 @@ class MessageView(Struct, frozen=True, kw_only=True):
 class BodyView(MessageView, frozen=True, kw_only=True):
     """The body of a notification, put into words once more."""
 
-    #: Whether its digest proves that it is what was sent; null where it was not put into words before.
+    #: Whether its digest proves that it is what was sent; null where that can't be said.
     exact: bool | None
     #: The template's pictures that it carries, by name; the HTML shows each by a `cid:` that begins with it.
     pictures: tuple[str, ...]

@@ -53,6 +53,10 @@ class Story:
         """The ladder that is over."""
         return next((e for e in reversed(self.executions) if e.result is not None), None)
 
+    def meaning_of(self, reason: str | None) -> str | None:
+        """Our word for a vendor's code, as it was when the vendor said it."""
+        return next((one.meaning for one in reversed(self.attempts) if reason and one.reason == reason), None)
+
     @property
     def said_later(self) -> list[LoggedAttempt]:
         """Lines of the log that no attempt of the router tells: receipts, bounces, opens, clicks."""

@@ -8,6 +8,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from tidings.contracts.delivery import AttemptRecord, ExecutionRecord, ReceiptRecord, StepRecord
 from tidings.contracts.moments import Moment
+from tidings.contracts.receipts import LOST
 from tidings.notify.decide.model import Line
 from tidings.notify.notifications.story import Story
 from tidings.notify.notifications.words import (
@@ -15,6 +16,7 @@ from tidings.notify.notifications.words import (
     answer_words,
     attempt_sentence,
     line_sentence,
+    our_word_of,
     reason_sentence,
     receipt_sentence,
     result_sentence,
@@ -51,6 +53,8 @@ _ENDS: Final[dict[str, str]] = {
 }
 #: Their first time stands with the notification, and is told from there.
 _DONE_WITH_IT: Final = frozenset({"opened", "clicked"})
+#: Vendors date these, often to the second and by clocks of their own: the receipts that tell them.
+_TOLD_BY: Final = {"bounced": LOST | {"bounced"}, "read": frozenset({"delivered_read"})}
 _STOPPED: Final = frozenset({"suppressed", "failed", "expired", "cancelled"})
 
 
@@ -67,6 +71,8 @@ class Happening(Struct, frozen=True, kw_only=True):
     until: Moment | UnsetType = UNSET
     #: A code.
     reason: str | UnsetType = UNSET
+    #: What the vendor's code means by the status map.
+    meaning: str | UnsetType = UNSET
     #: Which gate said so.
     gate: str | UnsetType = UNSET
     #: `send` or `stop`.
@@ -99,7 +105,12 @@ def timeline(story: Story) -> list[Happening]:
         *_receipts(story),
         *_ends(story),
     ]
-    return sorted(found, key=lambda one: (one.at, _rank(one.kind)))
+    return sorted(found, key=lambda one: (_millisecond(one.at), _rank(one.kind), one.at))
+
+
+def _millisecond(at: datetime) -> datetime:
+    """As it is shown: the router's clocks know no more, and what led to something never stands below it."""
+    return at.replace(microsecond=at.microsecond // 1000 * 1000)
 
 
 def _rank(kind: str) -> int:
@@ -230,6 +241,7 @@ def _receipt(attempt: AttemptRecord, receipt: ReceiptRecord) -> Happening:
         vendor=attempt.vendor or UNSET,
         status=receipt.status,
         reason=receipt.code or receipt.reason or UNSET,
+        meaning=(our_word_of(receipt) if receipt.code else None) or UNSET,
         attempt_id=attempt.id,
     )
 
@@ -246,6 +258,7 @@ def _attempt(attempt: AttemptRecord) -> Happening:
         vendor=attempt.vendor or UNSET,
         status=attempt.status,
         reason=attempt.reason or UNSET,
+        meaning=attempt.meaning or UNSET,
         attempt_id=attempt.id,
         ended_at=ended or UNSET,
         took_ms=UNSET
@@ -278,10 +291,26 @@ def _ends(story: Story) -> Iterator[Happening]:
         at = one.moments.get(name)
         if at is None:
             continue
-        why = reason_sentence(one.reason) if name in _STOPPED and name == one.status.value else None
+        stopped = name in _STOPPED and name == one.status.value
+        why = reason_sentence(one.reason, meaning=story.meaning_of(one.reason)) if stopped else None
+        heard = _heard(story, name, at) if name in _TOLD_BY else at
         yield Happening(
-            at=at,
+            at=heard,
             kind=name,
             text=f"{text} {why}" if why else text,
             reason=one.reason if why and one.reason else UNSET,
+            approximate=UNSET if heard == at else True,
         )
+
+
+def _heard(story: Story, name: str, at: datetime) -> datetime:
+    """When we can have heard of it: not before what led to it, and with the receipt that told it."""
+    moments = story.notification.moments
+    floor = max([at, *(moments[step] for step in ("dispatched", "delivered") if step in moments)])
+    told = (
+        receipt.recorded_at
+        for attempt in story.attempts
+        for receipt in attempt.receipts
+        if receipt.status in _TOLD_BY[name] and receipt.recorded_at >= floor
+    )
+    return min(told, default=floor)

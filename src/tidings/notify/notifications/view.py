@@ -38,6 +38,13 @@ class ListNotifications(PageQuery, frozen=True, kw_only=True, forbid_unknown_fie
     until: Moment | None = None
 
 
+class ShowBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which words of a notification are wanted."""
+
+    #: As this channel says it. Default: the one that delivered it, or whose words are proven.
+    channel: Channel | None = None
+
+
 class TemplateRef(Struct, frozen=True, kw_only=True):
     """The text: frozen when the notification was accepted."""
 
@@ -146,8 +153,10 @@ class AttemptView(Struct, frozen=True, kw_only=True):
     #: `accepted sent delivered delivered_read failed_temp failed_perm rejected_by_provider rejected_by_recipient
     #: step_skipped timed_out cancelled`; afterwards also `bounced complaint opened clicked`.
     status: str
-    #: A code.
+    #: A code: the vendor's, or one of ours.
     reason: str | None
+    #: What the vendor's code means by the status map, such as `invalid_address`; null where nobody has said.
+    meaning: str | None
     #: False where nobody knows whether the vendor took it; null while its answer is awaited.
     answer_learned: bool | None
     #: The vendor's own name for it.
@@ -165,6 +174,7 @@ class AttemptView(Struct, frozen=True, kw_only=True):
             vendor=attempt.vendor,
             status=attempt.status,
             reason=attempt.reason,
+            meaning=attempt.meaning,
             answer_learned=None if attempt.ended_at is None else attempt.reason != NEVER_LEARNED,
             provider_message_id=attempt.provider_message_id,
             started_at=attempt.started_at,
@@ -181,6 +191,7 @@ class AttemptView(Struct, frozen=True, kw_only=True):
             vendor=line.vendor,
             status=line.outcome,
             reason=line.reason,
+            meaning=None,
             answer_learned=True,
             provider_message_id=line.vendor_message_id,
             started_at=line.started_at,

@@ -40,6 +40,7 @@ _OTHERS: Final[dict[str, str]] = {
     "cost_cap": "It would have cost more than is left of what the message may cost.",
     "circuit_open": "The vendor's circuit is open: it is left alone for a while.",
     "no_account": "There is no account with this vendor.",
+    "bad_message": "The address, a variable or the metadata is not as this vendor wants it, so it was not handed over.",
     "vendor_limit": "The vendor's account takes no more messages for now.",
     "address_refused": "The recipient's side had refused this address already.",
     "condition_priority": "The policy takes this step for other priorities only.",
@@ -49,6 +50,10 @@ _OTHERS: Final[dict[str, str]] = {
     "condition_score": "This channel has reached the recipient too seldom.",
     # Why a message came back.
     "bounced": "The vendor does not say why.",
+    "failed_temp": "The vendor said afterwards that it could not be delivered.",
+    "failed_perm": "The vendor said afterwards that it will not arrive.",
+    "rejected_by_provider": "The vendor said afterwards that it does not carry it.",
+    "rejected_by_recipient": "The vendor said afterwards that the recipient's side does not take it.",
     "hard_bounce": "There is no such address.",
     "soft_bounce": "The address could not take it for now.",
     "complaint": "The recipient complained about it.",
@@ -128,8 +133,8 @@ def lasted(span: timedelta) -> str:
     return f"{seconds / 3600:.0f} hours" if seconds < 172_800 else f"{seconds / 86_400:.0f} days"
 
 
-def reason_sentence(reason: str | None) -> str | None:
-    """What a code means; one that this release does not know is shown as it is."""
+def reason_sentence(reason: str | None, *, meaning: str | None = None) -> str | None:
+    """What a code means; one that this release does not know is shown as it is, with the status map's word for it."""
     if reason is None:
         return None
     known = SENTENCES.get(reason) or _OTHERS.get(reason)  # type: ignore[call-overload]
@@ -137,7 +142,11 @@ def reason_sentence(reason: str | None) -> str | None:
         return str(known)
     if reason.startswith(_RENDERING):
         return f"The message could not be put into words ({reason.removeprefix(_RENDERING)})."
-    return f"The reason given was {reason}."
+    if meaning is None or meaning == reason:
+        return f"The reason given was {reason}."
+    if meaning in _OTHERS:
+        return f"{_OTHERS[meaning].removesuffix('.')} ({reason})."
+    return f"The reason given was {reason} ({meaning})."
 
 
 def held_sentence(held: Suppression) -> str:
@@ -177,7 +186,8 @@ def attempt_sentence(attempt: AttemptRecord) -> str:
     if attempt.ended_at is None:
         return f"{how}: handed to {vendor}, whose answer is awaited."
     answer = answer_words(attempt.status, vendor)
-    why = "" if attempt.reason is None or attempt.status == "accepted" else f" ({attempt.reason})"
+    codes = ", ".join(dict.fromkeys(word for word in (attempt.reason, attempt.meaning) if word))
+    why = f" ({codes})" if codes and attempt.status != "accepted" else ""
     cost = f", for {money(attempt.cost_micros, attempt.cost_currency)}" if attempt.cost_micros else ""
     chosen = f" It was chosen: {attempt.why}." if attempt.why else ""
     return f"{how}: {answer}{why}{cost}.{chosen}"
@@ -190,14 +200,17 @@ def receipt_sentence(attempt: AttemptRecord, receipt: ReceiptRecord) -> str:
         return f"{how}: no receipt came in time, and the step was given up."
     if receipt.status == "cancelled":
         return f"{how}: called off, because it was delivered elsewhere."
-    # Of reasons only words of ours: a vendor's own are not for this page.
-    reason = receipt.reason if receipt.reason and _WORD.fullmatch(receipt.reason) else None
-    why = ", ".join(dict.fromkeys(word for word in (receipt.code, reason) if word))
+    why = ", ".join(dict.fromkeys(word for word in (receipt.code, our_word_of(receipt)) if word))
     late = " The step had been given up, or all was over." if receipt.late else ""
     vendor = attempt.vendor or "the vendor"
     heard = _HEARD.get(receipt.status)
     said = heard.format(vendor) if heard else answer_words(receipt.status, vendor)
     return f"{how}: {said}{f' ({why})' if why else ''}.{late}"
+
+
+def our_word_of(receipt: ReceiptRecord) -> str | None:
+    """What a receipt's code means; only a word of ours: a vendor's own are not for this page."""
+    return receipt.reason if receipt.reason and _WORD.fullmatch(receipt.reason) else None
 
 
 def money(micros: int, currency: str | None) -> str:

@@ -1,5 +1,8 @@
 """A message came back: its notification is `bounced`, if it was that message that had delivered it.
 
+So is one that counts as delivered because a vendor took it over, and of which the vendor says later that it did not arrive:
+nobody had said that it did. Once somebody has, a failure that is told afterwards changes nothing; a bounce does.
+
 A vendor's bounce and the router's outcome come over different ways and in any order. A bounce that is heard first waits
 for the outcome; from then on both orders lead to the same.
 """
@@ -33,7 +36,7 @@ class Bounces:
         """Bounces of notifications that are locked: applied, or kept until their outcome is known."""
         known = [bounce for bounce in bounces if bounce.notification_id in subjects]
         early = [b for b in known if subjects[b.notification_id].status in _UNDER_WAY]
-        await store.keep_early(tx, early, now=self._clock.now())
+        await store.keep_early(tx, _firsts(early), now=self._clock.now())
         await self._turn(tx, [b for b in known if subjects[b.notification_id].status is Status.DELIVERED])
 
     async def settled(self, tx: TenantTx, ids: Sequence[str]) -> None:
@@ -42,10 +45,7 @@ class Bounces:
             await self._turn(tx, await store.take_early(tx, ids))
 
     async def _turn(self, tx: TenantTx, bounces: Sequence[Bounce]) -> None:
-        first: dict[tuple[str, str], Bounce] = {}
-        for bounce in sorted(bounces, key=lambda bounce: bounce.at):
-            first.setdefault((bounce.notification_id, bounce.attempt_id), bounce)
-        moved = await store.turn_bounced(tx, list(first.values()), now=self._clock.now(), stripe=self._stripe)
+        moved = await store.turn_bounced(tx, _firsts(bounces), now=self._clock.now(), stripe=self._stripe)
         await self._outbox.append(
             tx,
             [
@@ -65,3 +65,11 @@ class Bounces:
                 for row in moved
             ],
         )
+
+
+def _firsts(bounces: Sequence[Bounce]) -> list[Bounce]:
+    """Of each message one: a bounce before a failure, and then the earliest."""
+    first: dict[tuple[str, str], Bounce] = {}
+    for bounce in sorted(bounces, key=lambda one: (one.lost, one.at, one.reason)):
+        first.setdefault((bounce.notification_id, bounce.attempt_id), bounce)
+    return list(first.values())

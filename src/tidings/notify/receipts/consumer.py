@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from tidings.contracts.callback_forms import Canonical
-from tidings.contracts.receipts import RECEIPT_SUBJECT, ReceiptTold
+from tidings.contracts.receipts import LOST, RECEIPT_SUBJECT, ReceiptTold
 from tidings.kernel.bus import TenantHandler
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
@@ -78,8 +78,9 @@ def handler(*, outbox: Outbox, effects: AddressEffects, clock: Clock, stripe: in
         written = await store.write_log(tx, [_line(one) for one in known if one.told.status in _OUTCOMES])
         # What nobody understands has no line; its effect is the same however often it is applied.
         fresh = [one for one in known if one.line_id in written or one.told.status not in _OUTCOMES]
-        await bounces.heard(tx, subjects, [_bounce(one) for one in fresh if one.told.status == "bounced"])
+        # Before what came back: nobody has read what was lost.
         await engagements.note(tx, subjects, [_seen(one) for one in fresh if one.told.status in _ENGAGEMENTS])
+        await bounces.heard(tx, subjects, [_bounce(one) for one in fresh if _came_back(one.told)])
         complaints = Counter(
             ("complaint", subject.channel, subject.category)
             for one in fresh
@@ -117,12 +118,17 @@ def _line(heard: _Heard) -> LogLine:
     )
 
 
+def _came_back(told: ReceiptTold) -> bool:
+    return told.status == "bounced" or (told.status in LOST and not told.arrived)
+
+
 def _bounce(heard: _Heard) -> Bounce:
     return Bounce(
         notification_id=heard.notification_id,
         attempt_id=heard.told.attempt_id,
-        reason=heard.told.effect or "bounced",
+        reason=heard.told.effect or heard.told.status,
         at=heard.at,
+        lost=heard.told.status in LOST,
     )
 
 

@@ -1,8 +1,8 @@
 """What a vendor says of an address counts for the next message: it is suppressed, at once or after some soft bounces.
 
-The address is the one that the message went to, and no other: the id of it is kept with the message. Where it was removed
-since, or its owner was erased, there is nothing to suppress. Whoever released an address after the message had been sent
-knew better: what is said of that message does not suppress it again.
+The address is the one that the message went to, and no other: its id is kept with the message, or told where that went to
+several. Where it was removed since, or its owner was erased, there is nothing to suppress. Whoever released an address after
+the message had been sent knew better: what is said of that message does not suppress it again.
 """
 
 from collections.abc import Mapping, Sequence
@@ -53,6 +53,8 @@ class EffectTold:
     attempted_at: datetime
     #: When it was found out.
     at: datetime
+    #: Which address, where the message went to several; None: the one that is kept with the message.
+    address_id: RecipientAddressId | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,7 +161,7 @@ def _chosen(told: EffectTold, there: Sequence[Row]) -> Row | None:
         return None
     then = [row for row in there if time_of(row["address_id"]) <= told.attempted_at]
     kept = there[0]["render_snapshot"]
-    named = _read_kept(kept).to.get(told.channel) if kept is not None else None
+    named = told.address_id or (_read_kept(kept).to.get(told.channel) if kept is not None else None)
     if named is not None:
         return next((row for row in then if row["address_id"] == named), None)
     return then[0] if len(there) == len(then) == 1 else None

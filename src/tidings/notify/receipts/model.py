@@ -49,7 +49,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounce:
-    """A message came back."""
+    """A message came back, or was lost after it had been taken."""
 
     notification_id: NotificationId
     #: The router's attempt whose message it was.
@@ -57,6 +57,8 @@ class Bounce:
     #: A code.
     reason: str
     at: datetime
+    #: Its vendor only says that it did not arrive: where one has said that it did, that is believed.
+    lost: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -96,6 +96,7 @@ async def turn_bounced(
         attempt_ids=[bounce.attempt_id for bounce in bounces],
         reasons=[bounce.reason for bounce in bounces],
         bounced_ats=[bounce.at for bounce in bounces],
+        losts=[bounce.lost for bounce in bounces],
         oldest=min(created_ats),
         newest=max(created_ats),
     )
@@ -116,6 +117,7 @@ async def keep_early(tx: TenantTx, bounces: Sequence[Bounce], *, now: datetime) 
             attempt_ids=[bounce.attempt_id for bounce in bounces],
             bounced_ats=[bounce.at for bounce in bounces],
             reasons=[bounce.reason for bounce in bounces],
+            losts=[bounce.lost for bounce in bounces],
         )
 
 
@@ -128,6 +130,7 @@ async def take_early(tx: TenantTx, ids: Sequence[str]) -> list[Bounce]:
             attempt_id=row["attempt_id"],
             reason=row["reason"],
             at=row["bounced_at"],
+            lost=row["lost"],
         )
         for row in rows
     ]

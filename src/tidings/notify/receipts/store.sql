@@ -53,11 +53,13 @@ WHERE n.tenant_id = :tenant_id AND n.created_at = fresh.created_at AND n.id = fr
 
 -- name: turn_bounced
 -- Of those that are delivered: the message that came back must be the one that delivered, which is the last that a vendor took on
--- the channel that did it. A bounce of another attempt changes nothing. The rows are locked by now.
+-- the channel that did it. A bounce of another attempt changes nothing, nor a failure where somebody has said that it arrived, or has read it.
+-- The rows are locked by now.
 WITH given AS (
     SELECT * FROM unnest(
-        :ids::text[], :created_ats::timestamptz[], :attempt_ids::text[], :reasons::text[], :bounced_ats::timestamptz[]
-    ) AS g (id, created_at, attempt_id, reason, bounced_at)
+        :ids::text[], :created_ats::timestamptz[], :attempt_ids::text[], :reasons::text[], :bounced_ats::timestamptz[],
+        :losts::boolean[]
+    ) AS g (id, created_at, attempt_id, reason, bounced_at, lost)
 ), moved AS (
     UPDATE notification.notifications AS n
     SET status = 'bounced', bounced_at = given.bounced_at, failure_reason = given.reason, updated_at = :now,
@@ -65,6 +67,11 @@ WITH given AS (
     FROM given
     WHERE n.tenant_id = :tenant_id AND n.created_at = given.created_at AND n.id = given.id
       AND n.created_at BETWEEN :oldest AND :newest AND n.status = 'delivered'
+      AND (
+          NOT given.lost OR (
+              n.delivery_evidence IN ('accepted', 'sent') AND coalesce(n.read_at, n.opened_at, n.clicked_at) IS NULL
+          )
+      )
       AND given.attempt_id = (
           SELECT a.router_attempt_id FROM notification.delivery_attempts AS a
           WHERE a.tenant_id = :tenant_id AND a.notification_id = given.id AND a.started_at >= given.created_at
@@ -90,23 +97,26 @@ SELECT id, recipient_id, status, channel, category, template_key, correlation_id
 WITH given AS (
     SELECT * FROM unnest(
         :notification_ids::text[], :created_ats::timestamptz[], :attempt_ids::text[], :bounced_ats::timestamptz[],
-        :reasons::text[]
-    ) AS g (notification_id, created_at, attempt_id, bounced_at, reason)
+        :reasons::text[], :losts::boolean[]
+    ) AS g (notification_id, created_at, attempt_id, bounced_at, reason, lost)
 ), touched AS (
     UPDATE notification.notifications AS n SET updated_at = :now
     FROM given
     WHERE n.tenant_id = :tenant_id AND n.created_at = given.created_at AND n.id = given.notification_id
       AND n.created_at BETWEEN :oldest AND :newest
 )
-INSERT INTO notification.early_bounces (tenant_id, notification_id, attempt_id, bounced_at, reason)
-SELECT :tenant_id, given.notification_id, given.attempt_id, given.bounced_at, given.reason FROM given
-ON CONFLICT ON CONSTRAINT pk_early_bounces DO NOTHING;
+INSERT INTO notification.early_bounces AS known (tenant_id, notification_id, attempt_id, bounced_at, reason, lost)
+SELECT :tenant_id, given.notification_id, given.attempt_id, given.bounced_at, given.reason, given.lost FROM given
+-- A bounce before a failure, and then the earliest: whatever was heard first.
+ON CONFLICT ON CONSTRAINT pk_early_bounces DO UPDATE
+SET bounced_at = excluded.bounced_at, reason = excluded.reason, lost = excluded.lost
+WHERE (excluded.lost, excluded.bounced_at, excluded.reason) < (known.lost, known.bounced_at, known.reason);
 
 -- name: take_early
 -- Those that waited for these outcomes, for good.
 DELETE FROM notification.early_bounces
 WHERE tenant_id = :tenant_id AND notification_id = ANY(:notification_ids::text[])
-RETURNING notification_id, attempt_id, bounced_at, reason;
+RETURNING notification_id, attempt_id, bounced_at, reason, lost;
 
 -- name: count
 -- What happened today, by channel and category.

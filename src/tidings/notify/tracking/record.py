@@ -58,12 +58,17 @@ class VisitRecorder:
         """Have it kept; this returns at once."""
         task = asyncio.create_task(self._do(Visit(mark=mark, at=self._clock.now(), machine=machine)))
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(self._done)
 
     async def settle(self) -> None:
-        """Wait until all that was noted is kept: before the process ends, and in tests."""
+        """Wait until all that was noted is kept: before the process ends, and in tests. One that falls keeps up none."""
         while self._tasks:
-            await asyncio.gather(*self._tasks)
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            _log.error("visit_fell", error=type(error).__name__)
 
     async def _do(self, visit: Visit) -> None:
         try:

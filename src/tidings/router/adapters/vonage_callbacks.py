@@ -1,6 +1,10 @@
 """Vonage's webhooks: what became of texts, what they cost, and what people wrote; each with a JWT in `Authorization`.
 
 The JWT is signed (HS256) with the account's signature secret; it has a time, and the SHA-256 of the body.
+
+Vonage tries again for 24 hours after a 429 or a 5xx (its help centre, "How long does Vonage retry inbound messages"). Whether
+each try has a JWT of its own is nowhere written, so the time is good for as long as it tries. The JWT covers the body: within
+that time the same request can be sent again, and no other.
 """
 
 import base64
@@ -30,9 +34,10 @@ from tidings.contracts.callback_forms import (
 )
 from tidings.contracts.prices import MOST_MICROS
 from tidings.router.adapters.callback_bodies import json_body
-from tidings.router.adapters.callback_moments import FURTHEST_AHEAD
+from tidings.router.adapters.callback_moments import A_DAY_OF_TRYING, FURTHEST_AHEAD, is_fresh
 from tidings.router.adapters.callback_words import kept_code, kept_words
-from tidings.router.adapters.http_callbacks import WINDOW, require_json
+from tidings.router.adapters.http_callbacks import require_json
+from tidings.router.adapters.mail_events import from_seconds
 
 #: Their word → ours.
 WORDS: Final[Mapping[str, Canonical]] = {
@@ -87,7 +92,7 @@ class VonageForm:
     """Reads status and inbound webhooks of the Messages API, version 1."""
 
     name = "vonage"
-    #: Anything but a plain success is tried again for a day.
+    #: A 429 or a 5xx is tried again for a day; another refusal is taken for an answer.
     reply: HookReply | None = HookReply(body=b"{}")
 
     def keys(self, settings: Struct) -> Keys | None:
@@ -118,10 +123,9 @@ class VonageForm:
                 code="mismatch",
                 remedy="the JWT is signed with another secret than the account's signature_secret",
             )
-        if abs(claims.iat - request.received_at.timestamp()) > WINDOW.total_seconds():
-            return Refusal(
-                code="stale", remedy="the JWT's iat is more than five minutes off; sign when you send"
-            )
+        signed_at = from_seconds(claims.iat)
+        if signed_at is None or not is_fresh(signed_at, request.received_at, window=A_DAY_OF_TRYING):
+            return Refusal(code="stale", remedy="the JWT's iat is more than a day ago, or ahead")
         wanted = hashlib.sha256(request.body).hexdigest().encode()
         if not hmac.compare_digest(wanted, claims.payload_hash.lower().encode("utf-8", "replace")):
             return Refusal(code="mismatch", remedy="the JWT's payload_hash does not fit the body")

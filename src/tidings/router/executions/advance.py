@@ -17,8 +17,8 @@ from tidings.router.executions.call import Caller
 from tidings.router.executions.model import Booked, Called, ExecutionId, Live, Note, Observer, moment
 from tidings.router.executions.record import give_back
 from tidings.router.executions.store import Claimed
-from tidings.router.ladder.climb import open_calls
 from tidings.router.ladder.decide import Ladder
+from tidings.router.ladder.hear import open_calls
 from tidings.router.ladder.model import Barred, Happened, Turn
 
 _log = get_logger("executions")

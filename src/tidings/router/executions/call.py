@@ -7,7 +7,8 @@ from contextlib import suppress
 
 from msgspec.structs import replace
 
-from tidings.contracts.messages import Outcome
+from tidings.contracts.delivery import AddressTold
+from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused
 from tidings.contracts.words import UseCase
 from tidings.kernel.clock import Clock
 from tidings.kernel.errors import DatabaseError
@@ -16,11 +17,11 @@ from tidings.router.executions.answerable import can_be_answered, turns_of
 from tidings.router.executions.call_off import call_off
 from tidings.router.executions.model import Booked, Called, Note, Observer
 from tidings.router.executions.record import Recorder
-from tidings.router.ladder.climb import told_as
 from tidings.router.ladder.model import Answered, NotCalled
+from tidings.router.ladder.statuses import told_as
 from tidings.router.policies.model import Policy
 from tidings.router.policies.policies import Policies
-from tidings.router.status_map.meanings import Meanings, code_of, translate
+from tidings.router.status_map.meanings import Meanings, codes_of, read_by
 from tidings.router.traffic.board import Traffic
 from tidings.router.vendors.vendors import Sent, Vendors
 
@@ -108,6 +109,7 @@ class Caller:
                 idempotent=sent.idempotent,
                 call_id=call.call_id,
                 account=sent.account_id,
+                others=_others(call.message, outcome),
             )
         if sent.account_id is not None:
             told = zip((message.to for message in messages), outcomes, strict=True)
@@ -118,14 +120,10 @@ class Caller:
 
     async def _meant(self, tenant_id: TenantId, sent: Sent) -> Sequence[Outcome]:
         """The answers as the status map reads their codes."""
-        codes = [code_of(outcome) for outcome in sent.outcomes]
-        if not any(codes):
+        if not any(map(codes_of, sent.outcomes)):
             return sent.outcomes
         known = await self._meanings.known(tenant_id)
-        return [
-            outcome if code is None else translate(outcome, known.of(sent.vendor, code))
-            for outcome, code in zip(sent.outcomes, codes, strict=True)
-        ]
+        return [read_by(known, sent.vendor, outcome) for outcome in sent.outcomes]
 
     async def _record(
         self,
@@ -155,6 +153,18 @@ class Caller:
         needless = [(note.live.id, past) for note in notes for past in note.turn.needless]
         if needless:
             await call_off(self.recorder.db, self._vendors, tenant_id, needless, clock=self._clock)
+
+
+def _others(message: OutboundMessage, outcome: Outcome) -> tuple[AddressTold, ...]:
+    """What the vendor's refusals mean for single addresses of several, by the names that their owner gave them."""
+    if not isinstance(outcome, Accepted | Refused) or not outcome.others:
+        return ()
+    ids = message.address_ids
+    return tuple(
+        AddressTold(address_id=ids[other.place], effect=other.refused.effect)
+        for other in outcome.others
+        if other.refused.effect is not None and other.place < len(ids)
+    )
 
 
 def _by_vendor(ladders: Sequence[Called]) -> list[list[Called]]:

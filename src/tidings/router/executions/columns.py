@@ -22,7 +22,7 @@ _NAMES: Final = (
 )  # fmt: skip
 _ATTEMPT_NAMES: Final = (
     "attempt_executions", "attempt_ids", "attempt_started_ats", "attempt_steps", "channels", "account_ids", "vendors",
-    "provider_message_ids", "statuses", "reasons", "costs", "cost_currencies",
+    "provider_message_ids", "statuses", "reasons", "meanings", "costs", "cost_currencies",
 )  # fmt: skip
 _NO_END: Final = (None,) * 7
 
@@ -62,6 +62,7 @@ def _attempt(note: Note, past: Past) -> tuple[Any, ...]:
         past.provider_message_id,
         past.status,
         past.reason,
+        past.meaning,
         past.cost,
         (note.currency or note.live.currency) if past.cost else None,
     )
@@ -113,6 +114,7 @@ def _told(past: Past) -> AttemptTold:
         reason=past.reason,
         provider_message_id=past.provider_message_id,
         effect=past.effect,
+        others=past.others,
     )
 
 

@@ -118,6 +118,7 @@ def _attempt(row: Row, receipts: tuple[ReceiptRecord, ...], why: str | None) -> 
         vendor=row["provider"],
         status=row["status"],
         reason=row["reason"],
+        meaning=row["meaning"],
         provider_message_id=row["provider_message_id"],
         started_at=row["started_at"],
         ended_at=row["terminated_at"],

@@ -1,19 +1,20 @@
-"""Announces receipts that concern more than their ladder: what they mean for an address, that something was read."""
+"""Announces receipts that concern more than their ladder: what they mean for an address, that something was read, that a
+message is lost which counts as delivered."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from datetime import datetime
 from typing import Final
 
 import msgspec
 
 from tidings.contracts.events import ROUTER_SOURCE
-from tidings.contracts.receipts import RECEIPT_SUBJECT, TOLD, ReceiptTold
-from tidings.kernel.db import TenantTx
+from tidings.contracts.receipts import LOST, RECEIPT_SUBJECT, TOLD, ReceiptTold
+from tidings.kernel.db import Row, TenantTx
 from tidings.kernel.events import Event
 from tidings.kernel.ids import EVENT, TenantId, time_of
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.sql import Queries
-from tidings.router.executions.receipt_model import Receipt
+from tidings.router.executions.receipt_model import ARRIVED, Receipt
 
 QUERIES = Queries.beside(__file__)
 
@@ -22,9 +23,13 @@ _OUTBOX: Final = Outbox("chan")
 _encode = msgspec.json.Encoder().encode
 
 
-async def announce(tx: TenantTx, receipts: Sequence[Receipt], *, now: datetime) -> None:
-    """Those that were just written, in the transaction that wrote them: each is told once."""
-    wanted = [one for one in receipts if one.status in TOLD or one.effect is not None]
+async def announce(tx: TenantTx, receipts: Sequence[Receipt], *, over: Container[str], now: datetime) -> None:
+    """Those that were just written, in the transaction that wrote them: each is told once. `over`: whose ladders are."""
+    wanted = [
+        one
+        for one in receipts
+        if one.status in TOLD or one.effect is not None or (one.status in LOST and one.id in over)
+    ]
     if not wanted:
         return
     rows = await tx.fetch(
@@ -34,8 +39,14 @@ async def announce(tx: TenantTx, receipts: Sequence[Receipt], *, now: datetime) 
         attempt_started_ats=[one.attempt_started_at for one in wanted],
         execution_ids=[one.execution_id for one in wanted],
         execution_started_ats=[time_of(one.execution_id) for one in wanted],
+        losts=[one.status in LOST for one in wanted],
+        arrived=list(ARRIVED),
     )
-    found = {row["attempt_id"]: row for row in rows}
+    found: dict[str, Row] = {}
+    for made in rows:
+        # Of an attempt that is told of twice the row of what was lost knows it.
+        if made["attempt_id"] not in found or made["arrived"]:
+            found[made["attempt_id"]] = made
     told = [
         ReceiptTold(
             notification_id=row["notification_id"],
@@ -50,6 +61,7 @@ async def announce(tx: TenantTx, receipts: Sequence[Receipt], *, now: datetime) 
             effect=one.effect,
             code=one.provider_code,
             occurred_at=one.occurred_at,
+            arrived=one.status in LOST and row["arrived"],
         )
         for one in wanted
         if (row := found.get(one.attempt_id)) is not None

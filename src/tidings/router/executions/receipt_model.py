@@ -1,10 +1,14 @@
 """A receipt: what a vendor says about an attempt after it has answered."""
 
 from datetime import datetime
+from typing import Final
 
 import msgspec
 
 from tidings.contracts.callback_forms import Canonical, Effect
+
+#: That a message is where it was to go.
+ARRIVED: Final[frozenset[Canonical]] = frozenset({"delivered", "delivered_read", "opened", "clicked"})
 
 
 class Receipt(msgspec.Struct, frozen=True, kw_only=True):

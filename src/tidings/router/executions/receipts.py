@@ -11,7 +11,7 @@ from tidings.kernel.ids import RecipientId, time_of
 from tidings.kernel.sql import Queries
 from tidings.router.executions.learning import observation
 from tidings.router.executions.receipt_events import announce
-from tidings.router.executions.receipt_model import Receipt
+from tidings.router.executions.receipt_model import ARRIVED, Receipt
 from tidings.router.ladder.model import Learned
 from tidings.router.profiles.store import learn
 from tidings.router.spend.correct import correct
@@ -20,7 +20,6 @@ __all__ = ["Applied", "Receipt", "apply"]
 
 QUERIES = Queries.beside(__file__)
 
-_ARRIVED: Final = frozenset({"delivered", "delivered_read", "opened", "clicked"})
 _REFUSED: Final = frozenset({"rejected_by_recipient", "bounced"})
 
 
@@ -59,8 +58,8 @@ async def apply(tx: TenantTx, receipts: Sequence[Receipt], *, now: datetime) -> 
     )
     fresh = {row["id"]: row["live"] for row in rows}
     news = [one for one in receipts if one.id in fresh]
-    await announce(tx, news, now=now)
-    over = [one for one in receipts if fresh.get(one.id) is False and one.status in _ARRIVED | _REFUSED]
+    await announce(tx, news, over={id_ for id_, live in fresh.items() if not live}, now=now)
+    over = [one for one in receipts if fresh.get(one.id) is False and one.status in ARRIVED | _REFUSED]
     if over:
         await _learn(tx, over, now=now)
     # Last, as those who record do it: whoever adds to the same day at the same time waits for our commit.
@@ -79,7 +78,7 @@ async def _learn(tx: TenantTx, receipts: Sequence[Receipt], *, now: datetime) ->
         execution_ids=[one.execution_id for one in receipts],
         execution_started_ats=[time_of(one.execution_id) for one in receipts],
         ids=[one.id for one in receipts],
-        arrived=list(_ARRIVED),
+        arrived=list(ARRIVED),
         refused=list(_REFUSED),
     )
     people: dict[str, tuple[RecipientId, Channel]] = {
@@ -90,7 +89,7 @@ async def _learn(tx: TenantTx, receipts: Sequence[Receipt], *, now: datetime) ->
     for attempt_id, (recipient_id, channel) in people.items():
         statuses = {one.status for one in receipts if one.attempt_id == attempt_id}
         arrived_before, refused_before = known[attempt_id]
-        arrived = arrived_before or bool(statuses & _ARRIVED)
+        arrived = arrived_before or bool(statuses & ARRIVED)
         # Of an attempt each is learned once, so that it does not matter which was heard first: what was read had arrived already,
         # and what came back after it had arrived counts for both. What arrived once is no sign of somebody who can't be reached.
         if statuses & _REFUSED and not refused_before:

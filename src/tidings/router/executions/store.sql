@@ -143,18 +143,19 @@ WITH told AS (
 ), attempts AS (
     INSERT INTO chan.delivery_attempts (
         tenant_id, id, started_at, terminated_at, cost_micros, step_index, duration_ms, execution_id, channel,
-        adapter_config_id, provider, provider_message_id, status, reason, cost_currency
+        adapter_config_id, provider, provider_message_id, status, reason, meaning, cost_currency
     )
     SELECT :tenant_id, made.id, made.started_at, :now, made.cost, made.step,
            extract(epoch FROM :now - made.started_at) * 1000, made.execution_id, made.channel,
-           made.account_id, made.vendor, made.provider_message_id, made.status, made.reason, made.cost_currency
+           made.account_id, made.vendor, made.provider_message_id, made.status, made.reason, made.meaning,
+           made.cost_currency
     FROM unnest(
         :attempt_executions::text[], :attempt_ids::text[], :attempt_started_ats::timestamptz[], :attempt_steps::integer[],
         :channels::text[], :account_ids::text[], :vendors::text[], :provider_message_ids::text[], :statuses::text[],
-        :reasons::text[], :costs::bigint[], :cost_currencies::text[]
+        :reasons::text[], :meanings::text[], :costs::bigint[], :cost_currencies::text[]
     ) AS made (
-        execution_id, id, started_at, step, channel, account_id, vendor, provider_message_id, status, reason, cost,
-        cost_currency
+        execution_id, id, started_at, step, channel, account_id, vendor, provider_message_id, status, reason, meaning,
+        cost, cost_currency
     )
     -- A join would be planned for one row and take the square of the set; this looks each up in a hash.
     WHERE (made.execution_id IN (SELECT id FROM found)) IS TRUE
@@ -224,7 +225,7 @@ CROSS JOIN LATERAL (
 
 -- name: find_attempts
 -- All calls and skipped steps of some ladders, within the time that each had.
-SELECT made.id, made.execution_id, made.step_index, made.channel, made.provider, made.status, made.reason,
+SELECT made.id, made.execution_id, made.step_index, made.channel, made.provider, made.status, made.reason, made.meaning,
        made.provider_message_id, made.started_at, made.terminated_at, made.cost_micros, made.cost_currency
 FROM unnest(:execution_ids::text[], :started_ats::timestamptz[], :ended_ats::timestamptz[])
     AS wanted (execution_id, started_at, ended_at)

@@ -67,6 +67,8 @@ class Attempt:
     account_id: str | None
     status: str
     reason: str | None
+    #: Of the vendor's code, by the status map.
+    meaning: str | None
     provider_message_id: str | None
     started_at: datetime
     ended_at: datetime | None

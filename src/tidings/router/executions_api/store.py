@@ -91,6 +91,7 @@ async def find_attempts(tx: TenantTx, execution: Execution) -> list[Attempt]:
             account_id=row["adapter_config_id"],
             status=row["status"],
             reason=row["reason"],
+            meaning=row["meaning"],
             provider_message_id=row["provider_message_id"],
             started_at=row["started_at"],
             ended_at=row["terminated_at"],

@@ -133,6 +133,8 @@ class PathItem(Struct, frozen=True, kw_only=True):
     vendor: str | None
     status: str
     reason: str | None
+    #: What the vendor's code means by the status map.
+    meaning: str | None
     #: The best that was heard of it since.
     receipt: str | None
     cost_micros: int
@@ -166,7 +168,10 @@ class ExecutionAttempt(Struct, frozen=True, kw_only=True):
     account_id: str | None
     #: `under_way` while the vendor has not answered.
     status: str
+    #: A code: the vendor's, or one of ours.
     reason: str | None
+    #: What the vendor's code means by the status map, such as `invalid_address`; null where nobody has said.
+    meaning: str | None
     provider_message_id: str | None
     started_at: Moment
     ended_at: Moment | None
@@ -272,6 +277,7 @@ def _path_item(past: Past) -> PathItem:
         vendor=past.vendor,
         status=past.status,
         reason=past.reason,
+        meaning=past.meaning,
         receipt=past.receipt,
         cost_micros=past.cost,
     )
@@ -286,6 +292,7 @@ def _attempt(attempt: Attempt, receipts: Sequence[Receipt]) -> ExecutionAttempt:
         account_id=attempt.account_id,
         status=attempt.status,
         reason=attempt.reason,
+        meaning=attempt.meaning,
         provider_message_id=attempt.provider_message_id,
         started_at=attempt.started_at,
         ended_at=attempt.ended_at,
@@ -319,6 +326,7 @@ def _calling(execution: Execution, leg: Leg) -> ExecutionAttempt:
         account_id=calling.account,
         status=_UNDER_WAY,
         reason=None,
+        meaning=None,
         provider_message_id=None,
         started_at=calling.started_at,
         ended_at=None,

@@ -17,13 +17,14 @@ SET messages = known.messages + excluded.messages,
     corrected = known.corrected + excluded.corrected;
 
 -- name: sum_spent
--- A few rows a day, whatever the number of messages.
+-- A few rows a day, whatever the number of messages. What was taken back altogether is nothing to show.
 SELECT CASE :by::text WHEN 'day' THEN day::text WHEN 'channel' THEN channel ELSE vendor END AS part, currency,
        sum(messages)::bigint AS messages, sum(estimated_micros)::bigint AS estimated, sum(real_micros)::bigint AS real,
        sum(corrected)::bigint AS corrected
 FROM chan.spend_daily
 WHERE tenant_id = :tenant_id AND day BETWEEN :since AND :until
 GROUP BY 1, 2
+HAVING (sum(messages), sum(estimated_micros), sum(real_micros), sum(corrected)) <> (0, 0, 0, 0)
 ORDER BY 1, 2;
 
 -- name: lock_attempts

@@ -1,17 +1,17 @@
 """What vendors' codes mean for a tenant, known for about a second; and answers read by it.
 
-How the reason of a line travels: before the vendor's own words in `reason` of the answer, as in
-`invalid_address: no such number`; and as `effect`, where it means something for the address.
+How the reason of a line travels: as `meaning` of the answer, from where it stands with the attempt; before the vendor's own
+words in `reason`, as in `invalid_address: no such number`; and as `effect`, where it means something for the address.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final, Literal
 
 from tidings.contracts.adapters import OUR_CODES
 from tidings.contracts.callback_forms import Canonical
-from tidings.contracts.messages import Outcome, Refused, TryLater
+from tidings.contracts.messages import Accepted, DeviceRefused, Outcome, Refused, TryLater
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.errors import DatabaseError
@@ -22,7 +22,7 @@ from tidings.router.status_map import store
 from tidings.router.status_map.model import Meaning
 from tidings.router.status_map.store import Key
 
-__all__ = ["Known", "Meaning", "Meanings", "code_of", "translate"]
+__all__ = ["Known", "Meaning", "Meanings", "code_of", "codes_of", "read_by", "translate"]
 
 _log = get_logger("status_map")
 #: Tenants whose lines are remembered at once.
@@ -101,6 +101,47 @@ def code_of(outcome: Outcome) -> str | None:
     return None
 
 
+def codes_of(outcome: Outcome) -> list[str]:
+    """All of them: also what was said of single devices."""
+    others = outcome.others if isinstance(outcome, Accepted | Refused) else ()
+    found = (code_of(one) for one in (outcome, *(other.refused for other in others)))
+    return [code for code in found if code is not None]
+
+
+def read_by(known: Known, vendor: str, outcome: Outcome) -> Outcome:
+    """The answer as a tenant's lines read it, and what was said of single devices too."""
+
+    def read(one: Outcome) -> Outcome:
+        code = code_of(one)
+        return one if code is None else translate(one, known.of(vendor, code))
+
+    meant = read(outcome)
+    if not isinstance(outcome, Accepted | Refused) or not outcome.others:
+        return meant
+    # One that the lines have try again later has not been refused.
+    said = [(other.place, read(other.refused)) for other in outcome.others]
+    others = [DeviceRefused(place=place, refused=one) for place, one in said if isinstance(one, Refused)]
+    if isinstance(meant, Accepted):
+        return replace(meant, others=tuple(others))
+    if not isinstance(meant, Refused):
+        return meant
+    later = next((one for _, one in said if isinstance(one, TryLater)), None)
+    return _spoken_for(meant, others) if later is None else later
+
+
+def _spoken_for(first: Refused, others: Sequence[DeviceRefused]) -> Refused:
+    """What all of them together are told as. A device that is gone says nothing of one that is not: another vendor may know that."""
+    lead = next((one for one in others if not _is_the_persons(one.refused)), None)
+    if lead is None or not _is_the_persons(first):
+        return replace(first, others=tuple(others))
+    rest = (DeviceRefused(place=0, refused=first), *(one for one in others if one is not lead))
+    return replace(lead.refused, others=rest)
+
+
+def _is_the_persons(refused: Refused) -> bool:
+    return refused.effect is not None or refused.status == "rejected_by_recipient"
+
+
 def translate(outcome: Outcome, meaning: Meaning | None) -> Outcome:
     """The answer as the line reads it, with the vendor's own code.
 
@@ -112,11 +153,18 @@ def translate(outcome: Outcome, meaning: Meaning | None) -> Outcome:
     reason = _said(meaning, outcome.reason)
     status = _NO.get(meaning.canonical)
     if status is not None and not (isinstance(outcome, TryLater) and status == "rejected_by_provider"):
-        return Refused(reason=reason, code=outcome.code, permanent=True, status=status, effect=meaning.effect)
+        return Refused(
+            reason=reason,
+            code=outcome.code,
+            permanent=True,
+            status=status,
+            effect=meaning.effect,
+            meaning=meaning.reason,
+        )
     if meaning.canonical in _LATER:
         after = outcome.after if isinstance(outcome, TryLater) else None
-        return TryLater(reason=reason, code=outcome.code, after=after)
-    return replace(outcome, reason=reason)
+        return TryLater(reason=reason, code=outcome.code, after=after, meaning=meaning.reason)
+    return replace(outcome, reason=reason, meaning=meaning.reason)
 
 
 def _said(meaning: Meaning, words: str) -> str:

@@ -42,3 +42,41 @@ async def test_an_effect_is_told_whatever_the_status(world: LadderWorld, worker:
     assert (told.status, told.effect, told.code) == ("failed_perm", "invalid_address", "30003")
     (outcome,) = await world.outcomes()
     assert outcome.result == "FAILED"
+
+
+async def test_a_failure_is_told_once_all_is_over(world: LadderWorld, worker: Worker) -> None:
+    """The message counts as delivered, because a vendor took it that was not known to send receipts."""
+    await world.policy("otp", BY_SMS)
+    await begun(world, worker)
+    await heard(world, worker, "sms", "rejected_by_provider", provider_code="30007")
+
+    (told,) = await world.told()
+
+    assert (told.status, told.effect, told.code) == ("rejected_by_provider", None, "30007")
+
+
+async def test_of_a_failure_after_its_arrival_both_are_told(world: LadderWorld, worker: Worker) -> None:
+    """That it arrived was said when all was over, and only the router knows."""
+    await world.policy("otp", BY_SMS)
+    await begun(world, worker)
+    await heard(world, worker, "sms", "sent")
+    await heard(world, worker, "sms", "failed_temp")
+    await heard(world, worker, "sms", "delivered")
+    await heard(world, worker, "sms", "failed_perm")
+
+    told = await world.told()
+
+    assert [(one.status, one.arrived) for one in told] == [("failed_temp", False), ("failed_perm", True)]
+
+
+async def test_a_failure_that_a_ladder_waits_for_is_the_outcomes_to_tell(
+    world: LadderWorld, worker: Worker
+) -> None:
+    await world.vendor("http_sms")
+    await world.policy("otp", BY_SMS)
+    await begun(world, worker)
+    await heard(world, worker, "sms", "failed_perm", provider_code="30007")
+
+    assert await world.told() == []
+    (outcome,) = await world.outcomes()
+    assert (outcome.result, outcome.reason) == ("FAILED", "failed_perm")

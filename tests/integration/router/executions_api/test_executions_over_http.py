@@ -6,12 +6,14 @@ from typing import Any
 from tests.integration.router.executions_api.conftest import HOME, Scene
 from tests.integration.router.policies.world import HOME as POLICIES
 from tests.support.ladders import EMAIL, EMAIL_ELSEWHERE, SMS
+from tidings.kernel.audit.log import AuditLog
 from tidings.kernel.http.paging import After
-from tidings.kernel.ids import INBOUND_WEBHOOK_EVENT, time_of
+from tidings.kernel.ids import INBOUND_WEBHOOK_EVENT, NotificationId, time_of
 from tidings.router.executions.model import EXECUTION
 from tidings.router.executions.receipts import Receipt, apply
 from tidings.router.executions_api.listing import find_recent
 from tidings.router.executions_api.model import Filter
+from tidings.router.status_map.change import StatusMapper
 from tidings.sandbox.faults import FaultWish
 
 
@@ -195,3 +197,32 @@ async def test_a_filter_looks_at_so_many_and_no_more(scene: Scene) -> None:
     assert (first.items, second.items) == ([], [])
     assert first.next_id > oldest
     assert second.next_id is None
+
+
+async def test_an_attempt_shows_what_its_code_means(scene: Scene) -> None:
+    """The vendor's code, and our word for it by the status map."""
+    strike(scene, "smtp", "reject_permanent", count=1)
+    ladders = scene.ladders
+    async with ladders.db.tenant(ladders.tenant_id) as tx:
+        mapper = StatusMapper(audit=AuditLog("chan", ladders.clock), clock=ladders.clock)
+        await mapper.put(
+            tx,
+            "smtp",
+            "5.1.1",
+            canonical="rejected_by_recipient",
+            reason="not_welcome",
+            expect=lambda _: None,
+            actor="test",
+        )
+    notification_id = await sent(scene)
+
+    (short,) = await scene.listed()
+    whole = await scene.shown(short["id"])
+    async with ladders.db.tenant(ladders.tenant_id) as tx:
+        found = await ladders.history.of_notifications(tx, [NotificationId(notification_id)])
+
+    (attempt,), (item,) = whole["attempts"], whole["path"]
+    [[record]] = found.values()
+    shown = {(one["status"], one["reason"], one["meaning"]) for one in (attempt, item)}
+    assert shown == {("rejected_by_recipient", "5.1.1", "not_welcome")}
+    assert [(one.reason, one.meaning) for one in record.attempts] == [("5.1.1", "not_welcome")]
