@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
 from tidings.kernel.secrets import Secret
+from tidings.kernel.urls import normalise_http_url
 
 T = TypeVar("T")
 
@@ -76,6 +77,14 @@ def _http_url(value: str | None) -> str | None:
     return "must be a URL that starts with https:// or http://"
 
 
+def _public_url(value: str | None) -> str | None:
+    if value is None or (normalise_http_url(value) is not None and "?" not in value):
+        return None
+    return (
+        "must be a URL that starts with https:// or http://, without user name, password, query or fragment"
+    )
+
+
 def _networks(value: str) -> str | None:
     try:
         _ = [ipaddress.ip_network(one) for one in words(value)]
@@ -117,8 +126,9 @@ class HttpSettings:
     public_url: str | None = setting(
         "TIDINGS_PUBLIC_URL",
         None,
-        "How the outside reaches us, for links in messages; default: the address we listen on.",
-        _http_url,
+        "How the outside reaches us: links in messages and the hooks of vendors begin with it; default: the address we "
+        "listen on.",
+        _public_url,
     )
     max_body_bytes: int = setting(
         "TIDINGS_MAX_BODY_BYTES",
@@ -351,6 +361,18 @@ class SandboxSettings:
         "Its port for the page and the vendor's API; 0 takes the one of the start before, or any free one.",
         _between(0, 65535),
     )
+    smpp_port: int = setting(
+        "TIDINGS_SANDBOX_SMPP_PORT",
+        0,
+        "Its port for SMPP; 0 takes the one of the start before, or any free one.",
+        _between(0, 65535),
+    )
+    apns_port: int = setting(
+        "TIDINGS_SANDBOX_APNS_PORT",
+        0,
+        "Its port for APNs, over HTTP/2; 0 takes the one of the start before, or any free one.",
+        _between(0, 65535),
+    )
     keep: int = setting(
         "TIDINGS_SANDBOX_KEEP",
         10_000,
@@ -490,7 +512,8 @@ def _build(branch: type[T], values: Mapping[str, str], problems: list[str]) -> T
 
 
 def _but_was(kind: Any, raw: str) -> str:
-    return "" if kind == Secret | None else f", not {raw!r}"
+    # A URL may hold a password where none belongs.
+    return "" if kind == Secret | None or "@" in raw else f", not {raw!r}"
 
 
 def _convert(kind: Any, raw: str) -> Any:

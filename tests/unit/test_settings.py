@@ -53,7 +53,8 @@ def test_a_flag_wins_over_the_environment() -> None:
         ("TIDINGS_SWEEP_EVERY", "soon", "TIDINGS_SWEEP_EVERY must be a duration such as 500ms, 30s, 5m, 2h or 1d, not 'soon'"),
         ("TIDINGS_SWEEP_EVERY", "0s", "TIDINGS_SWEEP_EVERY must be longer than zero, not '0s'"),
         ("TIDINGS_LOG_LEVEL", "loud", "TIDINGS_LOG_LEVEL must be one of debug, info, warning, error, not 'loud'"),
-        ("TIDINGS_PUBLIC_URL", "example.org", "TIDINGS_PUBLIC_URL must be a URL that starts with https:// or http://, not 'example.org'"),
+        ("TIDINGS_PUBLIC_URL", "example.org", "TIDINGS_PUBLIC_URL must be a URL that starts with https:// or http://, without user name, password, query or fragment, not 'example.org'"),
+        ("TIDINGS_PUBLIC_URL", "https://us:pw@example.org", "TIDINGS_PUBLIC_URL must be a URL that starts with https:// or http://, without user name, password, query or fragment"),
         ("TIDINGS_JWKS_URL", "https://id.example/keys", "TIDINGS_JWKS_URL needs TIDINGS_JWT_ISSUER and TIDINGS_JWT_AUDIENCE, so that both are pinned"),
     ],
 )  # fmt: skip

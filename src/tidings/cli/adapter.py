@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tidings.cli.calling import Key, Tenant, Url, client, server_at
+from tidings.cli.calling import Key, Tenant, Url, client
 from tidings.cli.circuit import Account, Platform, find
 from tidings.cli.failures import CommandError
 from tidings.cli.options import DataDir, Json
@@ -64,8 +64,7 @@ def show(
 
     with client(url, key, tenant, data_dir, platform=platform) as tidings:
         found = find(tidings, account, platform=platform)
-    server = server_at(url, key, data_dir, platform=platform)
-    print_json(found) if as_json else print("\n".join(adapter_lines(found, server=server)))
+    print_json(found) if as_json else print("\n".join(adapter_lines(found)))
 
 
 @app.command("kinds")

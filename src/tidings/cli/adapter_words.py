@@ -26,6 +26,7 @@ def kind_lines(kind: Mapping[str, Any]) -> list[str]:
         f"  channels      {', '.join(kind['channels'])}",
         f"  can           {can_do(kind['capabilities'])}",
         f"  priced by     {', '.join(kind['prices'])}",
+        f"  needs         {', '.join(kind['required_fields'])}",
         f"  secrets       {', '.join(kind['credential_fields'])}",
     ]
     if kind["proof"]:
@@ -52,14 +53,14 @@ def can_do(capabilities: Mapping[str, bool | None]) -> str:
 
 
 def check_lines(check: Mapping[str, Any]) -> list[str]:
-    """A look, one step a line, with what to do below what failed."""
+    """A look, one step a line, with what to do below it."""
     lines = [f"{check['vendor']} ({check['account_id']})"]
     for step in check["steps"]:
         code = f" [{shown(step['code'])}]" if step["code"] else ""
         lines.append(
             f"  {_MARKS.get(step['result'], step['result'])}  {step['name']:<12} {shown(step['words'])}{code}"
         )
-        if step["next"] and step["result"] != "ok":
+        if step["next"]:
             lines.append(f"                         → {shown(step['next'])}")
     lines.append("it works" if check["ok"] else "it does not work as it is")
     return lines

@@ -26,6 +26,19 @@ Tenant = Annotated[
 ]
 
 
+#: Which command shows what there is, by the code of a 404.
+_LISTS = {
+    "adapter_not_found": "adapter list",
+    "conversation_not_found": "conversation list",
+    "execution_not_found": "execution list",
+    "inbound_delivery_not_found": "inbound-route deliveries",
+    "inbound_route_not_found": "inbound-route list",
+    "notification_not_found": "tail --no-follow",
+    "policy_not_found": "policy list",
+    "profile_not_found": "profile list",
+}
+
+
 @contextmanager
 def client(
     url: str | None,
@@ -52,16 +65,12 @@ def client(
             raise CommandError(in_words(error)) from None
 
 
-def server_at(url: str | None, key: str | None, data_dir: Path | None, *, platform: bool = False) -> str:
-    """The address of the server that `client` calls."""
-    return _server(url, key, data_dir, platform=platform)[0].rstrip("/")
-
-
 def in_words(error: "ClientError") -> str:
     """What went wrong, and what the person at the keyboard can do."""
     from tidings.cli.printing import shown
     from tidings.client import (
         NotAllowedError,
+        NotFoundError,
         NotReachedError,
         ProblemError,
         TooBusyError,
@@ -80,6 +89,12 @@ def in_words(error: "ClientError") -> str:
             "say with --tenant for which tenant the platform's key acts; "
             "for what is the platform's own, some commands have --platform"
         )
+    if isinstance(error, ProblemError) and any(e.field == "X-Tenant-Id" for e in error.problem.errors):
+        return f"{said.replace('X-Tenant-Id', '--tenant')}; `tidings tenant list` shows those there are"
+    if isinstance(error, NotFoundError) and error.code == "channel_not_found":
+        return said.replace("PUT it first", "`tidings channel set` sets it up")
+    if isinstance(error, NotFoundError) and error.code in _LISTS:
+        return f"{said}; look at `tidings {_LISTS[error.code]}`"
     if isinstance(error, NotAllowedError) and error.code == "platform_account":
         return f"{said}, or repeat it with --platform"
     if isinstance(error, NotAllowedError):

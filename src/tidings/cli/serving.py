@@ -117,9 +117,9 @@ async def serve_until_stopped(
     for name in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(name, hear)
     _calm_collector()
-    jobs = {**(system.jobs() if "jobs" in roles else {}), **(more_jobs or {})}
+    jobs = {**(system.jobs() if "jobs" in roles else system.api_jobs()), **(more_jobs or {})}
     running = run_jobs(jobs, stop, system.metrics, last=system.LAST_JOBS)
-    tasks = [asyncio.create_task(running, name="jobs")] if jobs else []
+    tasks = [asyncio.create_task(running, name="jobs")]
     if "api" in roles and listener is not None:
         tasks.append(asyncio.create_task(_serve_http(system, listener, stop, ready), name="api"))
     elif ready is not None:

@@ -44,8 +44,8 @@ def adapter_line(adapter: Mapping[str, Any]) -> str:
     )
 
 
-def adapter_lines(adapter: Mapping[str, Any], *, server: str = "") -> list[str]:
-    """One account in full; the server is where its vendor finds us, as far as we know."""
+def adapter_lines(adapter: Mapping[str, Any]) -> list[str]:
+    """One account in full."""
     from tidings.cli.adapter_words import can_do
 
     lines = [
@@ -56,10 +56,8 @@ def adapter_lines(adapter: Mapping[str, Any], *, server: str = "") -> list[str]:
         f"  a second      {adapter['per_second'] or 'no limit'}",
         f"  a day         {adapter['per_day'] or 'no limit'}",
     ]
-    if hook := adapter.get("hook"):
-        lines.append(f"  callbacks     {server}{hook}")
-        if server:
-            lines.append("                put your public address before /hooks, if that is another one")
+    told = [line for line in (adapter.get("hook"), adapter.get("hook_advice")) if line]
+    lines += [f"  {name:<13} {shown(line)}" for name, line in zip(("callbacks", ""), told, strict=False)]
     prices = adapter["prices"]
     if not prices:
         lines.append("  price         not known")

@@ -8,6 +8,7 @@ from tidings.contracts.messages import OutboundMessage, Outcome
 from tidings.contracts.prices import PriceModel
 from tidings.kernel.db import TenantTx
 from tidings.kernel.ids import TenantId
+from tidings.kernel.refusals import FieldError
 
 
 def adapter_of(vendor: str, adapters: Collection[str]) -> str | None:
@@ -92,6 +93,14 @@ class Tried:
 
 class VendorDesk(Protocol):
     """Asks vendors something outside the ordinary way of messages."""
+
+    async def wrong_with(self, tenant_id: TenantId, vendor: str, secret_ref: str) -> Sequence[FieldError]:
+        """What the vendor's adapter can't read of what the reference leads to, as an account of the tenant's own.
+
+        Each names a setting as the adapter does, or `secret_ref` where the reference itself is wrong; none quotes a value.
+        The vendor is not asked. A `SecretStoreError` where whoever keeps the secret can't be asked right now.
+        """
+        ...
 
     async def check(self, tenant_id: TenantId, vendor: str, secret_ref: str) -> Checked:
         """Whether the vendor takes what the reference leads to, as an account of the tenant's own."""

@@ -60,6 +60,8 @@ class OutboundMessage:
     to: str = field(repr=False)
     #: Where one step goes to all devices of a person: the others.
     also_to: tuple[str, ...] = field(default=(), repr=False)
+    #: What their owner calls these addresses, `to` first and then those of `also_to`: for what is to be said of one of them.
+    address_ids: tuple[str, ...] = ()
     to_name: str | None = field(default=None, repr=False)
     reply_to: Address | None = field(default=None, repr=False)
     subject: str | None = field(default=None, repr=False)
@@ -88,6 +90,8 @@ class Accepted:
     provider_message_id: str | None = None
     #: Where an answer of the person will arrive, as an inbound message will name it; None: nobody can answer it.
     sender: str | None = field(default=None, repr=False)
+    #: Devices that it was refused for, beside the one that took it.
+    others: "tuple[DeviceRefused, ...]" = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +108,19 @@ class Refused:
     status: Literal["failed_perm", "rejected_by_provider", "rejected_by_recipient"] | None = None
     #: What it means for the address.
     effect: Effect | None = None
+    #: What the code means, by the status map: a word of ours.
+    meaning: str | None = None
+    #: The other devices that it was refused for.
+    others: "tuple[DeviceRefused, ...]" = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceRefused:
+    """What was said of one device of several that a message went to."""
+
+    #: Which: 0 for the message's `to`, from 1 on those of `also_to`.
+    place: int
+    refused: Refused
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +131,8 @@ class TryLater:
     code: str
     #: How long the vendor wants to be left alone; None where it did not say.
     after: timedelta | None = None
+    #: What the code means, by the status map: a word of ours.
+    meaning: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

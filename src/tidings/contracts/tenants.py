@@ -60,6 +60,15 @@ Domain = Annotated[
         description="must be a lower-case domain such as example.com or *.example.com",
     ),
 ]
+#: The number or name that telephones show.
+SenderId = Annotated[
+    str,
+    Meta(
+        max_length=20,
+        pattern=r"^(\+?[0-9]{3,15}|[A-Za-z0-9][A-Za-z0-9 _-]{0,10})$",
+        description="must be a number, or up to 11 letters and digits",
+    ),
+]
 #: `contracts.words.Category`, which needs the channels from here.
 PreferenceCategory = Annotated[
     str,
@@ -120,6 +129,8 @@ class NotificationPolicy(Struct, frozen=True, kw_only=True, forbid_unknown_field
     allowed_link_domains: Annotated[tuple[Domain, ...], Meta(max_length=200)] = ()
     #: Mail may come from there only; empty: wherever a channel's sender says.
     allowed_sender_domains: Annotated[tuple[Domain, ...], Meta(max_length=200)] = ()
+    #: Telephones may show these only; empty: whatever a channel's sender says.
+    allowed_sender_ids: Annotated[tuple[SenderId, ...], Meta(max_length=200)] = ()
     retention: Retention | None = None
     #: Category by category and channel by channel, whether people hear it who have not said; yes where it is not named.
     preference_defaults: dict[PreferenceCategory, dict[Channel, bool]] = {}

@@ -156,5 +156,6 @@ def changed(request: RawCallback, place: str) -> RawCallback:
     return replace(request, headers=headers)
 
 
-def _plain(reading: Reading) -> tuple[Any, Any]:
-    return msgspec.to_builtins(list(reading.events)), msgspec.to_builtins(list(reading.inbound))
+def _plain(reading: Reading) -> tuple[Any, Any, Any]:
+    told = msgspec.to_builtins(list(reading.events)), msgspec.to_builtins(list(reading.inbound))
+    return *told, reading.reply

@@ -1,6 +1,7 @@
 """Channels: one resource, two sides, written together or not at all."""
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
@@ -12,11 +13,16 @@ from tidings.kernel.ids import TenantId
 EMAIL = "/api/v1/channels/email"
 
 
-def secret(world: PeopleWorld, tenant_id: TenantId, name: str) -> str:
+SMTP: dict[str, Any] = {"host": "mail.acme.test", "username": "acme", "password": "hunter2"}
+
+
+def secret(
+    world: PeopleWorld, tenant_id: TenantId, name: str, settings: dict[str, Any] | str | None = None
+) -> str:
     """A secret of the tenant's own, and the reference to it."""
     folder = world.folder / tenant_id
     folder.mkdir(exist_ok=True)
-    (folder / name).write_text("hunter2")
+    (folder / name).write_text(settings if isinstance(settings, str) else json.dumps(settings or SMTP))
     return f"file://{name}"
 
 
@@ -33,6 +39,7 @@ def wanted(ref: str, **more: Any) -> dict[str, Any]:
 async def test_a_channel_is_set_up_changed_and_listed(world: PeopleWorld) -> None:
     tenant = await world.tenant()
     first, second = secret(world, tenant.id, "one"), secret(world, tenant.id, "two")
+    other = secret(world, tenant.id, "other", {"url": "https://sms.example/send"})
     async with world.http.as_tenant(tenant.id) as client:
         missing = await client.get(EMAIL)
         made = await client.put(EMAIL, json=wanted(first))
@@ -44,7 +51,7 @@ async def test_a_channel_is_set_up_changed_and_listed(world: PeopleWorld) -> Non
         same = await client.put(EMAIL, json=plain, headers={"If-Match": rotated.headers["etag"]})
         moved = await client.put(
             EMAIL,
-            json=wanted(first, vendor="http", accounts={"http": {"secret_ref": first}}),
+            json=wanted(first, vendor="http", accounts={"http": {"secret_ref": other}}),
             headers={"If-Match": same.headers["etag"]},
         )
         listed = await client.get("/api/v1/channels")
@@ -70,7 +77,7 @@ async def test_a_channel_is_set_up_changed_and_listed(world: PeopleWorld) -> Non
         tenant.id,
     )
     assert configs == [
-        {"provider": "http", "secret_ref": first},
+        {"provider": "http", "secret_ref": other},
         {"provider": "smtp", "secret_ref": second},
     ]
     audits = [
@@ -120,6 +127,84 @@ async def test_bad_input_names_every_field_and_writes_nothing(
         assert await rows(world.db, tenant.id, f"SELECT id FROM {table}") == []
     configs = "SELECT id FROM chan.channel_adapter_configs WHERE tenant_id = $1"
     assert await rows(world.db, tenant.id, configs, tenant.id) == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "wrong"),
+    [
+        ("hunter2", {"host": "is required"}),
+        ({"hots": "hunter2", "port": "hunter2"}, {
+            "host": "is required", "hots": "is not a known field; did you mean host?", "port": "must be a whole number or null",
+        }),
+        ({**SMTP, "ca_file": "/hunter2"}, {"ca_file": "must be a file of certificates in PEM that can be read"}),
+        ({"host": "mail.acme.test", "username": "acme", "password_ref": "file://gone"}, {
+            "password_ref": "must name a secret of yours that is there and can be read",
+        }),
+        ('{"host": "hunter2', {"": "leads to a text that begins with { and is no JSON object"}),
+    ],
+)  # fmt: skip
+async def test_settings_that_the_adapter_cant_read_are_refused_at_once(
+    world: PeopleWorld, settings: dict[str, Any] | str, wrong: dict[str, str]
+) -> None:
+    """By PUT and by rotation, in the words of a look at the account; a value is never quoted."""
+    tenant = await world.tenant()
+    good, bad = secret(world, tenant.id, "good"), secret(world, tenant.id, "bad", settings)
+    async with world.http.as_tenant(tenant.id) as client:
+        refused = await client.put(EMAIL, json=wanted(bad))
+        missing = await client.get(EMAIL)
+        await client.put(EMAIL, json=wanted(good))
+        rotated = await client.post(f"{EMAIL}/credentials/rotate", json={"secret_ref": bad, "check": False})
+        # It was good when it was set up.
+        secret(world, tenant.id, "good", settings)
+        listed = (await client.get("/api/v1/router/adapters")).json()["items"]
+        (account,) = [one for one in listed if one["owner"] == "tenant"]
+        looked = (await client.post(f"/api/v1/router/adapters/{account['id']}/check")).json()
+
+    for answer, at in ((refused, "accounts.smtp.secret_ref"), (rotated, "secret_ref")):
+        assert (answer.status_code, answer.json()["code"]) == (400, "bad_value")
+        found = {error["field"]: error["remedy"] for error in answer.json()["errors"]}
+        assert found == {f"{at}.{name}" if name else at: remedy for name, remedy in wrong.items()}
+        assert "hunter2" not in answer.text
+    assert missing.status_code == 404
+    (step,) = [step for step in looked["steps"] if step["result"] == "failed"]
+    assert all(f"{name or 'secret_ref'} {remedy}" in step["words"] for name, remedy in wrong.items())
+
+
+async def test_a_sender_that_is_anothers_is_refused_with_those_that_may_be_shown(world: PeopleWorld) -> None:
+    """An operator says which numbers and names a tenant may appear as; over accounts that tenants share nobody else asks."""
+    tenant = await world.tenant(NotificationPolicy(allowed_sender_ids=("+15550100", "ACME")))
+    body = {"vendor": "http", "sender": {"sender_id": "+15550199"}}
+    async with world.http.as_tenant(tenant.id) as client:
+        refused = await client.put("/api/v1/channels/sms", json=body)
+        missing = await client.get("/api/v1/channels/sms")
+
+    errors = {error["field"]: error["remedy"] for error in refused.json()["errors"]}
+    assert (refused.status_code, errors["sender.sender_id"]) == (
+        400,
+        "must be an allowed one: +15550100, ACME",
+    )
+    assert missing.status_code == 404
+
+
+async def test_an_adapter_that_is_not_known_or_does_not_serve_the_channel_is_said(world: PeopleWorld) -> None:
+    tenant = await world.tenant()
+    ref = secret(world, tenant.id, "one")
+    async with world.http.as_tenant(tenant.id) as client:
+        unknown = await client.put(
+            EMAIL, json=wanted(ref, vendor="stmp", accounts={"stmp": {"secret_ref": ref}})
+        )
+        other = await client.put("/api/v1/channels/sms", json=wanted(ref, sender={"sender_id": "ACME"}))
+
+    words = {
+        name: answer.json()["errors"][0]["remedy"]
+        for name, answer in (("unknown", unknown), ("other", other))
+    }
+    assert words == {
+        "unknown": "must be an adapter that serves email: http, smtp, or one of these with a name of your own, such as "
+        "http_backup; there is no adapter of this name, did you mean smtp?",
+        "other": "must be an adapter that serves sms: http, or one of these with a name of your own, such as "
+        "http_backup; smtp serves email",
+    }
 
 
 async def test_an_unknown_channel_is_named(world: PeopleWorld) -> None:

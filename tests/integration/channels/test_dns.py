@@ -188,7 +188,7 @@ async def test_over_http(good: NameServer, db: Database, tmp_path: Path) -> None
     async with world.http.as_tenant(tenant_id, scopes=["channels:read", "channels:write"]) as client:
         missing = await client.get(path)
         sender = {"from_address": f"Hello@{DOMAIN}", "dkim_selector": "s1"}
-        await put_channel(client, world.secret(tenant_id, "one", "x"), sender=sender)
+        await put_channel(client, world.secret(tenant_id, "one", '{"host": "mail.acme.test"}'), sender=sender)
         found = await client.get(path)
         other = await client.get("/api/v1/channels/sms/dns")
         codes = [(await client.get(path)).status_code for _ in range(DNS_LIMIT.limit)]

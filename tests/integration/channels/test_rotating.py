@@ -33,7 +33,7 @@ class Load:
 
     async def _send(self) -> None:
         while not self._stop.is_set():
-            sent = await self._world.system.vendors.send(self._tenant_id, "smtp", messages(5))
+            sent = await self._world.system.outbound.vendors.send(self._tenant_id, "smtp", messages(5))
             self.outcomes += sent.outcomes
 
     async def until(self, done: Callable[[], bool]) -> None:
@@ -187,10 +187,11 @@ async def test_a_credential_that_the_vendor_refuses_is_not_used(channels: Channe
         unchecked = await client.post(ROTATE, json={"secret_ref": gone, "check": False})
 
     assert [(a.status_code, a.json()["code"]) for a in answers] == [
-        (409, "credential_refused"), (409, "credential_refused"), (503, "vendor_not_reached"), (400, "bad_value"),
+        (409, "credential_refused"), (400, "bad_value"), (503, "vendor_not_reached"), (400, "bad_value"),
         (400, "bad_value"), (400, "bad_value"), (400, "bad_value"),
     ]  # fmt: skip
     assert "5.7.8" in answers[0].json()["detail"]
+    assert {error["field"] for error in answers[1].json()["errors"]} == {"secret_ref.host"}
     assert not any("hunter22" in a.text for a in answers[:3])
     assert [(c["secret_ref"], c["status"]) for c in shown["credentials"]] == [("file://one", "active")]
     assert unchecked.json()["check"] == {"result": "skipped"}
@@ -267,7 +268,7 @@ async def test_a_tenants_account_leads_nowhere_private_unless_it_was_opened(chan
 
 async def send(world: ChannelWorld, tenant_id: TenantId) -> Outcome:
     """One message through the tenant's account."""
-    sent = await world.system.vendors.send(tenant_id, "smtp", [MESSAGE])
+    sent = await world.system.outbound.vendors.send(tenant_id, "smtp", [MESSAGE])
     return sent.outcomes[0]
 
 

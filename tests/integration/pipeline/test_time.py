@@ -235,8 +235,10 @@ async def test_limits_are_exact_for_two_workers_at_once(
         answer = await sender.client.post(f"{HOME}/bulk", json=wishes)
         assert answer.json()["accepted"] == 20
         for worker in (world.system, other):
-            monkeypatch.setattr(worker.dispatch, "_settings", many)
-        took = await asyncio.gather(world.system.dispatch.drain(), other.dispatch.drain())
+            monkeypatch.setattr(worker.dispatching.dispatch, "_settings", many)
+        took = await asyncio.gather(
+            world.system.dispatching.dispatch.drain(), other.dispatching.dispatch.drain()
+        )
         await world.settle()
         statuses = Counter(
             {
@@ -251,3 +253,26 @@ async def test_limits_are_exact_for_two_workers_at_once(
         assert statuses["scheduled"] + statuses["dispatched"] == 13
         await world.advance(days=1)
         assert len(world.received(to)) == 14, "the next day there is room for as many again"
+
+
+async def test_one_who_is_cut_off_leaves_no_turn_running(world: PipelineWorld) -> None:
+    """The vendor hangs, and the grace is over: whoever closes the database afterwards takes it from nobody."""
+    to = someone()
+    world.sandbox.faults.set(FaultWish(adapter="smtp", mode="hang", count=1))
+    async with world.sender() as sender:
+        before = asyncio.all_tasks()
+        sent = await sender.send(to)
+        running = asyncio.ensure_future(world.system.dispatching.dispatch.run(asyncio.Event()))
+        while not await sender.rows(
+            "SELECT FROM chan.executions_live WHERE notification_id = $1 AND state LIKE '%\"calling\"%'",
+            sent["id"],
+        ):
+            await asyncio.sleep(0.01)
+        turns = {task for task in asyncio.all_tasks() - before if "DispatchJob._turn" in repr(task)}
+
+        running.cancel()
+        await asyncio.wait({running})
+
+        assert running.cancelled()
+        assert len(turns) == 1
+        assert all(task.done() for task in turns)

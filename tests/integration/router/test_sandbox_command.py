@@ -12,7 +12,19 @@ _COMMAND = "import typer; from tidings.cli.sandbox import sandbox; typer.run(san
 
 def test_it_runs_alone_and_stops_when_told() -> None:
     """It says where it listens, takes mail and shows it, and ends well on a signal."""
-    command = [sys.executable, "-c", _COMMAND, "--smtp-port", "0", "--http-port", "0", "--smpp-port", "0"]
+    command = [
+        sys.executable,
+        "-c",
+        _COMMAND,
+        "--smtp-port",
+        "0",
+        "--http-port",
+        "0",
+        "--smpp-port",
+        "0",
+        "--apns-port",
+        "0",
+    ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None

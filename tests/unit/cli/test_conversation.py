@@ -124,12 +124,18 @@ def test_a_transcript_shows_both_sides_and_nothing_that_a_terminal_obeys(
         {"items": lines, "next_cursor": None},
     )
 
-    api.answers["GET /ntf_1/body"] = (200, _body(text="Is ten fine?\x1b[31m\n"))
+    api.answers[f"GET {_CONVERSATIONS}/conv_1"] = (200, _conversation())
+    # Of a ladder that ended with a mail, WhatsApp's words are asked for.
+    api.answers["GET /ntf_1/body?channel=whatsapp"] = (
+        200,
+        _body(text="Is ten fine?\x1b[31m\n\nWe are open.\n"),
+    )
 
     said = types("conversation", "transcript", "conv_1")
 
     assert said.out.splitlines() == [
-        f"{AT} > Is ten fine??[31m  (ntf_1)",
+        f"{AT} > Is ten fine??[31m",
+        f"{' ' * len(AT)}   We are open.  (ntf_1)",
         f"{AT} < DAKATA?[31m  [stop]",
         f"{AT} > Goodbye  [failed, no_account]",
     ]
@@ -142,11 +148,12 @@ def test_words_that_may_not_be_read_are_told_by_their_notification(types: Types,
         {"items": lines, "next_cursor": None},
     )
     refusal = {"status": 403, "code": "not_allowed", "detail": "The key may not read bodies."}
-    api.answers["GET /ntf_1/body"] = (403, refusal)
+    api.answers[f"GET {_CONVERSATIONS}/conv_1"] = (200, _conversation())
+    api.answers["GET /ntf_1/body?channel=whatsapp"] = (403, refusal)
 
     assert types("conversation", "transcript", "conv_1").out == f"{AT} > (ntf_1)\n"
     assert types("conversation", "transcript", "conv_1", "--json").code == 0
-    assert [name for name, _, _ in api.heard].count("GET /ntf_1/body") == 1
+    assert [name for name, _, _ in api.heard].count("GET /ntf_1/body?channel=whatsapp") == 1
 
 
 def test_a_reply_is_ordered_with_its_key(types: Types, api: PlayedApi) -> None:
@@ -231,7 +238,8 @@ def test_a_try_says_whether_the_webhook_takes_it(
 
 
 def test_dead_deliveries_are_listed_and_told_again(types: Types, api: PlayedApi) -> None:
-    api.answers[f"GET {_ROUTES}/deliveries?status=dead&limit=20"] = (
+    api.answers[f"GET {_ROUTES}?inbound=12345"] = (200, {"items": [_route()], "next_cursor": None})
+    api.answers[f"GET {_ROUTES}/deliveries?status=dead&route=route_1&limit=20"] = (
         200,
         {"items": [_delivery()], "next_cursor": None},
     )
@@ -240,8 +248,41 @@ def test_dead_deliveries_are_listed_and_told_again(types: Types, api: PlayedApi)
         _delivery(status="pending", attempts=0, next_attempt_at=AT),
     )
 
-    listed = types("inbound-route", "deliveries", "--status", "dead")
+    listed = types("inbound-route", "deliveries", "--status", "dead", "--route", "12345")
     again = types("inbound-route", "redeliver", "ibd_1")
 
     assert listed.out == "ibd_1  dead       11 attempts  mo_1  answered 503\n"
     assert f"again {AT}" in again.out
+
+
+def test_all_dead_ones_of_a_route_are_told_again(types: Types, api: PlayedApi) -> None:
+    api.answers[f"GET {_ROUTES}?inbound=12345"] = (200, {"items": [_route()], "next_cursor": None})
+    api.answers[f"POST {_ROUTES}/deliveries/redeliver"] = (202, {"redelivered": 7, "more": False})
+
+    of_route = types("inbound-route", "redeliver", "--route", "12345", "--since", "2026-11-15T12:00:00Z")
+    body = api.heard[-1][2]
+    of_all = types("inbound-route", "redeliver", "--all")
+    heard = api.heard[-1][2]
+    api.answers[f"POST {_ROUTES}/deliveries/redeliver"] = (202, {"redelivered": 0, "more": False})
+    none = types("inbound-route", "redeliver", "--all")
+
+    assert of_route.out == of_all.out == "redelivered: 7\n"
+    assert body == {"route": "route_1", "since": "2026-11-15T12:00:00+00:00"}
+    assert heard == {}
+    assert none.out.startswith(
+        "there is none to deliver again; `tidings inbound-route deliveries --status dead`"
+    )
+    for words in ((), ("ibd_1", "--all"), ("--all", "--route", "12345"), ("ibd_1", "--since", "x")):
+        wrong = types("inbound-route", "redeliver", *words)
+        assert wrong.code == 1
+        assert "--route ROUTE or --all" in wrong.err
+
+
+def test_an_operator_gives_a_tenant_a_shared_number(types: Types, api: PlayedApi) -> None:
+    api.answers[f"GET {_ROUTES}/route_1"] = (200, _route())
+    api.answers[f"PUT {_ROUTES}/route_1"] = (200, _route(platform=True, version=4))
+
+    said = types("inbound-route", "change", "route_1", "--platform")
+
+    assert "(shared accounts too)" in said.out
+    assert api.heard[-1][2]["platform"] is True

@@ -59,14 +59,16 @@ def test_a_vendors_codes_can_be_looked_up(types: Types, api: PlayedApi) -> None:
         {**refused, "reason": "21610"},
         {**refused, "reason": "21610"},
         {**refused, "reason": "no_account"},
+        {**refused, "reason": "SENDER_ID_MISMATCH", "meaning": "sender_mismatch"},
         {**refused, "status": "accepted", "reason": "30003"},
         heard,
     ]
     api.answers["GET /ntf_001/explain"] = (200, {**STORY, "timeline": happened})
 
-    assert types("explain", "ntf_001").out.splitlines()[-3:] == [
+    assert types("explain", "ntf_001").out.splitlines()[-4:] == [
         "What these codes mean, and how to change it",
         "  tidings status-map show twilio 21610",
+        "  tidings status-map show twilio SENDER_ID_MISMATCH",
         "  tidings status-map show ses 5.1.1",
     ]
 
@@ -79,10 +81,25 @@ def test_the_story_as_json_is_what_the_server_said(types: Types, api: PlayedApi)
 
 
 def test_an_unknown_notification(types: Types, api: PlayedApi) -> None:
-    """One line."""
+    """One line, and what to do next where the server says which thing it is."""
     said = types("explain", "ntf_404")
+    missing = {"status": 404, "code": "notification_not_found", "detail": "There is no notification ntf_404."}
+    api.answers["GET /ntf_404/explain"] = (404, missing)
+    better = types("explain", "ntf_404")
 
     assert (said.code, said.err) == (1, "tidings: There is no such thing here\n")
+    assert better.err == "tidings: There is no notification ntf_404; look at `tidings tail --no-follow`\n"
+
+
+def test_an_unknown_tenant_is_told_by_the_option_that_names_it(types: Types, api: PlayedApi) -> None:
+    wrong = {"field": "X-Tenant-Id", "remedy": "names a tenant that is not known here"}
+    api.answers["GET /ntf_1/explain"] = (400, {"status": 400, "code": "bad_value", "errors": [wrong]})
+
+    said = types("explain", "ntf_1", "--tenant", "tnt_1")
+
+    assert said.err == (
+        "tidings: --tenant names a tenant that is not known here; `tidings tenant list` shows those there are\n"
+    )
 
 
 def test_tail_shows_the_newest_and_ends_when_told(types: Types, api: PlayedApi) -> None:

@@ -28,7 +28,8 @@ ADAPTER: dict[str, Any] = {
     "channels": ["sms", "whatsapp"],
     "capabilities": {"html": True, "attachments": False, "receipts": None, "cancel": None},
     "handle": None,
-    "hook": "/hooks/http_acme/adcfg_1",
+    "hook": "https://tidings.example/hooks/http_acme/adcfg_1",
+    "hook_advice": None,
     "per_second": 50,
     "per_day": None,
     "prices": {"currency": "USD", "per_segment_micros": 7500, "by_prefix": {"+93": {"base_micros": 0}}},
@@ -119,6 +120,17 @@ def test_an_account_that_is_not_there(types: Types) -> None:
     assert "there is http_acme" in done.err
 
 
+def test_what_is_missing_before_a_vendor_can_call_is_said(api: PlayedApi, types: Types) -> None:
+    advice = "set TIDINGS_PUBLIC_URL to the address that vendors reach you by"
+    api.answers[f"GET {HOME}/adapters"] = (200, {"items": [{**ADAPTER, "hook": None, "hook_advice": advice}]})
+    unknown = types("adapter", "show", "http_acme")
+    api.answers[f"GET {HOME}/adapters"] = (200, {"items": [{**ADAPTER, "hook_advice": advice}]})
+    near = types("adapter", "show", "http_acme")
+
+    assert f"  callbacks     {advice}\n  price" in unknown.out
+    assert f"/hooks/http_acme/adcfg_1\n                {advice}\n  price" in near.out
+
+
 def test_a_length_that_is_none(types: Types) -> None:
     done = types("circuit", "open", "http_acme", "--reason", "x", "--for", "tomorrow")
 
@@ -132,7 +144,7 @@ def test_an_account_is_shown_with_all_that_matters(api: PlayedApi, types: Types)
     assert listed.out == "http_acme             adcfg_1  tenant    OPEN       0.0075 USD a segment\n"
     assert "http: sms, whatsapp" in shown.out
     assert "  can           html; receipts, cancel if its settings say so\n" in shown.out
-    assert f"  callbacks     {api.url}/hooks/http_acme/adcfg_1\n" in shown.out
+    assert "  callbacks     https://tidings.example/hooks/http_acme/adcfg_1\n  price" in shown.out
     assert "a second      50" in shown.out
     assert "+93         0 USD a message" in shown.out
     assert "sms: 70 of 100, +93 now 60" in shown.out

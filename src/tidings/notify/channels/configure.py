@@ -3,21 +3,17 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final
 
 import msgspec
 
 from tidings.contracts.channel_configs import Account, ChannelConfigs, ConfigureAccount
-from tidings.contracts.tenants import Channel
+from tidings.contracts.tenants import Channel, NotificationPolicy
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
-from tidings.kernel.errors import BadValueError, NotConfiguredError
-from tidings.kernel.ids import CHANNEL, CHANNEL_CREDENTIAL, ChannelId, TenantId
+from tidings.kernel.ids import CHANNEL, CHANNEL_CREDENTIAL, ChannelId
 from tidings.kernel.refusals import FieldError, InvalidError, StaleVersionError
-from tidings.kernel.secrets import SecretNotFoundError, SecretResolver, SecretStoreError
 from tidings.notify.channels import store
-from tidings.notify.channels.errors import SecretsUnavailableError
 from tidings.notify.channels.model import (
     Branding,
     ChannelConfig,
@@ -30,9 +26,6 @@ from tidings.notify.channels.model import (
     vendors_wrong,
 )
 from tidings.notify.tenants import store as tenant_store
-
-#: What to do about a reference that leads nowhere.
-NO_SUCH_SECRET: Final = "must name a secret of yours that is there and can be read"  # noqa: S105
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,29 +67,10 @@ class ConfiguredChannel:
 class ChannelConfigurer:
     """Writes channels."""
 
-    def __init__(
-        self, *, router: ChannelConfigs, secrets: SecretResolver, audit: AuditLog, clock: Clock
-    ) -> None:
+    def __init__(self, *, router: ChannelConfigs, audit: AuditLog, clock: Clock) -> None:
         self._router = router
-        self._secrets = secrets
         self._audit = audit
         self._clock = clock
-
-    async def check_secrets(self, tenant_id: TenantId, wish: ChannelWish) -> None:
-        """Refuse references that are not this tenant's own, or that lead nowhere. Before the transaction: it reads files."""
-        wrong: list[FieldError] = []
-        for vendor, account in wish.accounts.items():
-            field = f"accounts.{vendor}.secret_ref"
-            try:
-                await self._secrets.resolve(account.secret_ref, tenant_id=tenant_id, field=field)
-            except BadValueError as error:
-                wrong.append(FieldError(error.field, error.remedy))
-            except (SecretNotFoundError, NotConfiguredError):
-                wrong.append(FieldError(field, NO_SUCH_SECRET))
-            except SecretStoreError as error:
-                raise SecretsUnavailableError(str(error)) from None
-        if wrong:
-            raise InvalidError(wrong)
 
     async def configure(
         self, tx: TenantTx, wish: ChannelWish, *, expect: Callable[[ChannelConfig | None], None], actor: str
@@ -163,9 +137,9 @@ class ChannelConfigurer:
 
     async def _check(self, tx: TenantTx, wish: ChannelWish) -> None:
         tenant = await tenant_store.find_tenant(tx, tenant_id=tx.tenant_id)
-        allowed = tenant.notification_policy.allowed_sender_domains if tenant else ()
+        policy = tenant.notification_policy if tenant else NotificationPolicy()
         wrong = vendors_wrong(wish.channel, wish.vendor, wish.fallback_vendor, self._router.vendors())
-        wrong += sender_wrong(wish.channel, wish.sender, allowed)
+        wrong += sender_wrong(wish.channel, wish.sender, policy)
         wrong += [
             FieldError(f"accounts.{vendor}", "must be the account of vendor or fallback_vendor")
             for vendor in wish.accounts

@@ -8,7 +8,6 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.dns import Resolver
 from tidings.kernel.outbox import Outbox
-from tidings.kernel.secrets import SecretResolver
 from tidings.notify.channels.try_out import ChannelTester
 
 
@@ -22,8 +21,6 @@ class Deps:
     audit: AuditLog
     #: The router's side.
     router: ChannelConfigs
-    #: Where references are looked up, to refuse those that lead nowhere.
-    secrets: SecretResolver
     #: Of the schema `notification`.
     outbox: Outbox
     #: The router's way to ask vendors something.

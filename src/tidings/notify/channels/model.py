@@ -1,5 +1,6 @@
 """How a tenant appears on a channel, and who may appear as whom; no I/O."""
 
+import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,7 +9,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from tidings.contracts.channel_configs import adapter_of
-from tidings.contracts.tenants import Channel, Count
+from tidings.contracts.tenants import Channel, Count, NotificationPolicy, SenderId
 from tidings.contracts.text import Label
 from tidings.kernel.addresses import normalise
 from tidings.kernel.errors import BadValueError
@@ -28,14 +29,6 @@ DkimSelector = Annotated[
         max_length=63,
         pattern=r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?$",
         description="must be a DKIM selector such as s1",
-    ),
-]
-SenderId = Annotated[
-    str,
-    Meta(
-        max_length=20,
-        pattern=r"^(\+?[0-9]{3,15}|[A-Za-z0-9][A-Za-z0-9 _-]{0,10})$",
-        description="must be a number, or up to 11 letters and digits",
     ),
 ]
 
@@ -111,17 +104,28 @@ class Credential:
     revoked_at: datetime | None = None
 
 
-def sender_authorised(channel: Channel, sender: Sender, allowed_domains: Sequence[str]) -> bool:
+def sender_authorised(channel: Channel, sender: Sender, policy: NotificationPolicy) -> bool:
     """Whether a tenant may appear as this sender on this channel.
 
     Mail needs an address, of an allowed domain where the tenant has a list of them. Telephones need a number or
-    name to show. The others come from nobody in particular.
+    name to show, an allowed one where there is a list. The others come from nobody in particular.
     """
     if channel in SENDERLESS:
         return True
     if channel == "email":
-        return sender.from_address is not None and domain_allowed(sender.from_address, allowed_domains)
-    return sender.sender_id is not None
+        allowed = policy.allowed_sender_domains
+        return sender.from_address is not None and domain_allowed(sender.from_address, allowed)
+    return sender.sender_id is not None and sender_id_allowed(sender.sender_id, policy.allowed_sender_ids)
+
+
+def sender_id_allowed(sender_id: str, allowed: Sequence[str]) -> bool:
+    """Whether a number, with its plus or without, or a name is in the list; an empty list allows all."""
+    return not allowed or _shown(sender_id) in map(_shown, allowed)
+
+
+def _shown(sender_id: str) -> str:
+    """As a person would take two of them for the same."""
+    return sender_id.removeprefix("+").casefold()
 
 
 def domain_allowed(address: str, allowed: Sequence[str]) -> bool:
@@ -132,7 +136,7 @@ def domain_allowed(address: str, allowed: Sequence[str]) -> bool:
     return any(domain == rule or (rule.startswith("*.") and domain.endswith(rule[1:])) for rule in allowed)
 
 
-def sender_wrong(channel: Channel, sender: Sender, allowed_domains: Sequence[str]) -> list[FieldError]:
+def sender_wrong(channel: Channel, sender: Sender, policy: NotificationPolicy) -> list[FieldError]:
     """What is wrong with a sender; empty exactly where it is authorised and well formed."""
     wrong: list[FieldError] = []
     for name in ("from_address", "reply_to"):
@@ -142,13 +146,17 @@ def sender_wrong(channel: Channel, sender: Sender, allowed_domains: Sequence[str
                 normalise("email", value, field=f"sender.{name}")
             except BadValueError as error:
                 wrong.append(FieldError(error.field, error.remedy))
-    if wrong or sender_authorised(channel, sender, allowed_domains):
+    if wrong or sender_authorised(channel, sender, policy):
         return wrong
-    if channel != "email":
+    if channel != "email" and sender.sender_id is None:
         return [FieldError("sender.sender_id", "is required: the number or name that people see")]
+    if channel != "email":
+        return [
+            FieldError("sender.sender_id", f"must be an allowed one: {', '.join(policy.allowed_sender_ids)}")
+        ]
     if sender.from_address is None:
         return [FieldError("sender.from_address", "is required: the address that mail comes from")]
-    allowed = ", ".join(allowed_domains)
+    allowed = ", ".join(policy.allowed_sender_domains)
     return [FieldError("sender.from_address", f"must be of an allowed domain: {allowed}")]
 
 
@@ -157,9 +165,10 @@ def vendors_wrong(
 ) -> list[FieldError]:
     """What is wrong with the choice of vendors; `known` are the adapters behind them."""
     serving = sorted(name for name, channels in known.items() if channel in channels)
-    remedy = f"must be an adapter that serves {channel}: {_some_of(serving)}"
     wrong = [
-        FieldError(field, remedy)
+        FieldError(
+            field, f"must be an adapter that serves {channel}: {_some_of(serving)}; {_instead(name, known)}"
+        )
         for field, name in (("vendor", vendor), ("fallback_vendor", fallback))
         if name is not None and adapter_of(name, known) not in serving
     ]
@@ -172,3 +181,12 @@ def _some_of(serving: Sequence[str]) -> str:
     if not serving:
         return "there is none"
     return f"{', '.join(serving)}, or one of these with a name of your own, such as {serving[0]}_backup"
+
+
+def _instead(vendor: str, known: Mapping[str, frozenset[str]]) -> str:
+    """What the one is that was named."""
+    adapter = adapter_of(vendor, known)
+    if adapter is not None:
+        return f"{adapter} serves {', '.join(sorted(known[adapter]))}"
+    near = difflib.get_close_matches(vendor, known, n=1)
+    return "there is no adapter of this name" + (f", did you mean {near[0]}?" if near else "")

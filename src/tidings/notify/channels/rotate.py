@@ -1,6 +1,6 @@
 """Puts a new credential in the place of the one in use, without a send in between failing.
 
-Before: the vendor is asked whether it takes the new one. Then, in one transaction, the new one is active and the one
+Before: its adapter has to be able to read it, and the vendor is asked whether it takes it. Then, in one transaction, the new one is active and the one
 before it superseded. Whatever is under way ends with the old one; what begins a second later goes with the new one.
 After a grace the old one is revoked: it may be deleted at the vendor.
 """
@@ -15,22 +15,19 @@ from tidings.contracts.tenants import Channel
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database, TenantTx
-from tidings.kernel.errors import BadValueError, NotConfiguredError
+from tidings.kernel.errors import BadValueError
 from tidings.kernel.events import new_event
 from tidings.kernel.ids import CHANNEL_CREDENTIAL, TenantId
 from tidings.kernel.outbox import Outbox
-from tidings.kernel.refusals import FieldError, InvalidError
-from tidings.kernel.secrets import SecretNotFoundError, SecretResolver, SecretStoreError
 from tidings.notify.channels import store
-from tidings.notify.channels.configure import NO_SUCH_SECRET
 from tidings.notify.channels.errors import (
     CredentialRefusedError,
     NoOwnAccountError,
-    SecretsUnavailableError,
     UnknownChannelError,
     VendorNotReachedError,
 )
 from tidings.notify.channels.model import ChannelConfig
+from tidings.notify.channels.readable import Reference, refuse_unreadable
 from tidings.notify.channels.store import Begin
 
 
@@ -64,14 +61,12 @@ class CredentialRotator:
         *,
         router: ChannelConfigs,
         desk: VendorDesk,
-        secrets: SecretResolver,
         outbox: Outbox,
         audit: AuditLog,
         clock: Clock,
     ) -> None:
         self._router = router
         self._desk = desk
-        self._secrets = secrets
         self._outbox = outbox
         self._audit = audit
         self._clock = clock
@@ -82,7 +77,8 @@ class CredentialRotator:
             tenant_id = tx.tenant_id
             vendor = self._vendor(await store.find_channels(tx, channels=[wish.channel]), wish)
             await self._own_account(tx, vendor)
-        await self._resolve(tenant_id, wish)
+        reference = Reference(field="secret_ref", vendor=vendor, secret_ref=wish.secret_ref)
+        await refuse_unreadable(self._desk, tenant_id, [reference])
         checked = await self._ask(tenant_id, vendor, wish) if wish.check else None
         async with begin() as tx:
             await self._change(tx, wish, vendor, actor)
@@ -101,14 +97,6 @@ class CredentialRotator:
         account = (await self._router.accounts(tx, [vendor])).get(vendor)
         if account is None or account.platform:
             raise NoOwnAccountError
-
-    async def _resolve(self, tenant_id: TenantId, wish: RotationWish) -> None:
-        try:
-            await self._secrets.resolve(wish.secret_ref, tenant_id=tenant_id)
-        except (SecretNotFoundError, NotConfiguredError):
-            raise InvalidError([FieldError("secret_ref", NO_SUCH_SECRET)]) from None
-        except SecretStoreError as error:
-            raise SecretsUnavailableError(str(error)) from None
 
     async def _ask(self, tenant_id: TenantId, vendor: str, wish: RotationWish) -> Checked:
         checked = await self._desk.check(tenant_id, vendor, wish.secret_ref)

@@ -21,6 +21,7 @@ from tidings.notify.channels.dns_check.check import check_domain
 from tidings.notify.channels.dns_check.model import worst
 from tidings.notify.channels.errors import UnknownChannelError
 from tidings.notify.channels.model import ChannelConfig
+from tidings.notify.channels.readable import refuse_unreadable_wish
 from tidings.notify.channels.rotate import CredentialRotator, RotationWish
 from tidings.notify.channels.try_out import TestWish
 from tidings.notify.channels.wire import (
@@ -78,10 +79,13 @@ async def show_channel(request: AnyRequest) -> Response[ChannelView]:
         scope="channels:write",
         body=PutChannel,
         answer=ChannelView,
+        problems=["secrets_unavailable"],
         headers=["If-Match"],
         description=(
             "Vendor, fallback vendor, sender, branding, limits and the references of your own accounts. "
-            "A new reference supersedes the one before it; a vendor that is no longer named loses its own."
+            "A new reference supersedes the one before it; a vendor that is no longer named loses its own. "
+            "What a reference leads to must be what the vendor's adapter reads: errors name "
+            "`accounts.<vendor>.secret_ref.<setting>`, and never a value."
         ),
     ),
 )
@@ -89,7 +93,8 @@ async def put_channel(request: AnyRequest) -> Response[ChannelView]:
     """Set a channel up, or change it."""
     wish = (await read_body(request, PutChannel)).wish(_channel(request))
     configurer = _configurer(request)
-    await configurer.check_secrets(tenant_of(request), wish)
+    deps = deps_of(request, Deps)
+    await refuse_unreadable_wish(deps.desk, tenant_of(request), wish, adapters=deps.router.vendors())
 
     def expect(known: ChannelConfig | None) -> None:
         if known is not None:
@@ -138,7 +143,6 @@ async def rotate_credential(request: AnyRequest) -> RotationView:
     rotator = CredentialRotator(
         router=deps.router,
         desk=deps.desk,
-        secrets=deps.secrets,
         outbox=deps.outbox,
         audit=deps.audit,
         clock=deps.clock,
@@ -243,7 +247,7 @@ def _tenant(request: AnyRequest) -> AbstractAsyncContextManager[TenantTx]:
 
 def _configurer(request: AnyRequest) -> ChannelConfigurer:
     deps = deps_of(request, Deps)
-    return ChannelConfigurer(router=deps.router, secrets=deps.secrets, audit=deps.audit, clock=deps.clock)
+    return ChannelConfigurer(router=deps.router, audit=deps.audit, clock=deps.clock)
 
 
 def routers(deps: Deps) -> list[Router]:

@@ -6,7 +6,7 @@ from typing import Final, cast
 
 from tidings.contracts.channel_configs import Tried, VendorDesk
 from tidings.contracts.messages import Address, OutboundMessage
-from tidings.contracts.tenants import Channel
+from tidings.contracts.tenants import Channel, NotificationPolicy
 from tidings.kernel.addresses import NormalisedAddress, normalise
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
@@ -113,8 +113,8 @@ class ChannelTester:
         if not found:
             raise UnknownChannelError(f"the channel {wish.channel} is not set up here; PUT it first")
         tenant = await tenant_store.find_tenant(tx, tenant_id=tx.tenant_id)
-        domains = tenant.notification_policy.allowed_sender_domains if tenant else ()
-        if not sender_authorised(wish.channel, found[0].sender, domains):
+        policy = tenant.notification_policy if tenant else NotificationPolicy()
+        if not sender_authorised(wish.channel, found[0].sender, policy):
             raise SenderUnauthorisedError
         return found[0]
 

@@ -158,6 +158,8 @@ def _policy_faults(policy: NotificationPolicy) -> list[FieldError]:
         domains = getattr(policy, name)
         if len(set(domains)) != len(domains):
             wrong.append(FieldError(f"notification_policy.{name}", "must name each domain once"))
+    if len(set(policy.allowed_sender_ids)) != len(policy.allowed_sender_ids):
+        wrong.append(FieldError("notification_policy.allowed_sender_ids", "must name each sender once"))
     return wrong
 
 

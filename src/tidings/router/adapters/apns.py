@@ -8,17 +8,16 @@ import re
 import ssl
 import uuid
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Final
 from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Meta
 
 from tidings.contracts.adapters import Adapter, Capabilities
-from tidings.contracts.callback_forms import Canonical
 from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused, TryLater
 from tidings.kernel.clock import Clock
 from tidings.kernel.errors import BadValueError
@@ -28,7 +27,6 @@ from tidings.router.adapters.egress import Guard
 from tidings.router.adapters.http_answers import (
     NO_MESSAGE_ID,
     HttpAnswer,
-    Verdict,
     answered,
     at,
     believed,
@@ -37,8 +35,11 @@ from tidings.router.adapters.http_answers import (
     verdict_of,
 )
 from tidings.router.adapters.http_settings import ApiUrl, HttpAccount
-from tidings.router.adapters.kind import AdapterKind, StatusSeed, Surroundings
+from tidings.router.adapters.kind import AdapterKind, Surroundings
+from tidings.router.adapters.places import host_and_port
+from tidings.router.adapters.push_codes import Meaning, seeds_of, verdict_by
 from tidings.router.adapters.push_keys import ec_key
+from tidings.router.adapters.trusted import trusting
 
 if TYPE_CHECKING:
     from tidings.router.adapters.apns_sender import Http2Request
@@ -52,22 +53,24 @@ _NAMES: Final = uuid.UUID("5f2c7c0e-5d3b-5f0a-9f39-6f2d3c1b7a44")
 _NOBODY: Final = "0" * 64
 _EXPIRED: Final = "ExpiredProviderToken"
 _BAD_DEVICE: Final = "BadDeviceToken"
+#: The same where another device of the person took the message: then the environment is right, and the device is wrong.
+_BAD_BESIDE_GOOD: Final = "BadDeviceToken:device"
 
-_Meaning: TypeAlias = tuple[Verdict, Canonical, str]
-_GONE: Final[_Meaning] = ("refused", "failed_perm", "invalid_address")
-_BAD_REQUEST: Final[_Meaning] = ("refused", "rejected_by_provider", "bad_request")
-_CREDENTIALS: Final[_Meaning] = ("try_later", "failed_temp", "credentials")
-_TOPIC: Final[_Meaning] = ("try_later", "failed_temp", "topic_refused")
-_THROTTLED: Final[_Meaning] = ("try_later", "failed_temp", "throttled")
-_UNAVAILABLE: Final[_Meaning] = ("try_later", "failed_temp", "unavailable")
+_GONE: Final[Meaning] = ("refused", "failed_perm", "invalid_address")
+_BAD_REQUEST: Final[Meaning] = ("refused", "rejected_by_provider", "bad_request")
+_CREDENTIALS: Final[Meaning] = ("try_later", "failed_temp", "credentials")
+_TOPIC: Final[Meaning] = ("try_later", "failed_temp", "topic_refused")
+_THROTTLED: Final[Meaning] = ("try_later", "failed_temp", "throttled")
+_UNAVAILABLE: Final[Meaning] = ("try_later", "failed_temp", "unavailable")
 #: `reason` → what it means for the message, and how it is kept. developer.apple.com, "Handling notification responses from
 #: APNs". What is about our key, our topic or our certificate is nothing of the message's.
-_CODES: Final[Mapping[str, _Meaning]] = {
+_CODES: Final[Mapping[str, Meaning]] = {
     "BadCertificate": _CREDENTIALS,
     "BadCertificateEnvironment": _CREDENTIALS,
     "BadCollapseId": _BAD_REQUEST,
     # Also what every device is, where api_url is that of the other environment: one that is gone is `Unregistered`.
     _BAD_DEVICE: ("refused", "failed_perm", "device_mismatch"),
+    _BAD_BESIDE_GOOD: _GONE,
     "BadEnvironmentKeyIdInToken": _CREDENTIALS,
     "BadExpirationDate": _BAD_REQUEST,
     "BadMessageId": _BAD_REQUEST,
@@ -151,10 +154,13 @@ class ApnsAdapter:
             settings.private_key, "private_key", "must be the key in PEM of the .p8 file that Apple gave"
         )
         self._token = ApnsToken(key, key_id=settings.key_id, team_id=settings.team_id, clock=clock)
+        place = host_and_port(settings.api_url)
+        if place is None:
+            raise BadValueError("api_url", "must be an address such as https://api.push.apple.com")
+        host, port = place
         parts = urlsplit(settings.api_url.rstrip("/"))
         self._place = (parts.scheme, parts.netloc, parts.path)
         tls = parts.scheme == "https"
-        host, port = _host_and_port(settings.api_url)
         server = Server(
             host=host,
             port=port or (443 if tls else 80),
@@ -183,7 +189,7 @@ class ApnsAdapter:
     ) -> Sequence[Outcome]:
         """One outcome each, in the same order."""
         send = partial(self._sender.send, ask=self._request, read=self._outcome, within=within)
-        return await send_to_devices(messages, send, learned)
+        return [_certain(outcome) for outcome in await send_to_devices(messages, send, learned)]
 
     async def check(self) -> Outcome:
         """Write to a device that nobody has: Apple looks at our token first."""
@@ -251,13 +257,26 @@ class ApnsAdapter:
             self._token.expired()
         verdict = believed(verdict, answer, theirs=reason is not None)
         return answered(
-            verdict if reason is None or reason not in _CODES else _CODES[reason][0],
+            verdict_by(_CODES, reason, verdict),
             answer,
             message,
             clock=self._clock,
             code=reason,
             words=None if reason is None else f"the vendor answered {answer.status}: {reason}",
         )
+
+
+def _certain(outcome: Outcome) -> Outcome:
+    """Devices that Apple does not know, beside one that it does, by the code that says so."""
+    if not isinstance(outcome, Accepted) or not outcome.others:
+        return outcome
+    others = tuple(
+        replace(one, refused=replace(one.refused, code=_BAD_BESIDE_GOOD))
+        if one.refused.code == _BAD_DEVICE
+        else one
+        for one in outcome.others
+    )
+    return replace(outcome, others=others)
 
 
 def _payload(message: OutboundMessage) -> dict[str, Any]:
@@ -268,22 +287,8 @@ def _payload(message: OutboundMessage) -> dict[str, Any]:
     return payload
 
 
-def _host_and_port(url: str) -> tuple[str, int | None]:
-    try:
-        parts = urlsplit(url)
-        host, port = parts.hostname, parts.port
-    except ValueError:
-        host, port = None, None
-    if not host:
-        raise BadValueError("api_url", "must be an address such as https://api.push.apple.com")
-    return host, port
-
-
 def _context(ca_file: str | None) -> ssl.SSLContext:
-    try:
-        context = ssl.create_default_context(cafile=None if ca_file is None else Path(ca_file))
-    except (OSError, ssl.SSLError):
-        raise BadValueError("ca_file", "must be a file of certificates in PEM that can be read") from None
+    context = trusting(ca_file)
     context.set_alpn_protocols(["h2"])
     return context
 
@@ -301,7 +306,5 @@ KIND = AdapterKind(
     credential_fields=("private_key",),
     main_credential="private_key",
     make=_make,
-    statuses=tuple(
-        StatusSeed(code=code, canonical=how, reason=why) for code, (_, how, why) in _CODES.items()
-    ),
+    statuses=seeds_of(_CODES),
 )

@@ -15,7 +15,6 @@ import msgspec
 from msgspec import Meta
 
 from tidings.contracts.adapters import Adapter, Capabilities
-from tidings.contracts.callback_forms import Canonical
 from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused, TryLater, Unlearned
 from tidings.kernel.clock import Clock
 from tidings.kernel.errors import BadValueError
@@ -25,7 +24,6 @@ from tidings.router.adapters.fcm_token import CLOSED, FcmToken, ServiceAccount
 from tidings.router.adapters.http_answers import (
     NO_MESSAGE_ID,
     HttpAnswer,
-    Verdict,
     answered,
     at,
     believed,
@@ -35,10 +33,15 @@ from tidings.router.adapters.http_answers import (
 )
 from tidings.router.adapters.http_sender import VendorRequest
 from tidings.router.adapters.http_settings import ApiUrl, HttpAccount, sender_of
-from tidings.router.adapters.kind import AdapterKind, StatusSeed, Surroundings
+from tidings.router.adapters.kind import AdapterKind, Surroundings
+from tidings.router.adapters.push_codes import Meaning, seeds_of, verdict_by
 from tidings.router.adapters.push_keys import rsa_key
+from tidings.router.adapters.setting_words import PRINTABLE
 
 _MOST_TOKEN: Final = 4096
+#: What Apple's tokens and browsers' subscriptions look like, and FCM's never. It would say that there is no such device, which
+#: must not cost those theirs who are reached by another vendor.
+_ANOTHERS: Final = re.compile(r"[0-9A-Fa-f]{64,}|\{.*")
 _MOST_COLLAPSE_ID: Final = 64
 _FCM_ERROR: Final = "type.googleapis.com/google.firebase.fcm.v1.FcmError"
 _BAD_REQUEST: Final = "type.googleapis.com/google.rpc.BadRequest"
@@ -53,7 +56,7 @@ _RESERVED: Final = re.compile(r"from|message_type|(google|gcm).*", re.IGNORECASE
 
 #: `errorCode` of an FcmError, or the `status` beside it → what it means for the message, and how it is kept.
 #: firebase.google.com/docs/reference/fcm/rest/v1/ErrorCode; the last ones are statuses of all Google APIs.
-_CODES: Final[Mapping[str, tuple[Verdict, Canonical, str]]] = {
+_CODES: Final[Mapping[str, Meaning]] = {
     "UNREGISTERED": ("refused", "failed_perm", "invalid_address"),
     _BAD_DEVICE: ("refused", "failed_perm", "invalid_address"),
     "INVALID_ARGUMENT": ("refused", "rejected_by_provider", "bad_request"),
@@ -86,10 +89,12 @@ class FcmSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fields=
         str,
         Meta(max_length=320, pattern=r"^[!-~]+@[!-~]+$", description="must be the service account's address"),
     ]
-    #: RSA, in PEM.
-    private_key: Annotated[str, Meta(min_length=1, max_length=16384)]
+    #: RSA, in PEM. One of more than some 5000 bits takes seconds to be looked at.
+    private_key: Annotated[str, Meta(min_length=1, max_length=4096)]
     #: Which of the account's keys it is.
-    private_key_id: Annotated[str, Meta(max_length=200, pattern=r"^[!-~]*$")] | None = None
+    private_key_id: (
+        Annotated[str, Meta(max_length=200, pattern=r"^[!-~]*$", description=PRINTABLE)] | None
+    ) = None
     token_uri: ApiUrl = "https://oauth2.googleapis.com/token"  # noqa: S105  # where tokens come from
     #: How long FCM keeps a message for a device that is off.
     ttl_seconds: Annotated[int, Meta(ge=0, le=2_419_200)] = 86_400
@@ -205,7 +210,8 @@ class FcmAdapter:
 
     def _message(self, message: OutboundMessage) -> dict[str, Any]:
         to, ttl = message.to, self._settings.ttl_seconds
-        if not to or len(to) > _MOST_TOKEN or not to.isascii() or not to.isprintable() or " " in to:
+        plain = to.isascii() and to.isprintable() and " " not in to
+        if not to or len(to) > _MOST_TOKEN or not plain or _ANOTHERS.fullmatch(to):
             raise BadValueError("to", "must be FCM's token of a device")
         if not message.text:
             raise BadValueError("text", "is needed")
@@ -247,7 +253,7 @@ class FcmAdapter:
             self._token.forget(way.token)
         verdict = believed(verdict, answer, theirs=code is not None)
         return answered(
-            verdict if code is None or code not in _CODES else _CODES[code][0],
+            verdict_by(_CODES, code, verdict),
             answer,
             message,
             clock=self._clock,
@@ -302,7 +308,5 @@ KIND = AdapterKind(
     credential_fields=("private_key",),
     main_credential="private_key",
     make=_make,
-    statuses=tuple(
-        StatusSeed(code=code, canonical=how, reason=why) for code, (_, how, why) in _CODES.items()
-    ),
+    statuses=seeds_of(_CODES),
 )

@@ -162,6 +162,7 @@ KIND = AdapterKind(
     credential_fields=("secrets", "callback_secret"),
     main_credential="secrets.token",
     make=_make,
+    verbatim=frozenset({"body"}),
     prices=("message", "segment", "minute"),
     by_settings=frozenset({"idempotent", "receipts", "cancel"}),
     callbacks=GenericForm(),

@@ -7,11 +7,9 @@ out is `Unlearned`.
 import asyncio
 import math
 import socket
-import ssl
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import urlsplit
 
@@ -24,10 +22,14 @@ from tidings.router.adapters.cut_off import LATE, UNANSWERED
 from tidings.router.adapters.egress import Guard, NotAllowedThereError
 from tidings.router.adapters.http_answers import HttpAnswer, checked
 from tidings.router.adapters.http_failures import outcome_of_failure
+from tidings.router.adapters.strangers import Strangers
+from tidings.router.adapters.trusted import trusting
 
 if TYPE_CHECKING:
     # Heavy (10 MB): only those who send over HTTP pay for it.
     import aiohttp
+
+    from tidings.router.adapters.names_apart import NamesApart
 
 _log = get_logger("http_adapter")
 _MOST_ANSWER_BYTES = 256 * 1024
@@ -66,17 +68,23 @@ class HttpSender:
         timeout_seconds: float = 30.0,
         batch_seconds: float = 60.0,
         ca_file: str | None = None,
+        strangers: Strangers | None = None,
     ) -> None:
-        """`batch_seconds`: what has not begun after this is given back."""
+        """`batch_seconds`: what has not begun after this is given back. `strangers`: for hosts that are none of the account's
+        choice; None where all requests go to one vendor, who sets the pace."""
         self._guard = guard
         self._connections = connections
         self._connect_seconds = connect_seconds
         self._timeout_seconds = timeout_seconds
         self._batch_seconds = batch_seconds
-        self._context = _context(ca_file)
+        self._context = True if ca_file is None else trusting(ca_file)
         self._session: aiohttp.ClientSession | None = None
+        self._names: NamesApart | None = None
         #: One for each connection: whoever has none has not begun, and its clock does not run.
         self._slots = asyncio.Semaphore(connections)
+        self._strangers = strangers
+        #: Requests that have given their slot back, and still wait for an answer.
+        self._beside = 0
         self._closed = False
 
     @property
@@ -99,7 +107,10 @@ class HttpSender:
         deadline = asyncio.get_running_loop().time() + self._batch_seconds
         line = iter(enumerate(messages))
 
-        async def work() -> None:
+        async def turn(place: int, message: OutboundMessage) -> None:
+            outcomes[place] = await self._send_one(message, ask, read, within)
+
+        async def work(all_of_it: asyncio.TaskGroup) -> None:
             loop = asyncio.get_running_loop()
             for place, message in line:
                 async with self._slots:
@@ -107,9 +118,14 @@ class HttpSender:
                         outcomes[place] = TryLater(reason="the adapter is closed", code="closed")
                     elif loop.time() <= deadline:
                         outcomes[place] = UNANSWERED
-                        outcomes[place] = await self._send_one(message, ask, read, within)
+                        if self._strangers is None:
+                            await turn(place, message)
+                        else:
+                            await self._held(all_of_it.create_task(turn(place, message)), self._strangers)
 
-        await asyncio.gather(*(work() for _ in range(min(len(messages), self._connections))))
+        async with asyncio.TaskGroup() as group:
+            for _ in range(min(len(messages), self._connections)):
+                group.create_task(work(group))
         return outcomes
 
     async def each(self, requests: Sequence[VendorRequest]) -> list[HttpAnswer | None]:
@@ -155,6 +171,22 @@ class HttpSender:
         self._closed = True
         if self._session is not None:
             await self._session.close()
+        if self._names is not None:
+            await self._names.close()
+
+    async def _held(self, turn: asyncio.Task[None], strangers: Strangers) -> None:
+        """Hold the slot while somebody prompt would answer; who is not goes on beside, if there is room."""
+        await asyncio.wait([turn], timeout=strangers.hold_seconds)
+        if turn.done():
+            return
+        if self._beside >= strangers.most_beside:
+            await asyncio.wait([turn])
+            return
+        self._beside += 1
+        turn.add_done_callback(self._no_longer_beside)
+
+    def _no_longer_beside(self, _: asyncio.Task[None]) -> None:
+        self._beside -= 1
 
     async def _send_one(
         self, message: OutboundMessage, ask: Ask, read: Read, within: float | None
@@ -208,9 +240,15 @@ class HttpSender:
     def _open(self) -> "aiohttp.ClientSession":
         import aiohttp
 
+        beside = 0
+        if self._strangers is not None:
+            from tidings.router.adapters.names_apart import NamesApart
+
+            beside, self._names = self._strangers.most_beside, NamesApart()
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(
-                limit=self._connections,
+                limit=self._connections + beside,
+                resolver=self._names,
                 ssl=self._context,
                 # Shorter than most servers': a request must not meet a connection that is just being closed.
                 keepalive_timeout=10,
@@ -252,15 +290,6 @@ async def _whole(response: "aiohttp.ClientResponse") -> bytes:
         if len(content) >= _MOST_ANSWER_BYTES:
             break
     return bytes(content[:_MOST_ANSWER_BYTES])
-
-
-def _context(ca_file: str | None) -> ssl.SSLContext | bool:
-    if ca_file is None:
-        return True
-    try:
-        return ssl.create_default_context(cafile=Path(ca_file))
-    except (OSError, ssl.SSLError):
-        raise BadValueError("ca_file", "must be a file of certificates in PEM that can be read") from None
 
 
 def _same_place(url: str, status: int, location: str | None) -> str | None:

@@ -1,6 +1,6 @@
 """Accounts with vendors that are asked over HTTP: what all have, and one that its settings describe."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 from urllib.parse import urlsplit
 
 from msgspec import Meta, Struct
@@ -9,8 +9,10 @@ from tidings.kernel.errors import BadValueError
 from tidings.router.adapters.egress import Guard
 from tidings.router.adapters.http_answers import Verdict
 from tidings.router.adapters.http_sender import HttpSender
+from tidings.router.adapters.places import host_and_port
+from tidings.router.adapters.setting_words import Line
+from tidings.router.adapters.strangers import Strangers
 
-_Text = Annotated[str, Meta(min_length=1, max_length=2048, pattern=r"^[^\x00-\x1f\x7f]+$")]
 _HeaderName = Annotated[
     str, Meta(pattern=r"^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,60}$", description="must be a header's name")
 ]
@@ -37,12 +39,15 @@ ApiUrl = Annotated[
     ),
 ]
 
+#: Settings that are such addresses.
+_ADDRESSES: Final = ("api_url", "token_uri", "status_callback", "webhook_url")
+
 
 class HttpAccount(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What every account has that is asked over HTTP."""
 
     #: Trust the certificates of this file, and no others.
-    ca_file: _Text | None = None
+    ca_file: Line | None = None
     #: Most requests at once.
     connections: Annotated[int, Meta(ge=1, le=500)] = 16
     connect_seconds: Annotated[float, Meta(gt=0, le=300)] = 10.0
@@ -52,8 +57,12 @@ class HttpAccount(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     batch_seconds: Annotated[float, Meta(gt=0, le=3600)] = 60.0
 
 
-def sender_of(account: HttpAccount, guard: Guard) -> HttpSender:
-    """Its pool of connections."""
+def sender_of(account: HttpAccount, guard: Guard, strangers: Strangers | None = None) -> HttpSender:
+    """Its pool of connections; with `strangers` for hosts that the account has not chosen."""
+    for name in _ADDRESSES:
+        url = getattr(account, name, None)
+        if isinstance(url, str) and host_and_port(url) is None:
+            raise BadValueError(name, "must be an address such as https://api.vendor.example")
     return HttpSender(
         guard=guard,
         connections=account.connections,
@@ -61,19 +70,20 @@ def sender_of(account: HttpAccount, guard: Guard) -> HttpSender:
         timeout_seconds=account.timeout_seconds,
         batch_seconds=account.batch_seconds,
         ca_file=account.ca_file,
+        strangers=strangers,
     )
 
 
 class HttpSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One account with a vendor that takes JSON."""
 
-    url: _Text
+    url: Line
     method: Literal["POST", "PUT", "PATCH"] = "POST"
-    headers: Annotated[dict[_HeaderName, _Text], Meta(max_length=50)] = {}
+    headers: Annotated[dict[_HeaderName, Line], Meta(max_length=50)] = {}
     #: Any JSON with placeholders.
     body: dict[str, Any] | list[Any] | None = None
     #: For `{{secret.…}}`; by reference as `{"token_ref": "file://…"}`.
-    secrets: Annotated[dict[str, _Text], Meta(max_length=20)] = {}
+    secrets: Annotated[dict[str, Line], Meta(max_length=20)] = {}
     #: Status → what it means, over the usual meanings.
     statuses: dict[_Status, Verdict] = {}
     #: Where a success says how the vendor calls the message; then an answer without it is none.
@@ -82,7 +92,7 @@ class HttpSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fields
     error_code_path: _Path | None = None
     error_reason_path: _Path | None = None
     #: Answers a GET with 2xx to those whose credentials are good: for a check that sends nothing.
-    check_url: _Text | None = None
+    check_url: Line | None = None
     #: Carries our message id, the same when a message is repeated.
     idempotency_header: _HeaderName = "Idempotency-Key"
     #: The vendor really drops repeats with the same key.
@@ -90,9 +100,9 @@ class HttpSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fields
     #: The vendor tells us later what became of a message, at `/hooks/…`.
     receipts: bool = False
     #: What those receipts are signed with.
-    callback_secret: _Text | None = None
+    callback_secret: Line | None = None
     #: A DELETE there calls a message back; `{{provider_message_id}}` says which.
-    cancel_url: _Text | None = None
+    cancel_url: Line | None = None
 
     def __repr__(self) -> str:
         return f"HttpSettings(host={urlsplit(self.url).hostname!r})"

@@ -12,6 +12,8 @@ from urllib.parse import quote
 
 from tidings.contracts.messages import OutboundMessage
 from tidings.kernel.errors import BadValueError
+from tidings.kernel.http.explain import printable
+from tidings.router.adapters.places import host_and_port
 
 #: From what is sent, a message as a rule, to a value of it.
 Fill: TypeAlias = Callable[[Any], Any]
@@ -42,7 +44,7 @@ def compile_json(template: object, secrets: Mapping[str, str], field: str, *, de
         raise BadValueError(field, "is nested too deeply")
     if isinstance(template, Mapping):
         inner = {
-            _plain_key(key, field): compile_json(value, secrets, f"{field}.{key}", depth=depth + 1)
+            _plain_key(key, field): compile_json(value, secrets, f"{field}.{printable(key)}", depth=depth + 1)
             for key, value in template.items()
         }
         return lambda message: {key: fill(message) for key, fill in inner.items()}
@@ -90,7 +92,12 @@ def compile_url(
     """Placeholders stand behind the host, and their values can't leave their place."""
     scheme, _, rest = template.partition("://")
     host = re.split(r"[/?#]", rest, maxsplit=1)[0]
-    if scheme not in {"http", "https"} or not host or "{{" in host or "@" in host:
+    if (
+        scheme not in {"http", "https"}
+        or "{{" in host
+        or "@" in host
+        or host_and_port(f"{scheme}://{host}") is None
+    ):
         raise BadValueError(
             field, "must be an http or https URL whose host has no placeholder and no password"
         )
@@ -116,20 +123,21 @@ def _hole(
     first, _, rest = name.partition(".")
     if first == "secret":
         if rest not in secrets:
-            raise BadValueError(field, f"names the secret {rest or '?'}, which is not among `secrets`")
+            # Not by its name: people paste the secret where that belongs.
+            raise BadValueError(field, "names a secret that is not among `secrets`")
         secret = secrets[rest]
         return lambda _: secret
     if fields is not None:
         if name not in fields:
             known = ", ".join([*fields, "secret.…"])
-            raise BadValueError(field, f"has the unknown placeholder {name}; known are {known}")
+            raise BadValueError(field, f"has an unknown placeholder; known are {known}")
         return fields[name]
     if first == "metadata" and rest:
         path = rest.split(".")
         return lambda message: _inside(message.metadata, path)
     if rest or first not in _FIELDS:
         known = ", ".join([*_FIELDS, "metadata.…", "secret.…"])
-        raise BadValueError(field, f"has the unknown placeholder {name}; known are {known}")
+        raise BadValueError(field, f"has an unknown placeholder; known are {known}")
     return _FIELDS[first]
 
 

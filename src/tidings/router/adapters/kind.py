@@ -63,6 +63,8 @@ class AdapterKind:
     #: The one that a secret of plain text fills; dots lead inwards.
     main_credential: str
     make: Callable[[Any, Surroundings], Adapter]
+    #: Settings whose keys are the vendor's own words: none in them is a reference, whatever it ends in.
+    verbatim: frozenset[str] = frozenset()
     #: What its price list counts.
     prices: tuple[PriceUnit, ...] = ("message",)
     #: Capabilities that each account's settings decide.

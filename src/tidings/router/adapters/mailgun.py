@@ -9,7 +9,6 @@ import base64
 import re
 import secrets
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
 from typing import Annotated, Final
 
 from msgspec import Meta
@@ -17,7 +16,6 @@ from msgspec import Meta
 from tidings.contracts.adapters import Adapter, Capabilities
 from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused
 from tidings.kernel.clock import Clock
-from tidings.router.adapters.egress import Guard
 from tidings.router.adapters.http_answers import (
     NO_MESSAGE_ID,
     HttpAnswer,
@@ -30,14 +28,15 @@ from tidings.router.adapters.http_answers import (
     scalar,
     verdict_of,
 )
-from tidings.router.adapters.http_sender import VendorRequest
+from tidings.router.adapters.http_sender import HttpSender, VendorRequest
 from tidings.router.adapters.http_settings import ApiUrl, HttpAccount, sender_of
 from tidings.router.adapters.kind import AdapterKind, Surroundings
 from tidings.router.adapters.mail_events import Meaning, seeds
 from tidings.router.adapters.mail_parts import ID_ARGUMENT, whole_mail
 from tidings.router.adapters.mailgun_callbacks import EVENT_CODES, MailgunForm, bare_id
+from tidings.router.adapters.one_request import OneRequestAdapter
+from tidings.router.adapters.setting_words import Line
 
-_Text = Annotated[str, Meta(min_length=1, max_length=2048, pattern=r"^[^\x00-\x1f\x7f]+$")]
 _Domain = Annotated[
     str,
     Meta(max_length=253, pattern=r"^[A-Za-z0-9.-]+$", description="must be a domain such as mg.shop.example"),
@@ -76,10 +75,10 @@ class MailgunSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fie
     #: The domain that Mailgun sends for.
     domain: _Domain
     #: A sending key of the domain, or the account's; by reference as `api_key_ref`.
-    api_key: _Text
+    api_key: Line
     #: The HTTP webhook signing key, which is another than the API key. Several with blanks between them while one takes the
     #: place of another. Without it there is no hook.
-    webhook_signing_key: _Text | None = None
+    webhook_signing_key: Line | None = None
     #: Leaves opens and clicks to Mailgun as its domain has it; otherwise its tracking is off, because Tidings has its own.
     vendor_tracking: bool = False
 
@@ -87,14 +86,14 @@ class MailgunSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fie
         return f"MailgunSettings(api_url={self.api_url!r}, domain={self.domain!r})"
 
 
-class MailgunAdapter:
-    """Hands mails to one domain at Mailgun."""
+class Mailgun:
+    """Speaks to one domain at Mailgun."""
 
     name = "mailgun"
     channels = frozenset({"email"})
     capabilities = Capabilities(html=True, attachments=True)
 
-    def __init__(self, settings: MailgunSettings, *, clock: Clock, guard: Guard) -> None:
+    def __init__(self, settings: MailgunSettings, *, clock: Clock) -> None:
         # Whoever waits for receipts that nobody takes in, waits in vain, and then writes again elsewhere.
         told = settings.webhook_signing_key is not None
         self.capabilities = Capabilities(html=True, attachments=True, receipts=told)
@@ -105,41 +104,20 @@ class MailgunAdapter:
         self._domain = f"{api}/v3/domains/{settings.domain}"
         pair = base64.b64encode(f"api:{settings.api_key}".encode()).decode("ascii")
         self._headers = {"Authorization": f"Basic {pair}"}
-        self._sender = sender_of(settings, guard)
 
-    @property
-    def longest_send(self) -> timedelta:
-        """A call of `send` has returned after this."""
-        return self._sender.longest_send
-
-    async def send(
-        self,
-        messages: Sequence[OutboundMessage],
-        *,
-        within: float | None = None,
-        learned: list[Outcome] | None = None,
-    ) -> Sequence[Outcome]:
-        """One outcome each, in the same order."""
-        return await self._sender.send(
-            messages, ask=self._ask, read=self._read, within=within, learned=learned
-        )
-
-    async def check(self) -> Outcome | None:
+    async def check(self, sender: HttpSender) -> Outcome | None:
         """Ask about the domain; with a key that can only send, for a mail that has nothing in it and is refused."""
-        found = await self._sender.check(VendorRequest(method="GET", url=self._domain, headers=self._headers))
+        found = await sender.check(VendorRequest(method="GET", url=self._domain, headers=self._headers))
         if not isinstance(found, Refused):
             return found
         kind = {"Content-Type": "application/x-www-form-urlencoded"}
-        return await self._sender.check(
+        return await sender.check(
             VendorRequest(url=self._messages, headers={**self._headers, **kind}, body=b"o:testmode=yes"),
             read=lambda answer: Accepted() if answer.status == 400 else checked(answer.status),
         )
 
-    async def close(self) -> None:
-        """End all connections."""
-        await self._sender.close()
-
-    def _ask(self, message: OutboundMessage) -> VendorRequest:
+    def ask(self, message: OutboundMessage) -> VendorRequest:
+        """The mail as a request."""
         mail = whole_mail(message, at=self._clock.now(), orders=_ORDERS)
         fields = [("to", mail.to), (f"v:{ID_ARGUMENT}", message.message_id)]
         if not self._settings.vendor_tracking:
@@ -147,7 +125,8 @@ class MailgunAdapter:
         kind, body = _form(fields, mail.data())
         return VendorRequest(url=self._messages, headers={**self._headers, "Content-Type": kind}, body=body)
 
-    def _read(self, answer: HttpAnswer, message: OutboundMessage) -> Outcome:
+    def read(self, answer: HttpAnswer, message: OutboundMessage) -> Outcome:
+        """What the answer means."""
         verdict = verdict_of(answer.status, _STATUSES)
         said = decoded(answer.content)
         # 200 is also what an address that leads nowhere is told: "Mailgun Magnificent API", and no id.
@@ -187,14 +166,14 @@ def _form(fields: Sequence[tuple[str, str]], mail: bytes) -> tuple[str, bytes]:
 
 
 def _make(settings: MailgunSettings, around: Surroundings) -> Adapter:
-    return MailgunAdapter(settings, clock=around.clock, guard=around.guard)
+    return OneRequestAdapter(Mailgun(settings, clock=around.clock), sender_of(settings, around.guard))
 
 
 KIND = AdapterKind(
     name="mailgun",
     title="Mailgun",
-    channels=MailgunAdapter.channels,
-    capabilities=MailgunAdapter.capabilities,
+    channels=Mailgun.channels,
+    capabilities=Mailgun.capabilities,
     settings=MailgunSettings,
     credential_fields=("api_key", "webhook_signing_key"),
     main_credential="api_key",

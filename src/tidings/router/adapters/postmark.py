@@ -5,8 +5,7 @@ unlearned and not 500, and each message has its own time. Postmark does not reco
 """
 
 import re
-from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from collections.abc import Mapping
 from typing import Annotated, Any, Final
 
 import msgspec
@@ -16,7 +15,6 @@ from tidings.contracts.adapters import Adapter, Capabilities
 from tidings.contracts.messages import Attachment, OutboundMessage, Outcome
 from tidings.kernel.clock import Clock
 from tidings.kernel.errors import BadValueError
-from tidings.router.adapters.egress import Guard
 from tidings.router.adapters.http_answers import (
     NO_MESSAGE_ID,
     HttpAnswer,
@@ -28,14 +26,15 @@ from tidings.router.adapters.http_answers import (
     scalar,
     verdict_of,
 )
-from tidings.router.adapters.http_sender import VendorRequest
+from tidings.router.adapters.http_sender import HttpSender, VendorRequest
 from tidings.router.adapters.http_settings import ApiUrl, HttpAccount, sender_of
 from tidings.router.adapters.kind import AdapterKind, Surroundings
 from tidings.router.adapters.mail_events import Meaning, seeds
 from tidings.router.adapters.mail_parts import ID_ARGUMENT, in_base64, parts_of
+from tidings.router.adapters.one_request import OneRequestAdapter
 from tidings.router.adapters.postmark_callbacks import EVENT_CODES, PostmarkForm
+from tidings.router.adapters.setting_words import Line
 
-_Text = Annotated[str, Meta(min_length=1, max_length=2048, pattern=r"^[^\x00-\x1f\x7f]+$")]
 _Stream = Annotated[
     str,
     Meta(
@@ -88,13 +87,13 @@ class PostmarkSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fi
 
     api_url: ApiUrl = "https://api.postmarkapp.com"
     #: The Server API token; by reference as `server_token_ref`.
-    server_token: _Text
+    server_token: Line
     #: The stream that mails go into; `outbound` is the one for single messages that every server has.
     message_stream: _Stream = "outbound"
     #: What the webhook's address has before the @: `https://user:password@…`. Both, or there is no hook.
     webhook_user: _User | None = None
     #: Several with blanks between them while one takes the place of another; by reference as `webhook_password_ref`.
-    webhook_password: _Text | None = None
+    webhook_password: Line | None = None
     #: Leaves opens and clicks to Postmark as its server has it; otherwise its tracking is off, because Tidings has its own.
     vendor_tracking: bool = False
 
@@ -102,14 +101,14 @@ class PostmarkSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fi
         return f"PostmarkSettings(api_url={self.api_url!r}, message_stream={self.message_stream!r})"
 
 
-class PostmarkAdapter:
-    """Hands mails to one server at Postmark."""
+class Postmark:
+    """Speaks to one server at Postmark."""
 
     name = "postmark"
     channels = frozenset({"email"})
     capabilities = Capabilities(html=True, attachments=True)
 
-    def __init__(self, settings: PostmarkSettings, *, clock: Clock, guard: Guard) -> None:
+    def __init__(self, settings: PostmarkSettings, *, clock: Clock) -> None:
         if (settings.webhook_user is None) != (settings.webhook_password is None):
             missing = "webhook_user" if settings.webhook_user is None else "webhook_password"
             raise BadValueError(missing, "is needed as well: user name and password go together")
@@ -120,36 +119,15 @@ class PostmarkAdapter:
         self._clock = clock
         self._api = settings.api_url.rstrip("/")
         self._headers = {"Accept": "application/json", "X-Postmark-Server-Token": settings.server_token}
-        self._sender = sender_of(settings, guard)
 
-    @property
-    def longest_send(self) -> timedelta:
-        """A call of `send` has returned after this."""
-        return self._sender.longest_send
-
-    async def send(
-        self,
-        messages: Sequence[OutboundMessage],
-        *,
-        within: float | None = None,
-        learned: list[Outcome] | None = None,
-    ) -> Sequence[Outcome]:
-        """One outcome each, in the same order."""
-        return await self._sender.send(
-            messages, ask=self._ask, read=self._read, within=within, learned=learned
-        )
-
-    async def check(self) -> Outcome | None:
+    async def check(self, sender: HttpSender) -> Outcome | None:
         """Ask about the server that the token is for."""
-        return await self._sender.check(
+        return await sender.check(
             VendorRequest(method="GET", url=f"{self._api}/server", headers=self._headers)
         )
 
-    async def close(self) -> None:
-        """End all connections."""
-        await self._sender.close()
-
-    def _ask(self, message: OutboundMessage) -> VendorRequest:
+    def ask(self, message: OutboundMessage) -> VendorRequest:
+        """The mail as a request."""
         return VendorRequest(
             url=f"{self._api}/email",
             headers={**self._headers, "Content-Type": "application/json"},
@@ -179,7 +157,8 @@ class PostmarkAdapter:
             body |= {"TrackOpens": False, "TrackLinks": "None"}
         return body
 
-    def _read(self, answer: HttpAnswer, message: OutboundMessage) -> Outcome:
+    def read(self, answer: HttpAnswer, message: OutboundMessage) -> Outcome:
+        """What the answer means."""
         said = decoded(answer.content)
         verdict = verdict_of(answer.status, _STATUSES)
         code, words = scalar(at(said, "ErrorCode")), scalar(at(said, "Message"))
@@ -225,14 +204,14 @@ def _file(attachment: Attachment) -> dict[str, str]:
 
 
 def _make(settings: PostmarkSettings, around: Surroundings) -> Adapter:
-    return PostmarkAdapter(settings, clock=around.clock, guard=around.guard)
+    return OneRequestAdapter(Postmark(settings, clock=around.clock), sender_of(settings, around.guard))
 
 
 KIND = AdapterKind(
     name="postmark",
     title="Postmark",
-    channels=PostmarkAdapter.channels,
-    capabilities=PostmarkAdapter.capabilities,
+    channels=Postmark.channels,
+    capabilities=Postmark.capabilities,
     settings=PostmarkSettings,
     credential_fields=("server_token", "webhook_password"),
     main_credential="server_token",

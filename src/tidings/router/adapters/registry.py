@@ -2,7 +2,7 @@
 
 Settings are a JSON object. A key that ends in `_ref`, at any depth, is a reference to a secret and is replaced by
 what it leads to, under the name without `_ref`. The account's own `secret_ref` leads either to a JSON object, whose
-keys are added to the settings, or to a plain text, which is the adapter's main credential.
+keys are added to the settings and may be references too, or to a plain text, which is the adapter's main credential.
 """
 
 import hashlib
@@ -17,12 +17,12 @@ import msgspec
 
 from tidings.contracts.adapters import Adapter
 from tidings.contracts.channel_configs import adapter_of
-from tidings.kernel.errors import BadValueError
-from tidings.kernel.http.explain import explain
+from tidings.kernel.errors import BadValueError, NotConfiguredError
+from tidings.kernel.http.explain import explain, printable
 from tidings.kernel.ids import TenantId
 from tidings.kernel.logs import get_logger
 from tidings.kernel.refusals import InvalidError
-from tidings.kernel.secrets import SecretResolver
+from tidings.kernel.secrets import SecretNotFoundError, SecretResolver
 from tidings.router.adapters import (
     apns,
     fcm,
@@ -46,6 +46,7 @@ from tidings.router.adapters.kind import AdapterKind, Surroundings
 __all__ = [
     "ADAPTERS",
     "AdapterKind",
+    "LostReferenceError",
     "ReadAccount",
     "Surroundings",
     "kind_of",
@@ -55,6 +56,8 @@ __all__ = [
 
 _log = get_logger("adapters")
 _DEEPEST = 8
+#: References in one account: each is a question to whoever keeps the secret, and all that they lead to is held at once.
+_MOST_REFERENCES = 64
 #: Of this process alone: a mark says whether two texts are the same, and nothing about either.
 _MARKING = os.urandom(32)
 
@@ -98,6 +101,15 @@ def _found() -> dict[str, AdapterKind]:
 
 
 ADAPTERS: Final[Mapping[str, AdapterKind]] = _found()
+
+
+class LostReferenceError(SecretNotFoundError):
+    """A reference among the settings leads to no secret."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        #: The setting that is the reference: `secret_ref`, `dkim[0].key_ref`.
+        self.field = field
 
 
 @lru_cache(maxsize=4096)
@@ -156,20 +168,19 @@ async def _resolve(
 ) -> dict[str, Any]:
     given = dict(settings)
     ref = given.pop("secret_ref", None)
-    found = await _revealed(given, secrets, tenant_id, "", 0)
-    if not isinstance(found, dict):
-        raise BadValueError("settings", "must be an object")
+    reveal = _Revealing(secrets, tenant_id)
+    found = await reveal.all_of(given, kind.verbatim)
     if ref is None:
         return found
-    text = (await secrets.resolve(_text(ref, "secret_ref"), tenant_id=tenant_id, field="secret_ref")).reveal()
+    text = await reveal.secret(ref, "secret_ref")
     if text.lstrip().startswith("{"):
         try:
             more = msgspec.json.decode(text, type=dict[str, Any])
-        except (msgspec.DecodeError, UnicodeError):
+        except (msgspec.DecodeError, UnicodeError, RecursionError):
             raise BadValueError(
                 "secret_ref", "leads to a text that begins with { and is no JSON object"
             ) from None
-        return {**found, **more}
+        return {**found, **await reveal.all_of(more, kind.verbatim)}
     *path, last = kind.main_credential.split(".")
     place = found
     for step in path:
@@ -191,29 +202,52 @@ def _trimmed(kind: AdapterKind, found: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-async def _revealed(
-    value: object, secrets: SecretResolver, tenant_id: TenantId | None, path: str, depth: int
-) -> Any:
-    if depth > _DEEPEST:
-        raise BadValueError(path, "is nested too deeply")
-    if isinstance(value, list | tuple):
-        return [
-            await _revealed(v, secrets, tenant_id, f"{path}[{i}]", depth + 1) for i, v in enumerate(value)
-        ]
-    if not isinstance(value, Mapping):
-        return value
-    found: dict[str, Any] = {}
-    for name, inner in value.items():
-        where = f"{path}.{name}" if path else str(name)
-        if isinstance(name, str) and name.endswith("_ref"):
-            secret = await secrets.resolve(_text(inner, where), tenant_id=tenant_id, field=where)
-            found[name.removesuffix("_ref")] = secret.reveal()
-        else:
-            found[str(name)] = await _revealed(inner, secrets, tenant_id, where, depth + 1)
-    return found
+@dataclass(slots=True)
+class _Revealing:
+    """Puts secrets in the place of references."""
 
+    secrets: SecretResolver
+    #: Whose they have to be; None for the platform.
+    tenant_id: TenantId | None
+    #: How many it has asked for.
+    asked: int = 0
 
-def _text(value: object, field: str) -> str:
-    if not isinstance(value, str):
-        raise BadValueError(field, "must be a reference such as file://smtp/password")
-    return value
+    async def all_of(self, settings: Mapping[str, object], verbatim: frozenset[str]) -> dict[str, Any]:
+        """The settings with their secrets; in those that are `verbatim` nothing is a reference."""
+        found = {name: value for name, value in settings.items() if name in verbatim}
+        rest = {name: value for name, value in settings.items() if name not in verbatim}
+        return {**found, **await self._within(rest, "", 0)}
+
+    async def secret(self, reference: object, field: str) -> str:
+        """What a reference leads to."""
+        if not isinstance(reference, str):
+            raise BadValueError(field, "must be a reference such as file://smtp/password")
+        if self.asked > _MOST_REFERENCES:
+            raise BadValueError(
+                "secret_ref", f"must lead to settings with at most {_MOST_REFERENCES} references"
+            )
+        self.asked += 1
+        try:
+            return (await self.secrets.resolve(reference, tenant_id=self.tenant_id, field=field)).reveal()
+        except SecretNotFoundError as error:
+            raise LostReferenceError(field, str(error)) from None
+        except NotConfiguredError as error:
+            raise BadValueError(field, str(error).removeprefix(f"{field} ")) from None
+
+    async def _within(self, settings: Mapping[Any, object], path: str, depth: int) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for name, inner in settings.items():
+            shown = printable(str(name))
+            where = f"{path}.{shown}" if path else shown
+            if isinstance(name, str) and name.endswith("_ref"):
+                found[name.removesuffix("_ref")] = await self.secret(inner, where)
+            else:
+                found[str(name)] = await self._value(inner, where, depth + 1)
+        return found
+
+    async def _value(self, value: object, path: str, depth: int) -> Any:
+        if depth > _DEEPEST:
+            raise BadValueError(path, "is nested too deeply")
+        if isinstance(value, list | tuple):
+            return [await self._value(inner, f"{path}[{i}]", depth + 1) for i, inner in enumerate(value)]
+        return await self._within(value, path, depth) if isinstance(value, Mapping) else value

@@ -4,19 +4,17 @@ It takes a mail in pieces and answers 202 with its id in a header. It does not r
 was never learned stays unlearned.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
 import msgspec
-from msgspec import Meta
 
 from tidings.contracts.adapters import Adapter, Capabilities
 from tidings.contracts.messages import Address, Attachment, OutboundMessage, Outcome, TryLater
 from tidings.kernel.clock import Clock
 from tidings.kernel.errors import BadValueError
-from tidings.router.adapters.egress import Guard
 from tidings.router.adapters.http_answers import (
     NO_MESSAGE_ID,
     HttpAnswer,
@@ -29,14 +27,15 @@ from tidings.router.adapters.http_answers import (
     verdict_of,
     wait_of,
 )
-from tidings.router.adapters.http_sender import VendorRequest
+from tidings.router.adapters.http_sender import HttpSender, VendorRequest
 from tidings.router.adapters.http_settings import ApiUrl, HttpAccount, sender_of
 from tidings.router.adapters.kind import AdapterKind, Surroundings
 from tidings.router.adapters.mail_events import Meaning, seeds
 from tidings.router.adapters.mail_parts import ID_ARGUMENT, Parts, in_base64, parts_of
+from tidings.router.adapters.one_request import OneRequestAdapter
 from tidings.router.adapters.sendgrid_callbacks import EVENT_CODES, SendgridForm, public_key
+from tidings.router.adapters.setting_words import Line
 
-_Text = Annotated[str, Meta(min_length=1, max_length=2048, pattern=r"^[^\x00-\x1f\x7f]+$")]
 #: Headers that SendGrid takes for orders, or writes itself.
 _ORDERS: Final = ("x-sg-", "x-smtpapi")
 #: 401 is also what an account without credits is told; 403 a sender that is not verified yet, or a key that may not send.
@@ -68,10 +67,10 @@ class SendgridSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fi
     #: `https://api.eu.sendgrid.com` for a subuser in the EU.
     api_url: ApiUrl = "https://api.sendgrid.com"
     #: With the permission to send mail; by reference as `api_key_ref`.
-    api_key: _Text
+    api_key: Line
     #: What the signed event webhook is verified with, as its page shows it: base64, no secret. Several with blanks between them
     #: while one takes the place of another. Without it there is no hook.
-    webhook_public_key: _Text | None = None
+    webhook_public_key: Line | None = None
     #: Leaves opens and clicks to SendGrid as its account has it; otherwise its tracking is off, because Tidings has its own.
     vendor_tracking: bool = False
 
@@ -79,14 +78,14 @@ class SendgridSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fi
         return f"SendgridSettings(api_url={self.api_url!r})"
 
 
-class SendgridAdapter:
-    """Hands mails to one account at SendGrid."""
+class Sendgrid:
+    """Speaks to one account at SendGrid."""
 
     name = "sendgrid"
     channels = frozenset({"email"})
     capabilities = Capabilities(html=True, attachments=True)
 
-    def __init__(self, settings: SendgridSettings, *, clock: Clock, guard: Guard) -> None:
+    def __init__(self, settings: SendgridSettings, *, clock: Clock) -> None:
         for key in (settings.webhook_public_key or "").split():
             if public_key(key) is None:
                 raise BadValueError(
@@ -99,36 +98,15 @@ class SendgridAdapter:
         self._clock = clock
         self._api = settings.api_url.rstrip("/")
         self._headers = {"Authorization": f"Bearer {settings.api_key}"}
-        self._sender = sender_of(settings, guard)
 
-    @property
-    def longest_send(self) -> timedelta:
-        """A call of `send` has returned after this."""
-        return self._sender.longest_send
-
-    async def send(
-        self,
-        messages: Sequence[OutboundMessage],
-        *,
-        within: float | None = None,
-        learned: list[Outcome] | None = None,
-    ) -> Sequence[Outcome]:
-        """One outcome each, in the same order."""
-        return await self._sender.send(
-            messages, ask=self._ask, read=self._read, within=within, learned=learned
-        )
-
-    async def check(self) -> Outcome | None:
+    async def check(self, sender: HttpSender) -> Outcome | None:
         """Ask what the key may do."""
-        return await self._sender.check(
+        return await sender.check(
             VendorRequest(method="GET", url=f"{self._api}/v3/scopes", headers=self._headers)
         )
 
-    async def close(self) -> None:
-        """End all connections."""
-        await self._sender.close()
-
-    def _ask(self, message: OutboundMessage) -> VendorRequest:
+    def ask(self, message: OutboundMessage) -> VendorRequest:
+        """The mail as a request."""
         body = _body(message, parts_of(message, orders=_ORDERS))
         if not self._settings.vendor_tracking:
             body["tracking_settings"] = _UNTRACKED
@@ -138,7 +116,8 @@ class SendgridAdapter:
             body=msgspec.json.encode(body),
         )
 
-    def _read(self, answer: HttpAnswer, message: OutboundMessage) -> Outcome:
+    def read(self, answer: HttpAnswer, message: OutboundMessage) -> Outcome:
+        """What the answer means."""
         verdict = verdict_of(answer.status, _STATUSES)
         message_id = answer.headers.get("X-Message-Id")
         if verdict == "accepted" and not message_id:
@@ -218,20 +197,20 @@ def _file(attachment: Attachment) -> dict[str, str]:
 
 
 def _make(settings: SendgridSettings, around: Surroundings) -> Adapter:
-    return SendgridAdapter(settings, clock=around.clock, guard=around.guard)
+    return OneRequestAdapter(Sendgrid(settings, clock=around.clock), sender_of(settings, around.guard))
 
 
 KIND = AdapterKind(
     name="sendgrid",
     title="SendGrid",
-    channels=SendgridAdapter.channels,
-    capabilities=SendgridAdapter.capabilities,
+    channels=Sendgrid.channels,
+    capabilities=Sendgrid.capabilities,
     settings=SendgridSettings,
     credential_fields=("api_key",),
     main_credential="api_key",
     make=_make,
     by_settings=frozenset({"receipts"}),
     callbacks=SendgridForm(),
-    proof="X-Twilio-Email-Event-Webhook-Signature: ECDSA P-256 over the time and the body, five minutes",
+    proof="X-Twilio-Email-Event-Webhook-Signature: ECDSA P-256 over the time and the body, a day",
     statuses=seeds({**_CODES, **EVENT_CODES}),
 )

@@ -7,8 +7,8 @@ message, so an answer that was never learned stays unlearned.
 
 import base64
 import re
-from collections.abc import Mapping, Sequence
-from datetime import UTC, timedelta
+from collections.abc import Mapping
+from datetime import UTC
 from typing import Annotated, Any, Final
 
 import msgspec
@@ -17,7 +17,6 @@ from msgspec import Meta
 from tidings.contracts.adapters import Adapter, Capabilities
 from tidings.contracts.messages import OutboundMessage, Outcome, TryLater
 from tidings.kernel.clock import Clock
-from tidings.router.adapters.egress import Guard
 from tidings.router.adapters.http_answers import (
     NO_MESSAGE_ID,
     HttpAnswer,
@@ -30,16 +29,17 @@ from tidings.router.adapters.http_answers import (
     scalar,
     verdict_of,
 )
-from tidings.router.adapters.http_sender import VendorRequest
+from tidings.router.adapters.http_sender import HttpSender, VendorRequest
 from tidings.router.adapters.http_settings import ApiUrl, HttpAccount, sender_of
 from tidings.router.adapters.kind import AdapterKind, Surroundings
 from tidings.router.adapters.mail_events import Meaning, seeds
 from tidings.router.adapters.mail_parts import ID_ARGUMENT, whole_mail
+from tidings.router.adapters.one_request import OneRequestAdapter
 from tidings.router.adapters.ses_callbacks import EVENT_CODES, SesForm
+from tidings.router.adapters.setting_words import Token
 from tidings.router.adapters.sigv4 import Credentials, signed
 from tidings.router.adapters.sns import TOPIC_PATTERN
 
-_Text = Annotated[str, Meta(min_length=1, max_length=4096, pattern=r"^[\x21-\x7e]+$")]
 _Region = Annotated[
     str, Meta(pattern=r"^[a-z]{2}(-[a-z]+)+-[0-9]{1,2}$", description="must be a region such as eu-west-1")
 ]
@@ -111,11 +111,11 @@ class SesSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fields=
     region: _Region
     #: That of the region, unless it is given.
     api_url: ApiUrl | None = None
-    access_key_id: _Text
+    access_key_id: Token
     #: By reference as `secret_access_key_ref`, or as the account's `secret_ref`.
-    secret_access_key: _Text
+    secret_access_key: Token
     #: Of credentials that are good for a while only; by reference as `session_token_ref`.
-    session_token: _Text | None = None
+    session_token: Token | None = None
     #: Its event destination tells what becomes of mails, and it decides about tracking: leave opens and clicks out of it.
     configuration_set: _Set | None = None
     #: SNS topics whose notifications are believed. Without any there is no hook.
@@ -125,14 +125,14 @@ class SesSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fields=
         return f"SesSettings(region={self.region!r})"
 
 
-class SesAdapter:
-    """Hands mails to one account at Amazon SES."""
+class Ses:
+    """Speaks to one account at Amazon SES."""
 
     name = "ses"
     channels = frozenset({"email"})
     capabilities = Capabilities(html=True, attachments=True)
 
-    def __init__(self, settings: SesSettings, *, clock: Clock, guard: Guard) -> None:
+    def __init__(self, settings: SesSettings, *, clock: Clock) -> None:
         # Whoever waits for receipts that nobody takes in, waits in vain, and then writes again elsewhere.
         told = bool(settings.topics)
         self.capabilities = Capabilities(html=True, attachments=True, receipts=told)
@@ -144,34 +144,13 @@ class SesAdapter:
             secret_access_key=settings.secret_access_key,
             session_token=settings.session_token,
         )
-        self._sender = sender_of(settings, guard)
 
-    @property
-    def longest_send(self) -> timedelta:
-        """A call of `send` has returned after this."""
-        return self._sender.longest_send
-
-    async def send(
-        self,
-        messages: Sequence[OutboundMessage],
-        *,
-        within: float | None = None,
-        learned: list[Outcome] | None = None,
-    ) -> Sequence[Outcome]:
-        """One outcome each, in the same order."""
-        return await self._sender.send(
-            messages, ask=self._ask, read=self._read, within=within, learned=learned
-        )
-
-    async def check(self) -> Outcome | None:
+    async def check(self, sender: HttpSender) -> Outcome | None:
         """Ask about the account, and whether it may send."""
-        return await self._sender.check(self._request("GET", "/v2/email/account"), read=_account)
+        return await sender.check(self._request("GET", "/v2/email/account"), read=_account)
 
-    async def close(self) -> None:
-        """End all connections."""
-        await self._sender.close()
-
-    def _ask(self, message: OutboundMessage) -> VendorRequest:
+    def ask(self, message: OutboundMessage) -> VendorRequest:
+        """The mail as a request."""
         mail = whole_mail(message, at=self._clock.now(), orders=_ORDERS)
         body: dict[str, Any] = {
             "FromEmailAddress": mail.sender,
@@ -197,7 +176,8 @@ class SesAdapter:
         )
         return VendorRequest(method=method, url=url, headers=headers, body=body)
 
-    def _read(self, answer: HttpAnswer, message: OutboundMessage) -> Outcome:
+    def read(self, answer: HttpAnswer, message: OutboundMessage) -> Outcome:
+        """What the answer means."""
         said = decoded(answer.content)
         verdict = verdict_of(answer.status, _STATUSES)
         message_id = scalar(at(said, "MessageId"))
@@ -239,14 +219,14 @@ def _account(answer: HttpAnswer) -> Outcome:
 
 
 def _make(settings: SesSettings, around: Surroundings) -> Adapter:
-    return SesAdapter(settings, clock=around.clock, guard=around.guard)
+    return OneRequestAdapter(Ses(settings, clock=around.clock), sender_of(settings, around.guard))
 
 
 KIND = AdapterKind(
     name="ses",
     title="Amazon SES",
-    channels=SesAdapter.channels,
-    capabilities=SesAdapter.capabilities,
+    channels=Ses.channels,
+    capabilities=Ses.capabilities,
     settings=SesSettings,
     credential_fields=("secret_access_key", "session_token"),
     main_credential="secret_access_key",

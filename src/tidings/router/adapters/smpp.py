@@ -5,10 +5,8 @@ submit_sm went out and no answer came.
 """
 
 import asyncio
-import ssl
 from collections.abc import Sequence
 from datetime import timedelta
-from pathlib import Path
 from typing import Annotated, Final, Literal
 
 from msgspec import Meta, Struct
@@ -20,6 +18,7 @@ from tidings.kernel.errors import BadValueError
 from tidings.kernel.secrets import Secret
 from tidings.router.adapters.egress import Guard
 from tidings.router.adapters.kind import AdapterKind, Hear, Surroundings, nobody_hears
+from tidings.router.adapters.setting_words import ONE_LINE
 from tidings.router.adapters.smpp_ear import SmppEar
 from tidings.router.adapters.smpp_link import SmppLink
 from tidings.router.adapters.smpp_numbers import destination_of, source_of
@@ -31,13 +30,16 @@ from tidings.router.adapters.smpp_session import LinkGoneError, NoAnswerError, N
 from tidings.router.adapters.smpp_statuses import SEEDS, Verdict
 from tidings.router.adapters.smpp_text import Alphabet, LongBy, parts_of
 from tidings.router.adapters.smpp_turns import Pace, Turns
+from tidings.router.adapters.trusted import trusting
 
 #: The usual port of each kind of security.
 _PORTS: Final = {"tls": 3550, "none": 2775}
 #: Seconds for an unbind.
 _GOODBYE: Final = 0.5
 
-_Text = Annotated[str, Meta(min_length=1, max_length=512, pattern=r"^[^\x00-\x1f\x7f]+$")]
+_Text = Annotated[
+    str, Meta(min_length=1, max_length=512, pattern=r"^[^\x00-\x1f\x7f]+$", description=ONE_LINE)
+]
 _Word = Annotated[
     str, Meta(max_length=63, pattern=r"^[\x20-\x7e]*$", description="must be up to 63 characters of ASCII")
 ]
@@ -73,9 +75,14 @@ class SmppSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     #: By reference as `password_ref`, or as the account's `secret_ref`.
     password: _Word
     system_type: _Word = ""
-    service_type: Annotated[str, Meta(max_length=5, pattern=r"^[\x20-\x7e]*$")] = ""
+    service_type: Annotated[
+        str, Meta(max_length=5, pattern=r"^[\x20-\x7e]*$", description="must be up to 5 characters of ASCII")
+    ] = ""
     #: Which numbers' messages a bind is to get, in the SMSC's own notation; it mostly knows by itself.
-    address_range: Annotated[str, Meta(max_length=40, pattern=r"^[\x20-\x7e]*$")] = ""
+    address_range: Annotated[
+        str,
+        Meta(max_length=40, pattern=r"^[\x20-\x7e]*$", description="must be up to 40 characters of ASCII"),
+    ] = ""
     #: One bind for both ways, or two: a transmitter and a receiver.
     bind: Literal["transceiver", "pair"] = "transceiver"
     #: Binds to send over, in each process.
@@ -284,7 +291,7 @@ def _smsc(settings: SmppSettings, guard: Guard) -> Smsc:
     return Smsc(
         host=settings.host,
         port=settings.port or _PORTS[settings.security],
-        context=None if settings.security == "none" else _context(settings.ca_file),
+        context=None if settings.security == "none" else trusting(settings.ca_file),
         system_id=settings.system_id,
         password=Secret(settings.password),
         system_type=settings.system_type,
@@ -295,13 +302,6 @@ def _smsc(settings: SmppSettings, guard: Guard) -> Smsc:
         enquire_seconds=settings.enquire_seconds,
         guard=guard,
     )
-
-
-def _context(ca_file: str | None) -> ssl.SSLContext:
-    try:
-        return ssl.create_default_context(cafile=Path(ca_file) if ca_file else None)
-    except (OSError, ssl.SSLError):
-        raise BadValueError("ca_file", "must be a file of certificates in PEM that can be read") from None
 
 
 def _make(settings: SmppSettings, around: Surroundings) -> Adapter:

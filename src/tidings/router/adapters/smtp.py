@@ -4,10 +4,8 @@ The outcomes are those of RFC 5321: 2xx accepted, 4xx try later, 5xx refused, an
 between the final dot and its answer.
 """
 
-import ssl
 from collections.abc import Sequence
 from datetime import timedelta
-from pathlib import Path
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
@@ -22,14 +20,18 @@ from tidings.router.adapters.egress import Guard
 from tidings.router.adapters.kind import AdapterKind, StatusSeed, Surroundings
 from tidings.router.adapters.mime import build
 from tidings.router.adapters.mime_headers import MailAddress
+from tidings.router.adapters.setting_words import ONE_LINE
 from tidings.router.adapters.smtp_client import SmtpConnection
 from tidings.router.adapters.smtp_open import CannotConnectError, Server
 from tidings.router.adapters.smtp_pool import Ready, SmtpPool
+from tidings.router.adapters.trusted import trusting
 
 #: The default port of each kind of security.
 _PORTS = {"tls": 465, "starttls": 587, "none": 25}
 
-_Text = Annotated[str, Meta(min_length=1, max_length=512, pattern=r"^[^\x00-\x1f\x7f]+$")]
+_Text = Annotated[
+    str, Meta(min_length=1, max_length=512, pattern=r"^[^\x00-\x1f\x7f]+$", description=ONE_LINE)
+]
 _HostName = Annotated[
     str,
     Meta(
@@ -46,8 +48,8 @@ class DkimKey(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     domain: _HostName
     selector: _Text
-    #: The private key in PEM; by reference as `key_ref`.
-    key: str
+    #: The private key in PEM; by reference as `key_ref`. One of more than some 5000 bits takes seconds to be looked at.
+    key: Annotated[str, Meta(max_length=4096)]
 
     def __repr__(self) -> str:
         return f"DkimKey(domain={self.domain!r}, selector={self.selector!r}, key=***)"
@@ -185,7 +187,7 @@ def _server(settings: SmtpSettings, guard: Guard) -> Server:
         host=settings.host,
         port=settings.port or _PORTS[settings.security],
         security=settings.security,
-        context=None if settings.security == "none" else _context(settings.ca_file),
+        context=None if settings.security == "none" else trusting(settings.ca_file),
         username=settings.username,
         password=Secret(settings.password) if settings.password is not None else None,
         auth_without_tls=settings.auth_without_tls,
@@ -195,13 +197,6 @@ def _server(settings: SmtpSettings, guard: Guard) -> Server:
         messages_per_connection=settings.messages_per_connection,
         guard=guard,
     )
-
-
-def _context(ca_file: str | None) -> ssl.SSLContext:
-    try:
-        return ssl.create_default_context(cafile=Path(ca_file) if ca_file else None)
-    except (OSError, ssl.SSLError):
-        raise BadValueError("ca_file", "must be a file of certificates in PEM that can be read") from None
 
 
 def _make(settings: SmtpSettings, around: Surroundings) -> Adapter:

@@ -35,10 +35,10 @@ from tidings.router.adapters.http_answers import (
 from tidings.router.adapters.http_sender import VendorRequest
 from tidings.router.adapters.http_settings import ApiUrl, HttpAccount, sender_of
 from tidings.router.adapters.kind import AdapterKind, StatusSeed, Surroundings
+from tidings.router.adapters.setting_words import PRINTABLE, Language, SenderName
 from tidings.router.adapters.twilio_callbacks import TwilioForm
 
-_Secret = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"^[!-~]+$")]
-_Sender = Annotated[str, Meta(min_length=1, max_length=60, pattern=r"^[ -~]+$")]
+_Secret = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"^[!-~]+$", description=PRINTABLE)]
 _ContentSid = Annotated[
     str,
     Meta(pattern=r"^HX[0-9a-fA-F]{32}$", description="must be the id of a content template, such as HX0123…"),
@@ -54,23 +54,38 @@ class TwilioSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fiel
     #: Signs in, where there is no API key; Twilio signs its callbacks with it in either case.
     auth_token: _Secret | None = None
     #: An API key: it signs in instead of the auth token. Both or neither.
-    api_key_sid: Annotated[str, Meta(pattern=r"^SK[0-9a-fA-F]{32}$")] | None = None
+    api_key_sid: (
+        Annotated[
+            str, Meta(pattern=r"^SK[0-9a-fA-F]{32}$", description="must be a key's id, such as SK0123…")
+        ]
+        | None
+    ) = None
     api_key_secret: _Secret | None = None
     #: What callbacks are signed with, where that is not `auth_token`; several with blanks between them.
     callback_auth_token: Annotated[str, Meta(min_length=1, max_length=800)] | None = None
     #: Texts and WhatsApp messages go out through this service, which chooses the sender.
-    messaging_service_sid: Annotated[str, Meta(pattern=r"^MG[0-9a-fA-F]{32}$")] | None = None
+    messaging_service_sid: (
+        Annotated[
+            str, Meta(pattern=r"^MG[0-9a-fA-F]{32}$", description="must be a service's id, such as MG0123…")
+        ]
+        | None
+    ) = None
     #: Senders that go before the tenant's: a number, a short code or a name; WhatsApp and calls need a number.
-    sms_from: _Sender | None = None
-    whatsapp_from: _Sender | None = None
-    voice_from: _Sender | None = None
+    sms_from: SenderName | None = None
+    whatsapp_from: SenderName | None = None
+    voice_from: SenderName | None = None
     #: Which content template of Twilio's stands for a WhatsApp template: by its name, or its name, a slash and its language.
     content_sids: Annotated[dict[str, _ContentSid], Meta(max_length=1000)] = msgspec.field(
         default_factory=dict
     )
     #: The language and the voice in which calls are read out, and how often a call says its text.
-    voice_language: Annotated[str, Meta(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$")] = "en-US"
-    voice: Annotated[str, Meta(pattern=r"^[A-Za-z0-9._-]{1,60}$")] | None = None
+    voice_language: Language = "en-US"
+    voice: (
+        Annotated[
+            str, Meta(pattern=r"^[A-Za-z0-9._-]{1,60}$", description="must be a voice such as Polly.Joanna")
+        ]
+        | None
+    ) = None
     voice_repeat: Annotated[int, Meta(ge=1, le=5)] = 2
     #: This account's hook, as Twilio reaches it: told to Twilio with every message. Calls have no receipts without it.
     status_callback: ApiUrl | None = None

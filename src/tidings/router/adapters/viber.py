@@ -32,6 +32,7 @@ from tidings.router.adapters.http_answers import (
 from tidings.router.adapters.http_sender import VendorRequest
 from tidings.router.adapters.http_settings import ApiUrl, HttpAccount, sender_of
 from tidings.router.adapters.kind import AdapterKind, StatusSeed, Surroundings
+from tidings.router.adapters.setting_words import ONE_LINE
 from tidings.router.adapters.viber_callbacks import ViberForm
 
 _MOST_NAME: Final = 28
@@ -93,10 +94,19 @@ class ViberSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_field
     ]
     #: What people see above a message; the sender's name where this is left out.
     sender_name: (
-        Annotated[str, Meta(min_length=1, max_length=_MOST_NAME, pattern=r"^[^\x00-\x1f\x7f]+$")] | None
+        Annotated[
+            str,
+            Meta(min_length=1, max_length=_MOST_NAME, pattern=r"^[^\x00-\x1f\x7f]+$", description=ONE_LINE),
+        ]
+        | None
     ) = None
     #: The address of a picture beside it.
-    sender_avatar: Annotated[str, Meta(max_length=2048, pattern=r"^https://[^\s]+$")] | None = None
+    sender_avatar: (
+        Annotated[
+            str, Meta(max_length=2048, pattern=r"^https://[^\s]+$", description="must be an https address")
+        ]
+        | None
+    ) = None
     #: People whose Viber is older than this do not get a message.
     min_api_version: Annotated[int, Meta(ge=1, le=99)] = 1
 

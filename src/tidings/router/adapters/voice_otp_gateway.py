@@ -33,6 +33,7 @@ from tidings.router.adapters.http_answers import (
 from tidings.router.adapters.http_sender import VendorRequest
 from tidings.router.adapters.http_settings import ApiUrl, HttpAccount, sender_of
 from tidings.router.adapters.kind import AdapterKind, StatusSeed, Surroundings
+from tidings.router.adapters.setting_words import PRINTABLE, Language, SenderName
 from tidings.router.adapters.voice_otp_gateway_callbacks import VoiceOtpForm
 
 
@@ -42,13 +43,13 @@ class VoiceOtpSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fi
     #: Where the gateway is: calls are asked for at `{api_url}/calls`.
     api_url: ApiUrl
     #: Sent as `Authorization: Bearer …`.
-    api_token: Annotated[str, Meta(min_length=1, max_length=2048, pattern=r"^[!-~]+$")]
+    api_token: Annotated[str, Meta(min_length=1, max_length=2048, pattern=r"^[!-~]+$", description=PRINTABLE)]
     #: What the gateway signs its callbacks with; several with blanks between them.
     callback_secret: Annotated[str, Meta(min_length=1, max_length=2048)] | None = None
     #: The number that the phone shows; the tenant's sender where this is None.
-    caller: Annotated[str, Meta(min_length=1, max_length=60, pattern=r"^[ -~]+$")] | None = None
+    caller: SenderName | None = None
     #: The language in which it is read out: a tag of BCP 47.
-    language: Annotated[str, Meta(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$")] = "en"
+    language: Language = "en"
     #: How often it is said in one call.
     repeat: Annotated[int, Meta(ge=1, le=5)] = 2
 

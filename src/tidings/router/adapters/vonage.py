@@ -36,9 +36,10 @@ from tidings.router.adapters.http_answers import (
 from tidings.router.adapters.http_sender import VendorRequest
 from tidings.router.adapters.http_settings import ApiUrl, HttpAccount, sender_of
 from tidings.router.adapters.kind import AdapterKind, StatusSeed, Surroundings
+from tidings.router.adapters.setting_words import PRINTABLE, SenderName
 from tidings.router.adapters.vonage_callbacks import VonageForm, code_of, number
 
-_Secret = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"^[!-~]+$")]
+_Secret = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"^[!-~]+$", description=PRINTABLE)]
 
 
 class VonageSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -54,14 +55,21 @@ class VonageSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fiel
         ]
         | None
     ) = None
-    private_key: Annotated[str, Meta(min_length=1, max_length=16_384)] | None = None
+    #: RSA, in PEM. One of more than some 5000 bits takes seconds to be looked at.
+    private_key: Annotated[str, Meta(min_length=1, max_length=4096)] | None = None
     #: The account's API key and secret: they sign in where there is no application, and answer a check.
-    api_key: Annotated[str, Meta(pattern=r"^[0-9A-Za-z]{4,64}$")] | None = None
+    api_key: (
+        Annotated[
+            str,
+            Meta(pattern=r"^[0-9A-Za-z]{4,64}$", description="must be letters and digits, such as a1b2c3d4"),
+        ]
+        | None
+    ) = None
     api_secret: _Secret | None = None
     #: What webhooks are signed with, from the dashboard; several with blanks between them.
     signature_secret: Annotated[str, Meta(min_length=1, max_length=800)] | None = None
     #: A sender that goes before the tenant's: a number or a name.
-    sms_from: Annotated[str, Meta(min_length=1, max_length=60, pattern=r"^[ -~]+$")] | None = None
+    sms_from: SenderName | None = None
     #: This account's hook, told to Vonage with every message; otherwise the application's own is called.
     webhook_url: ApiUrl | None = None
     api_url: ApiUrl = "https://api.nexmo.com"
@@ -305,6 +313,6 @@ KIND = AdapterKind(
     prices=("segment",),
     by_settings=frozenset({"receipts", "inbound"}),
     callbacks=VonageForm(),
-    proof="Authorization: a JWT, HS256, with the hash of the body, five minutes",
+    proof="Authorization: a JWT, HS256, with the hash of the body, a day",
     statuses=tuple(StatusSeed(code=code, canonical=is_, reason=why) for code, is_, why in _MEANINGS),
 )

@@ -15,16 +15,25 @@ import msgspec
 from msgspec import Meta
 
 from tidings.contracts.adapters import Adapter, Capabilities
-from tidings.contracts.callback_forms import Canonical
 from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused, TryLater
 from tidings.kernel.clock import Clock
 from tidings.kernel.errors import BadValueError
 from tidings.router.adapters.devices import send_to_devices
 from tidings.router.adapters.egress import Guard, public_only
-from tidings.router.adapters.http_answers import NO_MESSAGE_ID, HttpAnswer, Verdict, answered, verdict_of
+from tidings.router.adapters.http_answers import (
+    NO_MESSAGE_ID,
+    HttpAnswer,
+    Verdict,
+    answered,
+    at,
+    decoded,
+    verdict_of,
+)
 from tidings.router.adapters.http_sender import VendorRequest
 from tidings.router.adapters.http_settings import ApiUrl, HttpAccount, sender_of
 from tidings.router.adapters.kind import AdapterKind, StatusSeed, Surroundings
+from tidings.router.adapters.push_codes import Meaning, seeds_of
+from tidings.router.adapters.strangers import Strangers
 from tidings.router.adapters.vapid import Vapid, read_vapid_key
 from tidings.router.adapters.webpush_crypto import encrypt
 from tidings.router.adapters.webpush_subscription import read_subscription
@@ -34,14 +43,18 @@ _MOST_ID: Final = 200
 _TAKEN: Final = frozenset({201, 202})
 #: A subscription that leads where nobody may go.
 _BLOCKED: Final = "endpoint_not_allowed"
+#: A 404 of somebody who is no push service.
+_ASTRAY: Final = "404:api_url"
 
 #: Their status → what it means for the message, and how it is kept. RFC 8030; 403 and 406 as push services document them.
-_CODES: Final[Mapping[str, tuple[Verdict, Canonical, str]]] = {
+_CODES: Final[Mapping[str, Meaning]] = {
     "400": ("refused", "rejected_by_provider", "bad_request"),
     # Our token, or a subscription that was made for another key.
     "401": ("try_later", "failed_temp", "credentials"),
     "403": ("try_later", "failed_temp", "credentials"),
     "404": ("refused", "failed_perm", "invalid_address"),
+    # An `api_url` that leads nowhere must not cost everybody their subscription.
+    _ASTRAY: ("try_later", "failed_temp", "account_unready"),
     # Windows: too many.
     "406": ("try_later", "failed_temp", "throttled"),
     "410": ("refused", "failed_perm", "invalid_address"),
@@ -52,7 +65,7 @@ _CODES: Final[Mapping[str, tuple[Verdict, Canonical, str]]] = {
 }
 _VERDICTS: Final[Mapping[str, Verdict]] = {code: meaning[0] for code, meaning in _CODES.items()}
 _SEEDS: Final = (
-    *(StatusSeed(code=code, canonical=how, reason=why) for code, (_, how, why) in _CODES.items()),
+    *seeds_of(_CODES),
     # Not `invalid_address`: a name server of ours that is astray must not cost everybody their subscription.
     StatusSeed(code=_BLOCKED, canonical="rejected_by_provider", reason="endpoint_not_allowed"),
 )
@@ -76,8 +89,8 @@ class WebPushSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fie
     ]
     #: How long a push service keeps a message for a browser that is off.
     ttl_seconds: Annotated[int, Meta(ge=0, le=2_419_200)] = 86_400
-    #: Shorter than elsewhere: subscriptions name whom we ask, and one that hangs holds a connection for so long.
-    timeout_seconds: Annotated[float, Meta(gt=0, le=600)] = 10.0
+    #: Shorter than elsewhere: subscriptions name whom we ask, and a set is not over before each has answered or had its time.
+    timeout_seconds: Annotated[float, Meta(gt=0, le=600)] = 5.0
     #: Everything goes there instead of to the push services that subscriptions name: for a sandbox.
     api_url: ApiUrl | None = None
 
@@ -100,7 +113,9 @@ class WebPushAdapter:
         if given is not None and given.strip().rstrip("=") != key.public:
             raise BadValueError("vapid_public_key", "must belong to vapid_private_key, or be left out")
         self._vapid = Vapid(key, settings.subject, clock=clock)
-        self._sender = sender_of(settings, guard if settings.api_url is not None else _strict(guard))
+        self._sender = sender_of(
+            settings, guard if settings.api_url is not None else _strict(guard), Strangers()
+        )
 
     @property
     def longest_send(self) -> timedelta:
@@ -165,6 +180,8 @@ class WebPushAdapter:
             return Accepted(
                 provider_message_id=name if name.isascii() and name.isprintable() and name else None
             )
+        if answer.status == 404 and self._settings.api_url is not None and not _is_theirs(answer):
+            return answered("try_later", answer, message, clock=self._clock, code=_ASTRAY)
         # Nothing of their words: they may hold the endpoint.
         return answered(verdict, answer, message, clock=self._clock)
 
@@ -172,6 +189,11 @@ class WebPushAdapter:
 def _strict(guard: Guard) -> Guard:
     """Nobody's browser leads us into a network of our own, whatever the account may."""
     return lambda address: public_only(address) and guard(address)
+
+
+def _is_theirs(answer: HttpAnswer) -> bool:
+    """Whether a push service says so: the sandbox has autopush's numbers beside HTTP's."""
+    return at(decoded(answer.content), "errno") is not None
 
 
 def _not_there(outcome: Outcome) -> Outcome:

@@ -13,11 +13,9 @@ from typing import Final
 from tidings.contracts.adapters import Adapter, DryCalls
 from tidings.contracts.messages import Accepted, Address, OutboundMessage, Outcome, Refused, TryLater
 from tidings.kernel.clock import Clock
-from tidings.kernel.errors import BadValueError, NotConfiguredError
 from tidings.kernel.ids import NOTIFICATION, TenantId
 from tidings.kernel.logs import get_logger
-from tidings.kernel.refusals import InvalidError
-from tidings.kernel.secrets import SecretNotFoundError, SecretResolver, SecretStoreError
+from tidings.kernel.secrets import SecretResolver, SecretStoreError
 from tidings.router.adapters.dkim import FindSigners
 from tidings.router.adapters.egress import Guard, anywhere, public_only
 from tidings.router.adapters.kind import Surroundings
@@ -30,10 +28,12 @@ from tidings.router.channel_configs.check_steps import (
     ok,
     reached_steps,
     skipped,
-    wrong_settings,
+    wrong_steps,
 )
+from tidings.router.channel_configs.hook import hook_of
 from tidings.router.channel_configs.reach import Place, place_of, reach
 from tidings.router.channel_configs.store import StoredAccount
+from tidings.router.channel_configs.wrong import NOT_OPENED, WRONG, wrong_of
 
 _log = get_logger("adapter_check")
 #: Nobody's: kept free for examples (RFC 2606; numbers 555-0100 to 555-0199).
@@ -74,14 +74,17 @@ class AccountChecker:
         find_signers: FindSigners | None = None,
         patience: timedelta = timedelta(seconds=10),
         reach_patience: timedelta = timedelta(seconds=3),
+        public_url: str | None = None,
     ) -> None:
-        """`patience`: how long a vendor has for an answer. Tenants' own accounts are let to where `tenant_guard` lets them."""
+        """`patience`: how long a vendor has for an answer. Tenants' own accounts are let to where `tenant_guard` lets them.
+        `public_url`: where vendors find us, if somebody has said so."""
         self._secrets = secrets
         self._clock = clock
         self._tenant_guard = tenant_guard
         self._find_signers = find_signers
         self._patience = patience.total_seconds()
         self._reach_patience = reach_patience.total_seconds()
+        self._public_url = public_url
 
     async def check(
         self, account: StoredAccount, tenant_id: TenantId | None, *, dry_call: DryCall | None = None
@@ -107,21 +110,11 @@ class AccountChecker:
                 self._secrets,
                 tenant_id=None if account.platform else tenant_id,
             )
-        except SecretNotFoundError:
-            steps.append(
-                failed(
-                    "secret",
-                    "the secret that the account refers to is not there",
-                    next="put it where the reference leads to, or set the channel up with another reference",
-                )
-            )
-            return None
         except SecretStoreError as error:
             steps.append(failed("secret", f"the secret can't be asked for: {error}", next="try again later"))
             return None
-        except (BadValueError, InvalidError, NotConfiguredError) as error:
-            # These name the setting and never quote its value.
-            steps += [ok("secret", "found"), wrong_settings(error)]
+        except WRONG as error:
+            steps += wrong_steps(wrong_of(error))
             return None
         steps.append(ok("secret", "found"))
         return read
@@ -133,12 +126,16 @@ class AccountChecker:
         around = Surroundings(clock=self._clock, guard=guard, find_signers=self._find_signers)
         try:
             adapter = read.open(around)
-        except (BadValueError, InvalidError, NotConfiguredError) as error:
-            steps.append(wrong_settings(error))
+        except WRONG as error:
+            steps[:] = wrong_steps(wrong_of(error))
+            return
+        except Exception as error:  # noqa: BLE001  # one account's odd settings are told, like any others
+            _log.error("account_not_opened", account_id=account.id, error=type(error).__name__)
+            steps[:] = wrong_steps([NOT_OPENED])
             return
         async with _closing(adapter):
             steps.append(ok("settings", f"read by the adapter {read.kind.name}"))
-            steps.append(callbacks(account, read))
+            steps.append(callbacks(hook_of(account, self._public_url), read))
             reached = await self._reach(place_of(read.settings), guard, steps)
             if reached:
                 steps.append(await self._credentials(adapter))

@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
+from tidings.kernel.refusals import FieldError
 from tidings.router.adapters.registry import ReadAccount
+from tidings.router.channel_configs.hook import Hook
 from tidings.router.channel_configs.reach import Place, Reached
-from tidings.router.channel_configs.store import StoredAccount
+from tidings.router.channel_configs.wrong import is_of_reference
 
 StepName: TypeAlias = Literal[
     "secret", "settings", "name", "address", "connection", "credentials", "callbacks", "dry_call"
@@ -32,11 +34,6 @@ class Step:
     code: str | None = None
 
 
-def hook_of(account: StoredAccount) -> str:
-    """Where the account's vendor may call us."""
-    return f"/hooks/{account.vendor}/{account.id}"
-
-
 def ok(name: StepName, words: str) -> Step:
     """Nothing is wrong with it."""
     return Step(name=name, result="ok", words=words)
@@ -52,12 +49,21 @@ def skipped(name: StepName, words: str, *, next: str | None = None) -> Step:  # 
     return Step(name=name, result="skipped", words=words, next=next)
 
 
-def wrong_settings(error: Exception) -> Step:
-    """The adapter can't read them; the error names the setting and never quotes its value."""
-    return failed("settings", f"the settings are wrong: {error}", next="correct what the secret holds")
+def wrong_steps(wrong: Sequence[FieldError]) -> Sequence[Step]:
+    """What the adapter can't read of the account, in the words with which such an account is refused when it is set up."""
+    words = "; ".join(f"{one.field or 'what it leads to'} {one.remedy}" for one in wrong)
+    if any(map(is_of_reference, wrong)):
+        return [
+            failed(
+                "secret",
+                words,
+                next="put it where the reference leads to, or set the channel up with another reference",
+            )
+        ]
+    return [ok("secret", "found"), failed("settings", words, next="correct what the secret holds")]
 
 
-def callbacks(account: StoredAccount, read: ReadAccount) -> Step:
+def callbacks(hook: Hook, read: ReadAccount) -> Step:
     """Whether the vendor could tell us later what became of messages."""
     kind = read.kind
     if kind.callbacks is None:
@@ -66,13 +72,17 @@ def callbacks(account: StoredAccount, read: ReadAccount) -> Step:
         )
         return skipped("callbacks", words)
     if kind.callbacks.keys(read.settings) is None:
+        there = hook.advice if hook.url is None else f"give the vendor the address {hook.url}"
         return skipped(
             "callbacks",
             "the settings name nothing that callbacks could be checked with: none are taken",
-            next=f"name it, then give the vendor the address {hook_of(account)} below your public one",
+            next=f"name it, then {there}",
         )
     proof = f", proven by {kind.proof}" if kind.proof else ""
-    return ok("callbacks", f"taken at {hook_of(account)}{proof}")
+    if hook.url is None:
+        words = f"would be taken{proof}; where vendors reach us is not known"
+        return skipped("callbacks", words, next=hook.advice)
+    return Step(name="callbacks", result="ok", words=f"taken at {hook.url}{proof}", next=hook.advice)
 
 
 def reached_steps(place: Place, reached: Reached) -> Sequence[Step]:

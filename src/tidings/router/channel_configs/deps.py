@@ -14,3 +14,5 @@ class Deps:
     db: Database
     clock: Clock
     configs: AdapterConfigs
+    #: Where vendors find us; None where nobody has said so.
+    public_url: str | None = None

@@ -15,6 +15,7 @@ from tidings.router.channel_configs import store
 from tidings.router.channel_configs.configure import ADAPTER_CONFIG, Terms
 from tidings.router.channel_configs.deps import Deps
 from tidings.router.channel_configs.errors import UnknownAccountError
+from tidings.router.channel_configs.hook import hook_of
 from tidings.router.channel_configs.store import StoredAccount
 from tidings.router.channel_configs.wire import AdapterList, AdapterView, KindList, KindView, PutAdapter
 from tidings.router.traffic.store import find_circuits, find_weights
@@ -39,10 +40,11 @@ def _list_adapters(need: TenantNeed) -> Any:
         ),
     )
     async def list_adapters(request: AnyRequest) -> AdapterList:
-        async with tx_of(request, deps_of(request, Deps).db, need) as tx:
+        deps = deps_of(request, Deps)
+        async with tx_of(request, deps.db, need) as tx:
             found = await store.find_accounts(tx)
             ordered = sorted(found, key=lambda one: (one.platform, one.vendor, one.id))
-            return AdapterList(items=await _views(tx, ordered))
+            return AdapterList(items=await _views(tx, ordered, deps.public_url))
 
     return list_adapters
 
@@ -81,11 +83,12 @@ def _show_adapter(need: TenantNeed) -> Any:
     )
     async def show_adapter(request: AnyRequest) -> Response[AdapterView]:
         wanted = path_id(request, ADAPTER_CONFIG, "adapter_id")
-        async with tx_of(request, deps_of(request, Deps).db, need) as tx:
+        deps = deps_of(request, Deps)
+        async with tx_of(request, deps.db, need) as tx:
             found = [one for one in await store.find_accounts(tx) if one.id == wanted]
             if not found:
                 raise UnknownAccountError(f"there is no vendor account with the id {wanted}")
-            return _shown((await _views(tx, found))[0])
+            return _shown((await _views(tx, found, deps.public_url))[0])
 
     return show_adapter
 
@@ -110,20 +113,20 @@ def _put_adapter(need: TenantNeed) -> Any:
     async def put_adapter(request: AnyRequest) -> Response[AdapterView]:
         wanted = await read_body(request, PutAdapter)
         account_id = path_id(request, ADAPTER_CONFIG, "adapter_id")
-        configs = deps_of(request, Deps).configs
+        deps = deps_of(request, Deps)
 
         def expect(known: StoredAccount) -> None:
             expect_version(request.scope, known.version)
 
-        async with tx_of(request, deps_of(request, Deps).db, need) as tx:
-            after = await configs.set_terms(
+        async with tx_of(request, deps.db, need) as tx:
+            after = await deps.configs.set_terms(
                 tx,
                 account_id,
                 Terms(prices=wanted.prices, per_second=wanted.per_second, per_day=wanted.per_day),
                 expect=expect,
                 actor=caller_of(request).actor,
             )
-            return _shown((await _views(tx, [after]))[0])
+            return _shown((await _views(tx, [after], deps.public_url))[0])
 
     return put_adapter
 
@@ -145,10 +148,15 @@ def routers(deps: Deps) -> list[Router]:
     ]
 
 
-async def _views(tx: TenantTx | PlatformTx, accounts: Sequence[StoredAccount]) -> list[AdapterView]:
+async def _views(
+    tx: TenantTx | PlatformTx, accounts: Sequence[StoredAccount], public_url: str | None
+) -> list[AdapterView]:
     circuits = {one.account_id: one for one in await find_circuits(tx)}
     weights = {one.channel: one for one in reversed(await find_weights(tx)) if one.home}
-    return [AdapterView.of(one, circuits.get(one.id), list(weights.values())) for one in accounts]
+    return [
+        AdapterView.of(one, circuits.get(one.id), list(weights.values()), hook_of(one, public_url))
+        for one in accounts
+    ]
 
 
 def _shown(view: AdapterView) -> Response[AdapterView]:

@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 from tidings.contracts.prices import PriceModel
 from tidings.router.adapters.kind import PriceUnit
 from tidings.router.adapters.registry import AdapterKind, kind_of
-from tidings.router.channel_configs.check_steps import hook_of
+from tidings.router.channel_configs.hook import Hook
 from tidings.router.channel_configs.store import StoredAccount
 from tidings.router.traffic.circuit import CircuitState
 from tidings.router.traffic.known import AccountCircuit, ChannelWeights
@@ -56,17 +56,25 @@ class AdapterView(Struct, frozen=True, kw_only=True):
     prices: PriceModel | None
     circuit: CircuitState
     weights: list[AdapterWeight]
-    #: Where its vendor tells later what became of messages, below the public address; null where it does not.
+    #: Where its vendor tells later what became of messages: the address for the vendor's console. Null where it does not, and
+    #: while nobody has said how the outside reaches us.
     hook: str | None
+    #: What is to be done before a vendor can call there; null where nothing is.
+    hook_advice: str | None
     #: Also its ETag.
     version: int
 
     @classmethod
     def of(
-        cls, account: StoredAccount, circuit: AccountCircuit | None, weights: Sequence[ChannelWeights]
+        cls,
+        account: StoredAccount,
+        circuit: AccountCircuit | None,
+        weights: Sequence[ChannelWeights],
+        hook: Hook,
     ) -> "AdapterView":
         """The account as it is shown."""
         kind = kind_of(account.vendor)
+        calls = kind is not None and kind.callbacks is not None
         return cls(
             id=account.id,
             vendor=account.vendor,
@@ -80,7 +88,8 @@ class AdapterView(Struct, frozen=True, kw_only=True):
             prices=account.prices,
             circuit=circuit.circuit.state if circuit else "CLOSED",
             weights=[_weight(account.vendor, one) for one in weights if account.vendor in one.home],
-            hook=hook_of(account) if kind and kind.callbacks else None,
+            hook=hook.url if calls else None,
+            hook_advice=hook.advice if calls else None,
             version=account.version,
         )
 
@@ -101,6 +110,8 @@ class KindView(Struct, frozen=True, kw_only=True):
     channels: list[str]
     #: What it can do; null where each account's settings decide.
     capabilities: dict[str, bool | None]
+    #: Settings without which an account can't be read.
+    required_fields: list[str]
     #: Settings that are secret.
     credential_fields: list[str]
     #: What a price list of its counts.
@@ -120,6 +131,7 @@ class KindView(Struct, frozen=True, kw_only=True):
             title=kind.title,
             channels=sorted(kind.channels),
             capabilities=_capabilities(kind),
+            required_fields=[one.name for one in msgspec.structs.fields(kind.settings) if one.required],
             credential_fields=list(kind.credential_fields),
             prices=list(kind.prices),
             callbacks=kind.callbacks is not None,

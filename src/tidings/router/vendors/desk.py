@@ -1,19 +1,22 @@
 """The router's `VendorDesk`: questions to vendors outside the ordinary way of messages."""
 
 import asyncio
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Literal
 
 from tidings.contracts.channel_configs import Checked, Tried
 from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused
 from tidings.kernel.ids import TenantId
+from tidings.kernel.refusals import FieldError
+from tidings.kernel.secrets import SecretStoreError
 from tidings.router.channel_configs.store import StoredAccount
-from tidings.router.vendors.opened import OpenAdapters, UnusableError
+from tidings.router.vendors.opened import SECRET_STORE, OpenAdapters, UnusableError
 from tidings.router.vendors.vendors import Vendors
 
 
 class Desk:
-    """Checks credentials, tries accounts out."""
+    """Looks whether accounts can be read, checks credentials, tries accounts out."""
 
     def __init__(
         self, vendors: Vendors, adapters: OpenAdapters, *, patience: timedelta = timedelta(seconds=20)
@@ -23,17 +26,22 @@ class Desk:
         self._adapters = adapters
         self._patience = patience.total_seconds()
 
+    async def wrong_with(self, tenant_id: TenantId, vendor: str, secret_ref: str) -> Sequence[FieldError]:
+        """What the adapter can't read of what the reference leads to, as an account of the tenant's own; nobody is asked."""
+        account = _unsaved(vendor, secret_ref)
+        try:
+            async with asyncio.timeout(self._patience), self._adapters.apart(account, tenant_id):
+                return ()
+        except UnusableError as error:
+            if error.code == SECRET_STORE:
+                raise SecretStoreError(str(error)) from None
+            return error.wrong
+        except TimeoutError:
+            raise SecretStoreError("whoever keeps the account's secret did not answer in time") from None
+
     async def check(self, tenant_id: TenantId, vendor: str, secret_ref: str) -> Checked:
         """Whether the vendor takes what the reference leads to, as an account of the tenant's own."""
-        account = StoredAccount(
-            id="unsaved",
-            platform=False,
-            vendor=vendor,
-            handle=None,
-            secret_ref=secret_ref,
-            per_second=None,
-            per_day=None,
-        )
+        account = _unsaved(vendor, secret_ref)
         try:
             async with asyncio.timeout(self._patience), self._adapters.apart(account, tenant_id) as adapter:
                 return _told(await adapter.check())
@@ -50,6 +58,18 @@ class Desk:
             tenant_id, self._vendors.of(vendor, message, is_test=is_test), [message]
         )
         return Tried(vendor=sent.vendor, outcome=sent.outcomes[0])
+
+
+def _unsaved(vendor: str, secret_ref: str) -> StoredAccount:
+    return StoredAccount(
+        id="unsaved",
+        platform=False,
+        vendor=vendor,
+        handle=None,
+        secret_ref=secret_ref,
+        per_second=None,
+        per_day=None,
+    )
 
 
 def _told(outcome: Outcome | None) -> Checked:

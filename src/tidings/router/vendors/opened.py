@@ -7,7 +7,7 @@ under way through the one before it ends there.
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -17,21 +17,24 @@ from typing import TypeAlias
 from tidings.contracts.adapters import Adapter
 from tidings.contracts.callback_forms import Reading
 from tidings.kernel.clock import Clock
-from tidings.kernel.errors import BadValueError, NotConfiguredError, TidingsError
+from tidings.kernel.errors import TidingsError
 from tidings.kernel.ids import TenantId
 from tidings.kernel.logs import get_logger
-from tidings.kernel.refusals import InvalidError
+from tidings.kernel.refusals import FieldError
 from tidings.kernel.secrets import SecretNotFoundError, SecretResolver, SecretStoreError
 from tidings.router.adapters.dkim import FindSigners
 from tidings.router.adapters.egress import Guard, anywhere, public_only
 from tidings.router.adapters.kind import Surroundings, nobody_hears
 from tidings.router.adapters.registry import ReadAccount, read_account
 from tidings.router.channel_configs.store import StoredAccount
+from tidings.router.channel_configs.wrong import NOT_OPENED, WRONG, wrong_of
 
 #: Seconds that vendors get for the end of their connections when we end.
 _GOODBYE = 0.5
 #: The code of an account whose secret is not there.
 _NO_SECRET = "account_secret"  # noqa: S105
+#: The code of one whose secret can't be asked for right now.
+SECRET_STORE = "secret_store"  # noqa: S105
 
 _log = get_logger("vendors")
 
@@ -45,9 +48,11 @@ class UnusableError(TidingsError):
 
     code = "account_unusable"
 
-    def __init__(self, code: str, message: str) -> None:
+    def __init__(self, code: str, message: str, wrong: Sequence[FieldError] = ()) -> None:
         super().__init__(message)
         self.code = code  # type: ignore[misc]  # the vendor's side of the story, as attempts keep it
+        #: The fields that are to be corrected; empty where the account is not what is wrong.
+        self.wrong = tuple(wrong)
 
 
 @dataclass(slots=True)
@@ -274,13 +279,14 @@ def _usable(account: StoredAccount) -> Iterator[None]:
     """Whatever is wrong with an account, in the one word that its sends are told."""
     try:
         yield
-    except SecretNotFoundError:
-        raise UnusableError(_NO_SECRET, "the account's secret can't be read") from None
+    except SecretNotFoundError as error:
+        raise UnusableError(_NO_SECRET, "the account's secret can't be read", wrong_of(error)) from None
     except SecretStoreError as error:
-        raise UnusableError("secret_store", f"the account's secret can't be asked for: {error}") from None
-    except (BadValueError, InvalidError, NotConfiguredError) as error:
+        raise UnusableError(SECRET_STORE, f"the account's secret can't be asked for: {error}") from None
+    except WRONG as error:
         # These name the setting and never quote its value.
-        raise UnusableError("account_settings", f"the account's settings are wrong: {error}") from None
+        words = f"the account's settings are wrong: {error}"
+        raise UnusableError("account_settings", words, wrong_of(error)) from None
     except Exception as error:  # noqa: BLE001  # one account's odd settings must not stop the others
         _log.error("account_not_opened", account_id=account.id, error=type(error).__name__)
-        raise UnusableError("account_unusable", "the account can't be used") from None
+        raise UnusableError("account_unusable", "the account can't be used", [NOT_OPENED]) from None

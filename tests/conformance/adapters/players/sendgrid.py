@@ -56,7 +56,7 @@ def _example(
         ),
         reading=reading,
         covered=("body", _SIGNATURE, _TIMESTAMP),
-        window=timedelta(minutes=5),
+        window=timedelta(hours=25),
     )
 
 

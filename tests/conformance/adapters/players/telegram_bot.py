@@ -7,7 +7,7 @@ from typing import Any
 from tests.conformance.adapters.player import Example, HttpPlayer
 from tests.support import played_http as http
 from tests.support.vendors import MESSAGE
-from tidings.contracts.callback_forms import RawCallback, ReadInbound, Reading
+from tidings.contracts.callback_forms import HookReply, RawCallback, ReadInbound, Reading
 
 # The token that core.telegram.org shows.
 _TOKEN = "123456:ABC-DEF1234ghIkl-zyx57W2v1u123ew11"
@@ -30,12 +30,12 @@ def _told(body: bytes) -> RawCallback:
     )
 
 
-def _example(body: bytes, *inbound: ReadInbound) -> Example:
+def _example(body: bytes, *inbound: ReadInbound, reply: HookReply | None = None) -> Example:
     return Example(
         source="made after Telegram's descriptions of Update and setWebhook; the secret itself is sent, nothing is signed",
         settings={"token": _TOKEN, "webhook_secret": _SECRET},
         request=_told(body),
-        reading=Reading(inbound=inbound),
+        reading=Reading(inbound=inbound, reply=reply),
         # Nothing is signed: the secret itself is sent.
         covered=("x-telegram-bot-api-secret-token",),
     )
@@ -130,6 +130,10 @@ PLAYER = HttpPlayer(
                 kind="button",
                 occurred_at=None,
                 sender_name="Test Firstname Test Lastname",
+            ),
+            # As Telegram describes it under "Making requests when getting updates".
+            reply=HookReply(
+                body=b'{"method":"answerCallbackQuery","callback_query_id":"4382bfdwdsb323b2d9"}'
             ),
         ),
     ],

@@ -34,7 +34,7 @@ def _example(source: str, request: RawCallback, reading: Reading) -> Example:
         request=request,
         reading=reading,
         covered=("body", "authorization"),
-        window=timedelta(minutes=5),
+        window=timedelta(hours=25),
     )
 
 

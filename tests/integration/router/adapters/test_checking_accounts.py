@@ -28,6 +28,7 @@ from tidings.router.channel_configs.check import AccountChecker
 from tidings.router.channel_configs.configure import AdapterConfigs
 
 HOME = "/api/v1/router/adapters"
+PUBLIC = "https://tidings.example"
 INSIDE = "/internal/v1/router/adapters"
 CLOCK = SystemClock()
 LOOPBACK = public_and(["127.0.0.0/8"])
@@ -68,11 +69,12 @@ class Accounts:
             clock=CLOCK,
             tenant_guard=guard,
             patience=timedelta(seconds=5),
+            public_url=PUBLIC,
         )
         limits = LocalHotState(self.db, CLOCK).limits
         app = router_app(
             [
-                *routes.routers(deps.Deps(db=self.db, clock=CLOCK, configs=self.configs)),
+                *routes.routers(deps.Deps(db=self.db, clock=CLOCK, configs=self.configs, public_url=PUBLIC)),
                 *check_routes.routers(check_deps.Deps(db=self.db, checker=checker, limits=limits)),
             ],
             clock=CLOCK,
@@ -132,7 +134,7 @@ async def test_an_account_that_works(accounts: Accounts) -> None:
 
     assert told["ok"]
     assert results(told) == "ooooooos"
-    assert f"/hooks/http_good/{account}" in told["callbacks"]["words"]
+    assert told["callbacks"]["words"].startswith(f"taken at {PUBLIC}/hooks/http_good/{account}, proven by ")
     assert "can't be asked" in told["dry_call"]["words"]
     # One question, and no message.
     assert heard == [["GET", "/me"]]
@@ -171,7 +173,8 @@ async def test_every_way_to_be_wrong_is_named(accounts: Accounts) -> None:
         "connection": "oooofsss",
     }
     assert not any(told["ok"] for told in looks.values())
-    assert "urls" in looks["settings"]["settings"]["words"]
+    assert "secret_ref must name a secret of yours" in looks["secret"]["secret"]["words"]
+    assert "urls is not a known field; did you mean url?" in looks["settings"]["settings"]["words"]
     assert "callback_secret" in looks["deaf"]["settings"]["words"]
     assert "none are taken" in looks["name"]["callbacks"]["words"]
 
@@ -201,7 +204,7 @@ async def test_whose_accounts_are_looked_at(accounts: Accounts) -> None:
 
     assert (refused.status_code, refused.json()["code"]) == (403, "platform_account")
     assert (odd.status_code, foreign.status_code, own.status_code) == (400, 404, 200)
-    assert shown["hook"] == f"/hooks/http_mine/{mine}"
+    assert (shown["hook"], shown["hook_advice"]) == (f"{PUBLIC}/hooks/http_mine/{mine}", None)
     assert {name for name, can in shown["capabilities"].items() if can is None} == {
         "idempotent",
         "receipts",

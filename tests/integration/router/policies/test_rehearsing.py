@@ -198,7 +198,7 @@ async def test_conditions_and_an_open_circuit(world: RehearsalWorld, sender: Sen
         "SELECT id FROM chan.channel_adapter_configs WHERE provider = 'http' AND tenant_id IS NOT NULL",
     )
     circuit = Circuit(state="OPEN", version=1, until=world.system.clock.now() + timedelta(hours=9))
-    world.system.traffic.learn_circuits(
+    world.system.outbound.traffic.learn_circuits(
         [AccountCircuit(account_id=account["id"], tenant_id=sender.tenant_id, vendor="http", circuit=circuit)]
     )
     by_circuit = await rehearsed(sender, policy={"ladder": [SMS, EMAIL]})

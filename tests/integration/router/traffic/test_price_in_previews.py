@@ -25,7 +25,7 @@ async def test_what_it_costs_where_a_price_is_known(db: Database, tmp_path: Path
     tenant = await world.tenant()
     folder = tmp_path / "secrets" / tenant
     folder.mkdir(parents=True)
-    (folder / "one").write_text("hunter2")
+    (folder / "one").write_text('{"url": "https://acme.example/send"}')
     account = ConfigureAccount(
         vendor="http_acme",
         secret_ref="file://one",

@@ -381,12 +381,29 @@ async def test_what_cant_be_said_is_refused_without_asking(change: dict[str, Any
 
 
 async def test_all_devices_are_written_to() -> None:
+    """Those that are gone are told by their places. One that Apple does not know is, where it knows another one."""
     gone = http2.Part(status=410, body=b'{"reason":"Unregistered"}')
-    async with played(gone, TAKEN, connections=1) as (adapter, vendor):
-        (outcome,) = await adapter.send([replace(TEXT, also_to=(DEVICE[::-1],))])
+    bad = http2.Part(status=400, body=b'{"reason":"BadDeviceToken"}')
+    devices = (DEVICE[::-1], "ab" * 32)
+    async with played(gone, TAKEN, bad, bad, connections=1) as (adapter, vendor):
+        (outcome,) = await adapter.send([replace(TEXT, also_to=devices)])
+        (all_bad,) = await adapter.send([replace(TEXT, also_to=devices[:1])])
 
     assert isinstance(outcome, Accepted)
-    assert [request.headers[":path"][-64:] for request in vendor.heard] == [DEVICE, DEVICE[::-1]]
+    found = [(one.place, one.refused.code) for one in outcome.others]
+    assert found == [(0, "Unregistered"), (2, "BadDeviceToken:device")]
+    assert [request.headers[":path"][-64:] for request in vendor.heard[:3]] == [DEVICE, *devices]
+    # With the other environment's address everybody is unknown: that costs nobody their device.
+    assert isinstance(all_bad, Refused)
+    assert (all_bad.code, [one.refused.code for one in all_bad.others]) == (
+        "BadDeviceToken",
+        ["BadDeviceToken"],
+    )
+    reasons = {seed.code: seed.reason for seed in KIND.statuses}
+    assert (reasons["BadDeviceToken"], reasons["BadDeviceToken:device"]) == (
+        "device_mismatch",
+        "invalid_address",
+    )
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,15 @@ from datetime import timedelta
 import pytest
 
 from tests.support.vendors import MESSAGE
-from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused, TryLater, Unlearned
+from tidings.contracts.messages import (
+    Accepted,
+    DeviceRefused,
+    OutboundMessage,
+    Outcome,
+    Refused,
+    TryLater,
+    Unlearned,
+)
 from tidings.router.adapters.cut_off import UNANSWERED
 from tidings.router.adapters.devices import folded, send_to_devices
 
@@ -21,23 +29,28 @@ LATER = TryLater(reason="slowly", code="429", after=timedelta(seconds=9))
 LOST = Unlearned(reason="no answer")
 
 
+def refused(place: int, why: Refused) -> DeviceRefused:
+    return DeviceRefused(place=place, refused=why)
+
+
 @pytest.mark.parametrize(
     ("outcomes", "found"),
     [
         ([GONE], GONE),
-        ([GONE, TAKEN, ALSO_TAKEN], TAKEN),
+        # Who refused it is told beside the one that took it.
+        ([GONE, TAKEN, ALSO_TAKEN, LARGE], replace(TAKEN, others=(refused(0, GONE), refused(3, LARGE)))),
         ([LOST, SOON, TAKEN], TAKEN),
         # Somebody may have it: nobody writes again.
         ([GONE, SOON, LOST], LOST),
         ([GONE, SOON], SOON),
         ([SOON, LATER, GONE], LATER),
-        # What a refusal means for an address, it means for the first one.
-        ([LARGE, GONE], LARGE),
-        ([GONE, LARGE], GONE),
+        # What a refusal means for an address, it means for the first one; the others are told beside it.
+        ([LARGE, GONE], replace(LARGE, others=(refused(1, GONE),))),
+        ([GONE, LARGE], replace(GONE, others=(refused(1, LARGE),))),
     ],
 )
 def test_one_outcome_comes_of_several(outcomes: list[Outcome], found: Outcome) -> None:
-    assert folded(outcomes) is found
+    assert folded(dict(enumerate(outcomes))) == found
 
 
 async def test_each_device_gets_its_own_message() -> None:
@@ -48,13 +61,14 @@ async def test_each_device_gets_its_own_message() -> None:
 
     async def send(messages: Sequence[OutboundMessage], learned: list[Outcome]) -> None:
         sent.extend(messages)
-        learned[:] = [GONE, TAKEN, SOON, LATER]
+        learned[:] = [SOON, TAKEN, GONE, LATER]
 
     outcomes = await send_to_devices([one, other], send)
 
     assert [(message.to, message.also_to) for message in sent] == [("a", ()), ("b", ()), ("c", ()), ("d", ())]
     assert {message.message_id for message in sent} == {MESSAGE.message_id}
-    assert outcomes == [TAKEN, LATER]
+    # The second "a" is the first again, and "c" keeps its place.
+    assert outcomes == [replace(TAKEN, others=(refused(3, GONE),)), LATER]
 
 
 async def test_nothing_is_nothing() -> None:
@@ -82,6 +96,6 @@ async def test_what_was_learned_is_there_when_it_is_cut_off() -> None:
     with pytest.raises(asyncio.CancelledError):
         await call
 
-    assert learned[:2] == [TAKEN, UNANSWERED]
+    assert learned[:2] == [replace(TAKEN, others=(refused(0, GONE),)), UNANSWERED]
     assert isinstance(learned[2], TryLater)
     assert learned[2].code == "late"

@@ -301,6 +301,9 @@ async def test_every_answer_has_its_meaning(
         {"to": "x" * 4097},
         {"to": "a\r\nb"},
         {"to": "é"},
+        # Apple's token and a browser's subscription: FCM would say that there is no such token, and they would be lost to those who know them.
+        {"to": "0f" * 32},
+        {"to": '{"endpoint":"https://push.example/x","keys":{"p256dh":"a","auth":"b"}}'},
         {"text": None},
         {"metadata": {"from": "x"}},
         {"metadata": {"google.c.a": "x"}},
@@ -317,12 +320,14 @@ async def test_what_cant_be_said_is_refused_without_asking(change: dict[str, Any
 
 
 async def test_all_devices_are_written_to() -> None:
-    """One that is gone does not matter where another takes it."""
+    """One that is gone does not matter where another takes it; it is told by its place."""
     gone = refusal("404 Not Found", "NOT_FOUND", fcm_error("UNREGISTERED"))
     async with played(TOKEN, gone, ACCEPTED, connections=1) as (adapter, vendor, _):
         (outcome,) = await adapter.send([replace(TEXT, also_to=("other-device",))])
 
-    assert outcome == Accepted(provider_message_id="0:15%31b")
+    assert isinstance(outcome, Accepted)
+    assert outcome.provider_message_id == "0:15%31b"
+    assert [(one.place, one.refused.code) for one in outcome.others] == [(0, "UNREGISTERED")]
     bodies = [msgspec.json.decode(body)["message"]["token"] for _, body in vendor.heard[1:]]
     assert bodies == [TEXT.to, "other-device"]
 

@@ -189,7 +189,7 @@ async def test_what_mailgun_signs_verifies() -> None:
         (_called(signature="0" * 64), "mismatch"),
         (_called(signature="ä"), "mismatch"),
         (_called(old=28_801), "stale"),
-        (_called(old=-28_801), "stale"),
+        (_called(old=-301), "stale"),
         (_called(timestamp="soon"), "malformed"),
         (_called(token="a b"), "malformed"),
         (_called(token=5), "malformed"),

@@ -311,8 +311,14 @@ def test_a_button_that_is_pressed() -> None:
         "data": "yes",
     }
 
-    (one,) = FORM.read(told({"callback_query": pressed}), KEYS).inbound
+    reading = FORM.read(told({"callback_query": pressed}), KEYS)
 
+    (one,) = reading.inbound
+    assert reading.reply is not None
+    assert msgspec.json.decode(reading.reply.body) == {
+        "method": "answerCallbackQuery",
+        "callback_query_id": "4382bfdwdsb323b2d9",
+    }
     assert (one.kind, one.text, one.sender, one.sender_name) == ("button", "yes", CHAT, "Laila")
     assert one.vendor_message_id == "callback:4382bfdwdsb323b2d9"
     assert one.answers is not None

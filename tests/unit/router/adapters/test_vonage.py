@@ -1,5 +1,6 @@
 """What Vonage is asked, letter by letter, and what is made of its answers and its webhooks."""
 
+import hashlib
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -13,12 +14,12 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from joserfc import jwt
-from joserfc.jwk import RSAKey
+from joserfc.jwk import OctKey, RSAKey
 
 from tests.support.clock import ManualClock
 from tests.support.played_http import PlayedHttp, answer, played_http
 from tests.support.vendors import MESSAGE
-from tidings.contracts.callback_forms import Cost, RawCallback, Reading, Refusal
+from tidings.contracts.callback_forms import Cost, RawCallback, Reading, Refusal, Verified
 from tidings.contracts.messages import Accepted, Address, Outcome, Refused, TryLater, Unlearned
 from tidings.kernel.errors import BadValueError
 from tidings.router.adapters.kind import Surroundings
@@ -236,6 +237,22 @@ async def test_what_does_not_fit_is_refused(token: str, keys: dict[str, str], co
 
     assert isinstance(found, Refusal)
     assert found.code == code
+
+
+@pytest.mark.parametrize(
+    ("after", "fits"),
+    [(-301, False), (-299, True), (0, True), (24 * 3600, True), (25 * 3600 + 1, False)],
+)
+async def test_a_webhook_is_good_for_as_long_as_vonage_tries_it_again(after: int, fits: bool) -> None:
+    body = b'{"message_uuid": "u-1", "status": "delivered"}'
+    claims = {"iat": 1587494962, "payload_hash": hashlib.sha256(body).hexdigest()}
+    request = called(body, jwt.encode({"alg": "HS256"}, claims, OctKey.import_key(SECRET)))
+    late = replace(request, received_at=request.received_at + timedelta(seconds=after))
+
+    found = await VonageForm().verify(late, {"secret": SECRET})
+
+    assert (found == Verified()) is fits
+    assert fits or (isinstance(found, Refusal) and found.code == "stale")
 
 
 @pytest.mark.parametrize(

@@ -246,7 +246,15 @@ async def test_no_redirect_leads_elsewhere() -> None:
         (http.answer("400 Bad Request", b'{"errno":110}'), Refused, "400", "bad_request"),
         (http.answer("401 Unauthorized"), TryLater, "401", "credentials"),
         (http.answer("403 Forbidden"), TryLater, "403", "credentials"),
-        (http.answer("404 Not Found", b"https://push.example/laila"), Refused, "404", "invalid_address"),
+        (
+            http.answer("404 Not Found", b'{"errno":102,"error":"https://push.example/laila"}'),
+            Refused,
+            "404",
+            "invalid_address",
+        ),
+        # An `api_url` that leads nowhere: nothing is wrong with anybody's browser.
+        (http.answer("404 Not Found", b"<h1>Not Found</h1>"), TryLater, "404:api_url", "account_unready"),
+        (http.answer("404 Not Found", b'{"detail":"Not Found"}'), TryLater, "404:api_url", "account_unready"),
         (http.answer("410 Gone", b'{"errno":106}'), Refused, "410", "invalid_address"),
         (http.answer("413 Too Large"), Refused, "413", "content_too_large"),
         (http.answer("429 Slow", headers="Retry-After: 9\r\n"), TryLater, "429", "throttled"),
@@ -291,13 +299,14 @@ async def test_the_place_of_a_message_is_its_name(answer: bytes, name: str | Non
 
 
 async def test_browsers_of_one_person_are_all_written_to() -> None:
-    """Each through its own push service, with its own token."""
+    """Each through its own push service, with its own token; one that is gone is told by its place."""
     other = subscription("https://other.example/y")
     async with played(http.answer("410 Gone"), CREATED, connections=1) as (adapter, vendor):
         (outcome,) = await adapter.send([replace(TEXT, also_to=(other,), text="Hello")])
         too_long = await adapter.send([replace(TEXT, text="x" * 4000)])
 
     assert isinstance(outcome, Accepted)
+    assert [(one.place, one.refused.code) for one in outcome.others] == [(0, "410")]
     assert [head.split(" ")[1] for head, _ in vendor.heard] == ["/wpush/v2/gAAAAlailasbrowser", "/y"]
     tokens = [headers_of(head)["authorization"] for head, _ in vendor.heard]
     assert tokens[0] != tokens[1]

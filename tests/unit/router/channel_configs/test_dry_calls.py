@@ -1,6 +1,7 @@
 """A vendor that can be asked what it would say to a message is asked; an adapter of somebody else's package may be one."""
 
 import asyncio
+import dataclasses
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 
@@ -119,6 +120,25 @@ async def test_what_the_vendor_would_say(
     assert (step.result, step.code) == (result, code)
     assert [message.channel for message in careful.asked] == ["sms"]
     assert careful.closed == 1
+
+
+async def test_an_adapter_that_falls_while_it_is_opened_ends_no_look(
+    careful: Careful, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the words with which such an account is refused when it is set up; its own may hold anything."""
+
+    def fall(*_: object) -> Adapter:
+        raise RuntimeError("t0ken")
+
+    monkeypatch.setitem(ADAPTERS, "careful", dataclasses.replace(ADAPTERS["careful"], make=fall))
+    kind_of.cache_clear()
+    check = await AccountChecker(KnownSecrets(careful="t0ken"), clock=SystemClock()).check(ACCOUNT, None)
+
+    assert not check.ok
+    (step,) = [step for step in check.steps if step.result == "failed"]
+    assert step.words == "secret_ref must lead to settings that the adapter can be opened with"
+    assert "t0ken" not in repr(check)
+    assert careful.asked == []
 
 
 async def test_it_is_asked_only_where_somebody_wants_that(careful: Careful) -> None:

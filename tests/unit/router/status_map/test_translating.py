@@ -1,14 +1,15 @@
 """A vendor's answer read by a line of the status map."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from tidings.contracts.callback_forms import Canonical
-from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater, Unlearned
+from tidings.contracts.messages import Accepted, DeviceRefused, Outcome, Refused, TryLater, Unlearned
 from tidings.kernel.ids import time_of
-from tidings.router.status_map.meanings import Known, translate
+from tidings.router.status_map.meanings import Known, codes_of, read_by, translate
 from tidings.router.status_map.model import Meaning
 from tidings.router.status_map.reapply import follower_of
 
@@ -35,15 +36,16 @@ def test_a_line_that_says_no(outcome: Refused | TryLater, canonical: Canonical, 
         permanent=True,
         status=status,
         effect="invalid_address",
+        meaning="invalid_address",
     )
 
 
 def test_a_line_that_says_later() -> None:
     busy = Meaning(canonical="failed_temp", reason="busy")
 
-    assert translate(NO, busy) == TryLater(reason="busy: no such number", code="30003")
+    assert translate(NO, busy) == TryLater(reason="busy: no such number", code="30003", meaning="busy")
     assert translate(LATER, busy) == TryLater(
-        reason="busy: come again", code="30003", after=timedelta(seconds=7)
+        reason="busy: come again", code="30003", after=timedelta(seconds=7), meaning="busy"
     )
 
 
@@ -71,7 +73,7 @@ def test_what_no_line_speaks_about(outcome: Outcome) -> None:
 def test_a_no_never_becomes_a_success(canonical: Canonical) -> None:
     read = translate(NO, Meaning(canonical=canonical, reason="known_already"))
 
-    assert read == Refused(reason="known_already: no such number", code="30003")
+    assert read == Refused(reason="known_already: no such number", code="30003", meaning="known_already")
 
 
 def test_without_a_line_nothing_changes_and_twice_is_once() -> None:
@@ -140,6 +142,70 @@ def test_not_now_stays_not_now_where_the_vendor_has_the_trouble() -> None:
     ended = translate(later, Meaning(canonical="rejected_by_recipient", reason="blocked"))
 
     assert kept == TryLater(
-        reason="insufficient_credit: no credit", code="131042", after=timedelta(seconds=7)
+        reason="insufficient_credit: no credit",
+        code="131042",
+        after=timedelta(seconds=7),
+        meaning="insufficient_credit",
     )
     assert isinstance(ended, Refused)
+
+
+def test_what_is_said_of_single_devices_is_read_too() -> None:
+    """One that the lines have try again later has not been refused."""
+    gone, busy = Refused(reason="gone", code="410"), Refused(reason="busy", code="406")
+    others = (DeviceRefused(place=1, refused=gone), DeviceRefused(place=2, refused=busy))
+    lines = {
+        ("webpush", "410"): Meaning(canonical="failed_perm", reason="invalid_address"),
+        ("webpush", "406"): Meaning(canonical="failed_temp", reason="throttled"),
+    }
+
+    read = read_by(Known({}, lines), "webpush_shop", Accepted(provider_message_id="7", others=others))
+    refused = read_by(Known({}, lines), "webpush_shop", replace(gone, others=others[:1]))
+
+    assert isinstance(read, Accepted)
+    assert [(one.place, one.refused.effect) for one in read.others] == [(1, "invalid_address")]
+    assert isinstance(refused, Refused)
+    assert (refused.effect, [one.refused.effect for one in refused.others]) == (
+        "invalid_address",
+        ["invalid_address"],
+    )
+    assert codes_of(Accepted(others=others)) == ["410", "406"]
+
+
+def test_a_device_that_is_gone_does_not_speak_for_the_others() -> None:
+    """Another vendor may know them: only where all are gone, the channel is. Each is told by its own place."""
+    gone, another = Refused(reason="gone", code="410"), Refused(reason="not ours", code="bad_message")
+    blocked = Refused(reason="no", code="403")
+    lines = {
+        ("fcm", "410"): Meaning(canonical="failed_perm", reason="invalid_address"),
+        ("fcm", "403"): Meaning(canonical="rejected_by_recipient", reason="blocked"),
+    }
+    others = tuple(DeviceRefused(place=i, refused=one) for i, one in enumerate((blocked, another, gone), 1))
+
+    read = read_by(Known({}, lines), "fcm", replace(gone, others=others))
+    all_gone = read_by(Known({}, lines), "fcm", replace(gone, others=others[2:]))
+
+    assert isinstance(read, Refused)
+    assert (read.code, read.effect) == ("bad_message", None)
+    assert [(one.place, one.refused.code, one.refused.effect) for one in read.others] == [
+        (0, "410", "invalid_address"), (1, "403", None), (3, "410", "invalid_address"),
+    ]  # fmt: skip
+    assert isinstance(all_gone, Refused)
+    assert (all_gone.effect, [one.place for one in all_gone.others]) == ("invalid_address", [3])
+
+
+def test_a_device_that_the_lines_have_try_again_is_tried_again() -> None:
+    """Though another one is gone for good; that is told when nothing more is to come."""
+    gone, busy = Refused(reason="gone", code="410"), Refused(reason="busy", code="406")
+    lines = {
+        ("webpush", "410"): Meaning(canonical="failed_perm", reason="invalid_address"),
+        ("webpush", "406"): Meaning(canonical="failed_temp", reason="throttled"),
+    }
+
+    for first, other in ((gone, busy), (busy, gone)):
+        read = read_by(
+            Known({}, lines), "webpush", replace(first, others=(DeviceRefused(place=1, refused=other),))
+        )
+
+        assert isinstance(read, TryLater)
+        assert (read.code, read.meaning) == ("406", "throttled")
