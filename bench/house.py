@@ -289,7 +289,6 @@ class House:
                 )
             configurer = ChannelConfigurer(
                 router=system.adapter_configs,
-                secrets=system.secrets,
                 audit=system.audit,
                 clock=system.clock,
             )

@@ -60,10 +60,10 @@ async def _round(system: System, client: httpx.AsyncClient, count: int) -> tuple
             await asyncio.gather(*(client.post(_PATH, json=notification(i)) for i in range(count)))
     relays = [system.bus.relay("notification"), system.bus.relay("chan")]
     with counting(system.db) as handled:
-        await system.dispatch.drain()
+        await system.dispatching.dispatch.drain()
         for relay in relays:
             await relay.drain()
-        await system.outcomes.drain()
+        await system.consumers.outcomes.drain()
         await relays[0].drain()
     return accepted, handled
 

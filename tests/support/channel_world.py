@@ -50,7 +50,7 @@ class ChannelWorld:
 
     async def close(self) -> None:
         """End the connections to vendors; the database is the test's."""
-        await self.system.vendors.close()
+        await self.system.outbound.vendors.close()
 
 
 async def put_channel(

@@ -12,6 +12,7 @@ from litestar.handlers import HTTPRouteHandler
 
 from tidings import settings
 from tidings.bootstrap import System
+from tidings.bootstrap.application import application
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import CallerRole, Database
 from tidings.kernel.http.app import HttpApp
@@ -131,7 +132,8 @@ def http_world(
     chosen = settings.load({"TIDINGS_DATA_DIR": _FOLDER.name, "TIDINGS_MAX_BODY_BYTES": str(body_limit)})
     system = System(chosen, runtime_url="", clock=clock, db=db)
     answered: list[Answered] = []
-    app = system.build_app(
+    app = application(
+        system,
         more_routers=more_routers,
         raw_routes=raw_routes,
         tokens=tokens,

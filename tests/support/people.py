@@ -9,6 +9,7 @@ from typing import Any
 
 from tests.support.http import HttpWorld, http_world
 from tidings.bootstrap import System
+from tidings.bootstrap.application import application
 from tidings.contracts.tenants import NotificationPolicy
 from tidings.kernel.audit.log import AuditLog
 from tidings.kernel.clock import Clock, SystemClock
@@ -25,6 +26,8 @@ from tidings.notify.recipients.wish import AddressInput, IdentityInput, Recipien
 from tidings.notify.suppressions.suppress import Suppressor
 from tidings.notify.tenants.model import Tenant
 from tidings.router.channel_configs.configure import AdapterConfigs
+from tidings.router.vendors.desk import Desk
+from tidings.router.vendors.opened import OpenAdapters
 
 #: Stand-ins for the registry of adapters: what serves which channel.
 VENDORS: dict[str, frozenset[str]] = {
@@ -48,13 +51,13 @@ class PeopleWorld:
         self.router = AdapterConfigs(VENDORS, audit=AuditLog("chan", system.clock), clock=system.clock)
         # The test's own vendors and secrets stand behind the routes too.
         system.secrets, system.categories, system.adapter_configs = self.secrets, self.categories, self.router
+        outbound = system.outbound
+        outbound.desk = Desk(outbound.vendors, OpenAdapters(self.secrets, clock=system.clock))
         self.upserter = RecipientUpserter(keyring=system.keyring, clock=system.clock)
         self.suppressor = Suppressor(
             keyring=system.keyring, outbox=system.outbox, audit=system.audit, clock=system.clock
         )
-        self.configurer = ChannelConfigurer(
-            router=self.router, secrets=self.secrets, audit=system.audit, clock=system.clock
-        )
+        self.configurer = ChannelConfigurer(router=self.router, audit=system.audit, clock=system.clock)
         self.loader = FactsLoader(db, keyring=system.keyring, categories=self.categories, clock=system.clock)
         self._first = first
 
@@ -62,7 +65,7 @@ class PeopleWorld:
     def http(self) -> HttpWorld:
         """The application with these routes; made only for those who ask."""
         first = self._first
-        app = self.system.build_app(on_answer=first.answered.append)
+        app = application(self.system, on_answer=first.answered.append)
         return HttpWorld(app=app, system=self.system, answered=first.answered)
 
     async def tenant(self, policy: NotificationPolicy | None = None, **facts: Any) -> Tenant:

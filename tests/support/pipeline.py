@@ -164,12 +164,12 @@ class PipelineWorld:
         """Do all that can be done now: due, decided, sent, recorded, told."""
         system = self.system
         while True:
-            done = await system.schedule.move_due()
-            done += await system.dispatch.drain()
-            done += await system.due.drain()
+            done = await system.dispatching.schedule.move_due()
+            done += await system.dispatching.dispatch.drain()
+            done += await system.climbing.due.drain()
             for relay in self.relays:
                 done += await relay.drain()
-            done += await system.outcomes.drain()
+            done += await system.consumers.outcomes.drain()
             if not done:
                 return
 

@@ -66,5 +66,8 @@ def _forget_ports(data_dir: Path) -> None:
     (data_dir / "postgres.port").unlink()
     demo = data_dir / "demo.json"
     demo.write_text(
-        json.dumps(json.loads(demo.read_text()) | {"sandbox_url": None, "smtp_port": None, "smpp_port": None})
+        json.dumps(
+            json.loads(demo.read_text())
+            | {"sandbox_url": None, "smtp_port": None, "smpp_port": None, "apns_port": None}
+        )
     )

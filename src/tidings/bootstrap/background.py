@@ -40,8 +40,16 @@ _SERVICES = ("notification", "chan", "bff_backoffice")
 _LEDGERS = ("notification", "chan")
 
 
+def api_jobs(system: "System") -> Mapping[str, Job]:
+    """What keeps up this process' own affairs: its token with Vault, the keys that were used here."""
+    return {
+        **({"vault": system.vault} if system.vault is not None else {}),
+        "last_used": system.last_used,
+    }
+
+
 def jobs(system: "System") -> Mapping[str, Job]:
-    """By name; any number of processes may run them at once."""
+    """All of them, by name; any number of processes may run them at once."""
     bus = system.bus
     return {
         "bus": bus,
@@ -98,19 +106,18 @@ def jobs(system: "System") -> Mapping[str, Job]:
         ),
         "flags": FlagsJob(system.flags, bus.wakeups.on(FLAGS_CHANNEL, FLAGS_PAYLOAD)),
         "templates": TemplatesJob(system.templates, bus.wakeups.on(TEMPLATES_CHANNEL, TEMPLATES_PAYLOAD)),
-        **({"vault": system.vault} if system.vault is not None else {}),
-        "last_used": system.last_used,
+        **api_jobs(system),
         "presence": system.presence,
-        "dispatch": system.dispatch,
-        "schedule": system.schedule,
-        "due": system.due,
-        "traffic": system.traffic_job,
+        "dispatch": system.dispatching.dispatch,
+        "schedule": system.dispatching.schedule,
+        "due": system.climbing.due,
+        "traffic": system.outbound.traffic_job,
         "callbacks": system.inbound.callbacks,
-        "listening": system.listening,
+        "listening": system.inbound.listening,
         **system.conversing.jobs,
-        "outcomes": system.outcomes,
-        "receipts": system.receipts,
-        "confirmations": system.confirmations,
+        "outcomes": system.consumers.outcomes,
+        "receipts": system.consumers.receipts,
+        "confirmations": system.consumers.confirmations,
         "sweepers": SweepJob(
             {
                 "idempotency_keys": lambda most: system.idempotency.sweep(system.db, limit=most),

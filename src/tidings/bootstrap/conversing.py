@@ -9,6 +9,9 @@ from tidings.kernel.db import WorkerTx
 from tidings.kernel.jobs import Job
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.sweepers import Sweep
+from tidings.notify.correspondence.correspondents import StoredCorrespondents
+from tidings.notify.correspondence.replies import IntakeReplier
+from tidings.notify.recipients.upsert import RecipientUpserter
 from tidings.notify.tenants.names import StoredTenantNames
 from tidings.router.conversations import deps as conversations_deps
 from tidings.router.conversations import sweep
@@ -16,11 +19,14 @@ from tidings.router.conversations.answer import Answerer
 from tidings.router.conversations.bell import Bell
 from tidings.router.conversations.claimed_work import ClaimedWork
 from tidings.router.conversations.close import Closer
+from tidings.router.conversations.dead_letters import DeadInbound
+from tidings.router.conversations.hashes import AddressHashes
 from tidings.router.conversations.jobs import ConversationJob
 from tidings.router.conversations.receive import Receiver
 from tidings.router.conversations.replies import ReplySender
 from tidings.router.conversations.reply_store import Replies
 from tidings.router.conversations.resolve import Resolver
+from tidings.router.conversations.sent import SentNotes
 from tidings.router.inbound_routes import deps as inbound_routes_deps
 from tidings.router.inbound_routes.call import WebhookCaller
 from tidings.router.inbound_routes.change import RouteChanger
@@ -41,6 +47,15 @@ class Conversing:
         observer = ConversationMetrics(system.metrics)
         db, clock, keyring = system.db, system.clock, system.keyring
         outbox = Outbox("chan")
+        hashes = AddressHashes(db, keyring)
+        self.sent_notes = SentNotes(hashes, outbox=outbox, clock=clock)
+        correspondents = StoredCorrespondents(
+            keyring=keyring,
+            upserter=RecipientUpserter(keyring=keyring, clock=clock),
+            suppressor=system.suppressor,
+            outbox=system.outbox,
+            clock=clock,
+        )
         self._caller = WebhookCaller(system.secrets, clock=clock, guard=system.tenant_guard)
         # Apart: whoever tries a webhook that hangs, again and again, holds up no message.
         self._trial_caller = WebhookCaller(
@@ -49,7 +64,7 @@ class Conversing:
         self._replies = ClaimedWork(
             db,
             Replies(),
-            ReplySender(db, system.vendors, keyring=keyring, clock=clock, observer=observer).send,
+            ReplySender(db, system.outbound.vendors, keyring=keyring, clock=clock, observer=observer).send,
             wake=bell.replies,
             worker_id=lambda: system.presence.id,
             clock=clock,
@@ -67,12 +82,12 @@ class Conversing:
         self.jobs: Mapping[str, Job] = {
             "conversations": ConversationJob(
                 db,
-                Resolver(db, keyring, system.address_hashes),
+                Resolver(db, keyring, hashes),
                 Receiver(
                     keyring=keyring,
-                    hashes=system.address_hashes,
+                    hashes=hashes,
                     policies=system.policies,
-                    correspondents=system.correspondents,
+                    correspondents=correspondents,
                     names=StoredTenantNames(),
                     outbox=outbox,
                     clock=clock,
@@ -92,12 +107,17 @@ class Conversing:
             audit=system.router_audit,
             answerer=Answerer(
                 db,
-                replier=system.replier,
-                correspondents=system.correspondents,
+                replier=IntakeReplier(
+                    desk=system.accepting.desk, intake=system.accepting.intake, clock=clock
+                ),
+                correspondents=correspondents,
+                accounts=system.outbound.accounts,
                 keyring=keyring,
                 audit=system.router_audit,
             ),
             closer=Closer(outbox=outbox, audit=system.router_audit, clock=clock),
+            dead=DeadInbound(audit=system.router_audit, clock=clock),
+            bell=bell,
         )
         changer = RouteChanger(
             secrets=system.secrets,

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from tidings.bootstrap.observers import CallbackMetrics
 from tidings.contracts.callback_forms import Reading
 from tidings.router.adapters.http_callbacks import GenericForm
+from tidings.router.adapters.registry import ADAPTERS
 from tidings.router.callbacks import bell as callback_bell
 from tidings.router.callbacks.apply import Applier
 from tidings.router.callbacks.bell import Bell
@@ -18,6 +19,7 @@ from tidings.router.callbacks.wrote import InboundKeeper
 from tidings.router.channel_configs.store import StoredAccount
 from tidings.router.conversations import bell as conversation_bell
 from tidings.router.executions import receipts
+from tidings.router.vendors.listening import ListeningJob
 
 if TYPE_CHECKING:
     from tidings.bootstrap.system import System
@@ -66,6 +68,12 @@ class Inbound:
             clock=system.clock,
             observer=observer,
             poll_seconds=lambda: system.bus.wakeups.poll_seconds,
+        )
+        self.listening = ListeningJob(
+            system.db,
+            system.outbound.adapters,
+            kinds=frozenset(kind.name for kind in ADAPTERS.values() if kind.listens),
+            clock=system.clock,
         )
 
     async def hear(self, account: StoredAccount, said: Reading) -> None:

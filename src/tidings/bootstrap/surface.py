@@ -84,21 +84,21 @@ def routers(system: "System", front: NotificationsFront) -> list[Router | HTTPRo
     """All of them; `front` takes what comes most often."""
     bodies = BodyReader(
         system.db,
-        loader=system.facts,
+        loader=system.composing.facts,
         keyring=system.keyring,
-        composer=system.composer,
+        composer=system.composing.composer,
         links=system.links,
         audit=system.audit,
     )
     simulator = Simulator(
         system.db,
-        desk=system.desk,
-        loader=system.facts,
+        desk=system.accepting.desk,
+        loader=system.composing.facts,
         keyring=system.keyring,
-        composer=system.composer,
+        composer=system.composing.composer,
         attachments=system.attachments,
         links=system.links,
-        router=system.router,
+        router=system.climbing.router,
         clock=system.clock,
     )
     adapters = Adapters(kinds=ADAPTERS, find=kind_of)
@@ -148,12 +148,14 @@ def routers(system: "System", front: NotificationsFront) -> list[Router | HTTPRo
             preference_center_deps.Deps(
                 db=system.db,
                 clock=system.clock,
-                loader=system.facts,
+                loader=system.composing.facts,
                 changer=PreferenceChanger(outbox=system.outbox, audit=system.audit, clock=system.clock),
                 limits=system.hot_state.limits,
             )
         ),
-        *tracking_routes.routers(tracking_deps.Deps(tracker=system.tracker, recorder=system.visits)),
+        *tracking_routes.routers(
+            tracking_deps.Deps(tracker=system.composing.tracker, recorder=system.visits)
+        ),
         *suppressions_routes.routers(
             suppressions_deps.Deps(
                 db=system.db,
@@ -180,13 +182,12 @@ def routers(system: "System", front: NotificationsFront) -> list[Router | HTTPRo
                 clock=system.clock,
                 audit=system.audit,
                 router=system.adapter_configs,
-                secrets=system.secrets,
                 outbox=system.outbox,
-                desk=system.vendor_desk,
+                desk=system.outbound.desk,
                 tester=ChannelTester(
-                    desk=system.vendor_desk,
+                    desk=system.outbound.desk,
                     limits=system.hot_state.limits,
-                    loader=system.facts,
+                    loader=system.composing.facts,
                     keyring=system.keyring,
                     audit=system.audit,
                     clock=system.clock,
@@ -203,8 +204,8 @@ def routers(system: "System", front: NotificationsFront) -> list[Router | HTTPRo
                 idempotency=system.idempotency,
                 engine=system.renderer,
                 templates=system.templates,
-                facts=system.facts,
-                prices=AccountPrices(system.vendors.accounts),
+                facts=system.composing.facts,
+                prices=AccountPrices(system.outbound.vendors.accounts),
                 own_hosts=system.own_hosts,
             )
         ),
@@ -215,17 +216,17 @@ def routers(system: "System", front: NotificationsFront) -> list[Router | HTTPRo
                 audit=system.router_audit,
                 idempotency=system.idempotency,
                 adapters=adapters,
-                accounts=system.accounts,
-                rates=system.rates,
+                accounts=system.outbound.accounts,
+                rates=system.outbound.rates,
                 rehearser=PolicyRehearser(
                     system.db,
                     steps=Rehearser(simulator),
-                    planner=system.planner,
-                    ladder=system.ladder,
-                    accounts=system.accounts,
+                    planner=system.climbing.planner,
+                    ladder=system.climbing.ladder,
+                    accounts=system.outbound.accounts,
                     adapters=adapters,
-                    traffic=system.traffic,
-                    rates=system.rates,
+                    traffic=system.outbound.traffic,
+                    rates=system.outbound.rates,
                     clock=system.clock,
                 ),
             )
@@ -237,9 +238,9 @@ def routers(system: "System", front: NotificationsFront) -> list[Router | HTTPRo
                 db=system.db,
                 clock=system.clock,
                 audit=system.router_audit,
-                changer=system.traffic_changer,
+                changer=system.outbound.traffic_changer,
                 adapters=system.adapter_configs.vendors(),
-                settings=system.traffic.settings,
+                settings=system.outbound.traffic.settings,
             )
         ),
         *conversations_routes.routers(system.conversing.conversations),
@@ -257,16 +258,26 @@ def routers(system: "System", front: NotificationsFront) -> list[Router | HTTPRo
                 ),
             )
         ),
-        *spend_routes.routers(spend_deps.Deps(db=system.db, clock=system.clock, rates=system.rates)),
+        *spend_routes.routers(spend_deps.Deps(db=system.db, clock=system.clock, rates=system.outbound.rates)),
         *check_routes.routers(
             check_deps.Deps(
                 db=system.db,
                 limits=system.hot_state.limits,
-                checker=AccountChecker(system.secrets, clock=system.clock, tenant_guard=system.tenant_guard),
+                checker=AccountChecker(
+                    system.secrets,
+                    clock=system.clock,
+                    tenant_guard=system.tenant_guard,
+                    public_url=system.public_url,
+                ),
             )
         ),
         *adapters_routes.routers(
-            adapters_deps.Deps(db=system.db, clock=system.clock, configs=system.adapter_configs)
+            adapters_deps.Deps(
+                db=system.db,
+                clock=system.clock,
+                configs=system.adapter_configs,
+                public_url=system.public_url,
+            )
         ),
         *profiles_routes.routers(
             profiles_deps.Deps(
@@ -302,7 +313,7 @@ def routers(system: "System", front: NotificationsFront) -> list[Router | HTTPRo
 def _subject_access(system: "System", bodies: BodyReader) -> subject_access_deps.Deps:
     sent = SentReader(
         system.db,
-        loader=system.facts,
+        loader=system.composing.facts,
         keyring=system.keyring,
         bodies=bodies,
         attachments=system.attachments,

@@ -4,6 +4,7 @@ A mutation replaces a piece of the real source. Where that piece is gone, becaus
 the mutant fails, so that none of them can pass unnoticed.
 """
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -11,9 +12,10 @@ from typing import Any, Final, Literal
 
 from tests.simulation.pure.disk import Fences
 from tests.simulation.pure.rules import Rules
-from tidings.router.ladder import climb, decide, model
+from tidings.router.ladder import climb, decide, ends, hear, look, model, statuses
 
-_MODULES: Final[dict[str, ModuleType]] = {"climb": climb, "decide": decide, "model": model}
+#: The rules, each after those that it imports.
+_RULES: Final = (statuses, ends, climb, hear, look, decide)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,26 +23,29 @@ class Mutation:
     """One rule that is broken."""
 
     name: str
-    module: Literal["climb", "decide", "model"]
+    module: Literal["statuses", "ends", "climb", "hear", "look", "decide", "model"]
     old: str
     new: str
 
     def rules(self) -> Rules:
         """The rules with this one broken."""
-        changed = self._run(self.module)
         if self.module == "model":
-            return Rules(holds=changed["Purse"].holds)
-        if self.module == "decide":
-            return Rules(ladder=changed["Ladder"]())
-        plain = self._run("decide", change=False)
-        # The ladder looks its turns up here when it makes one.
-        plain["Climb"] = changed["Climb"]
-        return Rules(ladder=plain["Ladder"]())
+            return Rules(holds=self._run(model)["Purse"].holds)
+        known = {module.__name__: module for module in _RULES}
+        try:
+            for module in _RULES:
+                mutant = ModuleType(module.__name__)
+                mutant.__dict__.update(self._run(module))
+                # Those that come after it import this one.
+                sys.modules[module.__name__] = mutant
+            return Rules(ladder=mutant.__dict__["Ladder"]())
+        finally:
+            sys.modules.update(known)
 
-    def _run(self, name: str, *, change: bool = True) -> dict[str, Any]:
-        module = _MODULES[name]
+    def _run(self, module: ModuleType) -> dict[str, Any]:
+        name = module.__name__.rpartition(".")[2]
         source = Path(module.__file__ or "").read_text()
-        if change:
+        if name == self.module:
             count = source.count(self.old)
             if count != 1:
                 raise LookupError(f"{self.name}: what it replaces is {count} times in {name}.py: {self.old}")
@@ -68,28 +73,30 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "a receipt is awaited for ever",
-        "climb",
-        "if leg.deadline_at is not None and self._now >= leg.deadline_at:\n                self._give_up(leg)",
+        "look",
+        "if late:\n            _give_up(climb, leg)",
         "pass",
     ),
     Mutation(
         "the clock of the message is ignored",
-        "climb",
-        "if self._now >= self._here.expires_at:\n                self._expire()",
+        "look",
+        "if now >= here.expires_at:\n            _expire(climb)",
         "pass",
     ),
     Mutation(
         "a wait may be longer than the message lives",
-        "climb",
-        "elif barred.by.until >= self._here.expires_at:",
+        "hear",
+        "elif barred.by.until >= climb.here.expires_at:",
         "elif False:",
     ),
-    Mutation("a wait is not waited", "climb", "due_at=max(barred.by.until, self._now)", "due_at=self._now"),
+    Mutation(
+        "a wait is not waited", "hear", "due_at = max(barred.by.until, climb.now)", "due_at = climb.now"
+    ),
     Mutation(
         "a blocked vendor is asked again at once",
-        "climb",
-        "due_at=max(blocked.until, self._now)",
-        "due_at=self._now",
+        "hear",
+        "due_at=max(blocked.until, climb.now)",
+        "due_at=climb.now",
     ),
     Mutation(
         "what was reserved is not released",
@@ -105,96 +112,96 @@ MUTATIONS: Final = (
         "reserved=here.purse.reserved",
     ),
     Mutation(
-        "a refusal is paid for", "climb", "cost=call.reserved if maybe_taken else 0", "cost=call.reserved"
+        "a refusal is paid for", "hear", "cost=call.reserved if maybe_taken else 0", "cost=call.reserved"
     ),
     Mutation(
         "what may have been taken is not paid for",
-        "climb",
+        "hear",
         "isinstance(outcome, Accepted | Unlearned)",
         "isinstance(outcome, Accepted)",
     ),
     Mutation(
         "a call that was not made is paid for",
-        "climb",
-        "self._settle(call, cost=0)",
-        "self._settle(call, cost=call.reserved)",
+        "hear",
+        "climb.settle(call, cost=0)",
+        "climb.settle(call, cost=call.reserved)",
     ),
     Mutation(
         "the call of a dead worker is forgotten",
-        "climb",
-        'self._called(leg, call, "timed_out", ANSWER_NEVER_LEARNED, cost=call.reserved)',
+        "hear",
+        '_called(climb, leg, call, "timed_out", ANSWER_NEVER_LEARNED, cost=call.reserved)',
         "pass",
     ),
     Mutation(
         "a delivery of a step that was left does not count",
-        "climb",
-        "if rank >= _WANTED[step.success]:",
-        "if rank >= _WANTED[step.success] and past.step in self._legs:",
+        "hear",
+        "if rank >= WANTED[step.success]:",
+        "if rank >= WANTED[step.success] and past.step in climb.legs:",
     ),
     Mutation(
         "being sent is as good as being delivered",
-        "climb",
+        "statuses",
         '"delivered": 3, "read": 4}',
         '"delivered": 2, "read": 4}',
     ),
     Mutation(
         "the first delivery does not win while others are under way",
         "climb",
-        'if self._end is None:\n            channel = self._here.steps[step - 1].channel\n            self._end = End(result="DELIVERED"',
-        'if self._end is None and len(self._legs) < 2:\n            channel = self._here.steps[step - 1].channel\n            self._end = End(result="DELIVERED"',
+        'if self.end is None:\n            channel = self.here.steps[step - 1].channel\n            self.end = End(result="DELIVERED"',
+        'if self.end is None and len(self.legs) < 2:\n            channel = self.here.steps[step - 1].channel\n            self.end = End(result="DELIVERED"',
     ),
-    Mutation("what has arrived unread is not told", "climb", "if rank >= _ARRIVED:", "if False:"),
+    Mutation("what has arrived unread is not told", "ends", "if rank >= ARRIVED:", "if False:"),
     Mutation(
         "a delivery is told of the wrong channel",
         "climb",
-        "channel = self._here.steps[step - 1].channel\n            self._end",
-        "channel = self._here.steps[0].channel\n            self._end",
+        "channel = self.here.steps[step - 1].channel\n            self.end",
+        "channel = self.here.steps[0].channel\n            self.end",
     ),
     Mutation(
-        "a refused address is tried elsewhere", "climb", "step.channel in self._refused_channels()", "False"
+        "a refused address is tried elsewhere", "look", "step.channel in _refused_channels(climb)", "False"
     ),
     Mutation(
         "a vendor that refuses is asked again",
-        "climb",
-        "if is_of_person(outcome) or not self._others(leg):",
+        "hear",
+        "if is_of_person(outcome) or not climb.others(leg):",
         "if is_of_person(outcome):",
     ),
     Mutation(
         "a skipped step is not told",
         "climb",
-        "    def _note(self, past: Past) -> None:\n        self._past.append(past)",
-        '    def _note(self, past: Past) -> None:\n        if past.status == "step_skipped":\n            return\n        self._past.append(past)',
+        "        self.past.append(past)",
+        '        if past.status == "step_skipped":\n            return\n        self.past.append(past)',
     ),
-    Mutation("every second step is passed over", "climb", "self._next += 1", "self._next += 2"),
-    Mutation("a step does not look at the hour", "climb", "not step.hours.hold(self._now)", "False"),
+    Mutation("every second step is passed over", "look", "climb.next += 1", "climb.next += 2"),
+    Mutation("a step does not look at the hour", "look", "not step.hours.hold(climb.now)", "False"),
     Mutation(
         "what was learned is learned again",
-        "climb",
-        "self._learn(past, heard.status, before=known)",
-        "self._learn(past, heard.status, before=0)",
+        "hear",
+        "_learn(climb, past, heard.status, before=known)",
+        "_learn(climb, past, heard.status, before=0)",
     ),
     Mutation(
         "what was heard last counts",
-        "climb",
-        'if _WEIGHT.get(heard.status, 0) > _WEIGHT.get(past.receipt or "", 0):',
+        "hear",
+        'if WEIGHT.get(heard.status, 0) > WEIGHT.get(past.receipt or "", 0):',
         "if True:",
     ),
     Mutation(
         "a refusal that comes after being sent is not heard",
-        "climb",
-        'if _WEIGHT.get(heard.status, 0) > _WEIGHT.get(past.receipt or "", 0):',
+        "hear",
+        'if WEIGHT.get(heard.status, 0) > WEIGHT.get(past.receipt or "", 0):',
         "if rank > known or past.receipt is None:",
     ),
     Mutation(
         "losers are not called off",
-        "climb",
-        "needless=self._needless() if self._end is not None else ()",
+        "look",
+        "needless=_needless(climb) if climb.end is not None else ()",
         "needless=()",
     ),
     Mutation(
         "an answer that comes after the end is forgotten",
-        "climb",
-        "            if isinstance(happened, Answered):\n",
-        "            if self._end is not None:\n                pass\n            elif isinstance(happened, Answered):\n",
+        "hear",
+        "        if isinstance(happened, Answered):\n",
+        "        if climb.end is not None:\n            pass\n        elif isinstance(happened, Answered):\n",
     ),
 )

@@ -18,7 +18,7 @@ from tests.simulation.pure.rules import Rules
 from tests.simulation.seen import Ask, Call, Seen, Stamps
 from tests.simulation.story import Story
 from tidings.contracts.delivery import SkipStep
-from tidings.router.ladder.climb import open_calls
+from tidings.router.ladder.hear import open_calls
 from tidings.router.ladder.model import Answered, Barred, Blocked, Happened, NotCalled, Position, Turn
 from tidings.router.ladder.patience import PATIENCE
 

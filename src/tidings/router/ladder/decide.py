@@ -8,6 +8,8 @@ from msgspec.structs import replace
 
 from tidings.contracts.words import UseCase
 from tidings.router.ladder.climb import Climb
+from tidings.router.ladder.hear import hear
+from tidings.router.ladder.look import look
 from tidings.router.ladder.model import Calling, Happened, Leg, Position, Purse, Step, Strategy, Turn
 from tidings.router.ladder.patience import PATIENCE, Patience
 
@@ -48,8 +50,8 @@ class Ladder:
         """What follows from what happened, and from the time that it is now."""
         climb = Climb(here, patience=self._patience[here.use_case], now=now, luck=luck)
         for one in happened:
-            climb.hear(one)
-        return climb.look()
+            hear(climb, one)
+        return look(climb)
 
     def called(self, here: Position, calls: Mapping[int, Calling], *, now: datetime) -> Position:
         """The same place, with the calls that are about to be made: by step."""

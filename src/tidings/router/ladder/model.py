@@ -7,7 +7,7 @@ from typing import Final, Literal, NewType, TypeAlias
 import msgspec
 
 from tidings.contracts.callback_forms import Effect
-from tidings.contracts.delivery import DeliveryResult, Evidence, SkipStep, WaitStep
+from tidings.contracts.delivery import AddressTold, DeliveryResult, Evidence, SkipStep, WaitStep
 from tidings.contracts.messages import Outcome
 from tidings.contracts.moments import Moment
 from tidings.contracts.tenants import Channel
@@ -83,6 +83,10 @@ class Past(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     why: str | None = None
     #: What the vendor's refusal means for the address.
     effect: Effect | None = None
+    #: What it means for single ones, where it went to several.
+    others: tuple[AddressTold, ...] = ()
+    #: What the vendor's code, which is the reason, means by the status map.
+    meaning: str | None = None
 
 
 class Calling(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -167,6 +171,8 @@ class Answered:
     call_id: str | None = None
     #: Through which account, where that is known.
     account: str | None = None
+    #: What is meant for single addresses, where it went to several.
+    others: tuple[AddressTold, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,100 @@
+"""What the API serves: the routes behind their door."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from litestar import Router
+from litestar.handlers import HTTPRouteHandler
+
+from tidings import __version__
+from tidings.bootstrap.surface import routers
+from tidings.kernel import tracing
+from tidings.kernel.clock import Clock
+from tidings.kernel.http.app import HttpApp, build_app
+from tidings.kernel.http.asgi import App
+from tidings.kernel.http.callers import Authenticator, Door
+from tidings.kernel.http.health import Check
+from tidings.kernel.http.request_ids import Answered
+from tidings.kernel.metrics import Metrics
+from tidings.notify.access.authenticate import AnyAuthenticator
+from tidings.notify.access.witness import AuditingWitness
+from tidings.notify.imports import routes as imports_routes
+from tidings.notify.notifications.front import BODY_LIMIT, BULK_PATH, ONE_PATH, NotificationsFront
+from tidings.notify.templates.bundle.routes import BODY_LIMITS as TEMPLATE_ZIP_LIMITS
+from tidings.settings import AuthSettings
+
+if TYPE_CHECKING:
+    from tidings.bootstrap.system import System
+
+
+def application(
+    system: "System",
+    *,
+    more_routers: Sequence[Router | HTTPRouteHandler] = (),
+    raw_routes: Callable[[Door], Mapping[tuple[str, str], App]] | None = None,
+    tokens: Authenticator | None = None,
+    checks: Mapping[str, Check] | None = None,
+    on_answer: Callable[[Answered], None] | None = None,
+) -> HttpApp:
+    """The application; a test adds routes of its own and listens in."""
+    door = Door(
+        authenticator=AnyAuthenticator(
+            keys=system.keys, tokens=tokens or _tokens(system.settings.auth, system.clock)
+        ),
+        gate=system.gate,
+        witness=AuditingWitness(system.db, audit=system.audit, clock=system.clock),
+    )
+    front = NotificationsFront(
+        door=door,
+        desk=system.accepting.desk,
+        intake=system.accepting.intake,
+        attachments=system.attachments,
+        clock=system.clock,
+    )
+    http = system.settings.http
+    return build_app(
+        routers=[*routers(system, front), *more_routers],
+        door=door,
+        clock=system.clock,
+        version=__version__,
+        checks=checks if checks is not None else _checks(system),
+        raw_routes={**front.routes(), **(raw_routes(door) if raw_routes else {})},
+        body_limits={
+            **TEMPLATE_ZIP_LIMITS,
+            **dict.fromkeys(
+                (ONE_PATH, BULK_PATH, f"{ONE_PATH}/simulate"), max(BODY_LIMIT, http.max_body_bytes)
+            ),
+            **dict.fromkeys(imports_routes.UPLOAD_PATHS, http.max_import_bytes),
+        },
+        render_metrics=system.metrics.render,
+        body_limit=http.max_body_bytes,
+        tracer=tracing.tracer("http") if system.settings.observability.otlp_url else None,
+        on_answer=on_answer or _counting(system.metrics),
+    )
+
+
+def _tokens(auth: AuthSettings, clock: Clock) -> Authenticator | None:
+    if auth.jwks_url is None or auth.issuer is None or auth.audience is None:
+        return None
+    # Imported only where tokens are used: the library behind it is a tenth of a second of every start.
+    from tidings.notify.access.jwks import Jwks
+    from tidings.notify.access.jwt import JwtAuthenticator, JwtSettings
+
+    return JwtAuthenticator(
+        Jwks(auth.jwks_url, clock=clock),
+        settings=JwtSettings(issuer=auth.issuer, audience=auth.audience),
+        clock=clock,
+    )
+
+
+def _checks(system: "System") -> Mapping[str, Check]:
+    hot_state = {"hot_state": system.hot_state.check} if system.settings.stores.hot_state_url else {}
+    return {"database": system.db.ping, **hot_state}
+
+
+def _counting(metrics: Metrics) -> Callable[[Answered], None]:
+    def count(answered: Answered) -> None:
+        metrics.requests.labels(answered.method, answered.route, str(answered.status)).inc()
+        metrics.request_seconds.labels(answered.method, answered.route).observe(answered.seconds)
+
+    return count

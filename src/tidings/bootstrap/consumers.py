@@ -1,0 +1,57 @@
+"""What notify hears over the bus about messages of its own."""
+
+from typing import TYPE_CHECKING
+
+from tidings.bootstrap.stripes import Stripe, stripe
+from tidings.kernel.bus import Subscription
+from tidings.notify.dispatch import outcome
+from tidings.notify.preference_center import confirmations
+from tidings.notify.receipts import consumer as receipts
+from tidings.notify.receipts.effects import AddressEffects
+
+if TYPE_CHECKING:
+    from tidings.bootstrap.system import System
+
+
+class Consumers:
+    """One for each kind of news."""
+
+    def __init__(self, system: "System") -> None:
+        bus, outbox, clock = system.bus, system.outbox, system.clock
+        effects = AddressEffects(keyring=system.keyring, suppressor=system.suppressor, clock=clock)
+        self.outcomes = bus.consumer(
+            Subscription(
+                group=outcome.GROUP,
+                subjects=outcome.SUBJECTS,
+                ledger="notification",
+                by_index=True,
+                on_tenant_events=outcome.handler(
+                    outbox=outbox, clock=clock, stripe=stripe(Stripe.OUTCOMES), effects=effects
+                ),
+            )
+        )
+        self.receipts = bus.consumer(
+            Subscription(
+                group=receipts.GROUP,
+                subjects=receipts.SUBJECTS,
+                ledger="notification",
+                by_index=True,
+                on_tenant_events=receipts.handler(
+                    outbox=outbox, effects=effects, clock=clock, stripe=stripe(Stripe.RECEIPTS)
+                ),
+            )
+        )
+        self.confirmations = bus.consumer(
+            Subscription(
+                group=confirmations.GROUP,
+                subjects=confirmations.SUBJECTS,
+                ledger="notification",
+                on_tenant_events=confirmations.handler(
+                    desk=system.accepting.desk,
+                    acceptor=system.accepting.acceptor,
+                    keyring=system.keyring,
+                    links=system.links,
+                    clock=clock,
+                ),
+            )
+        )
