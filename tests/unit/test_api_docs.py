@@ -1,6 +1,7 @@
 """Every problem code that the API can answer with is in `docs/api.md`, and none that it can't."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import tidings.notify.access.jwks
@@ -29,13 +30,19 @@ DOCS = Path(__file__).parents[2] / "docs" / "api.md"
 _ROW = re.compile(r"^\| (\d{3}) \| `(\w+)` \|", re.MULTILINE)
 
 
-def codes_of_the_edge() -> dict[str, int]:
-    """The codes of errors that are defined where HTTP answers come from."""
-    found = {"internal": 500}
+def kinds() -> Iterator[type[TidingsError]]:
+    """Every kind of error."""
     pending = [TidingsError]
     while pending:
         kind = pending.pop()
         pending += kind.__subclasses__()
+        yield kind
+
+
+def codes_of_the_edge() -> dict[str, int]:
+    """The codes of errors that are defined where HTTP answers come from."""
+    found = {"internal": 500}
+    for kind in kinds():
         here = kind.__module__.startswith(
             (
                 "tidings.kernel.errors",
@@ -55,3 +62,10 @@ def test_every_code_is_documented_with_its_status() -> None:
     documented = {code: int(status) for status, code in _ROW.findall(DOCS.read_text(encoding="utf-8"))}
 
     assert documented == codes_of_the_edge()
+
+
+def test_every_error_says_a_whole_sentence() -> None:
+    """The first line of its docstring is what people read."""
+    said = {kind.__name__: (kind.__doc__ or ".").splitlines()[0] for kind in kinds()}
+
+    assert {name: line for name, line in said.items() if not line.endswith((".", "?"))} == {}

@@ -7,9 +7,12 @@ import msgspec
 import pytest
 
 from tests.support.generated_docs import DOCS
+from tidings.kernel.ids import TenantId
+from tidings.kernel.refusals import InvalidError
+from tidings.kernel.secrets import Secret
 from tidings.router.adapters.http_settings import HttpAccount
 from tidings.router.adapters.kind import AdapterKind
-from tidings.router.adapters.registry import ADAPTERS
+from tidings.router.adapters.registry import ADAPTERS, read_account
 
 INDEX = DOCS / "vendors" / "README.md"
 #: One line of the index: the page, the adapter, its channels.
@@ -35,6 +38,38 @@ def test_the_index_has_every_kind_with_its_channels() -> None:
     }
 
     assert found == ours
+
+
+class AnySecret:
+    """The example behind one reference, and some text behind all those inside it."""
+
+    def __init__(self, example: str) -> None:
+        self._example = example
+
+    async def resolve(
+        self, ref: str, *, tenant_id: TenantId | None = None, field: str = "secret_ref"
+    ) -> Secret:
+        return Secret(self._example if ref == "file://example" else "x" * 40)
+
+
+@pytest.mark.parametrize("kind", ADAPTERS.values(), ids=lambda kind: kind.name)
+async def test_the_example_of_a_page_is_read_as_it_stands_there(kind: AdapterKind) -> None:
+    """With its references, as what an account's `secret_ref` leads to; only what is left out with dots can be wrong."""
+    text = (INDEX.parent / listed()[kind.name][0]).read_text()
+    shown = re.search(r"^```json\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    if shown is None:
+        assert kind.name == "fcm", "whose file comes from Google"
+        return
+    example = json.loads(shown[1])
+    dotted = {name for name, value in example.items() if "…" in json.dumps(value, ensure_ascii=False)}
+    wrong: set[str] = set()
+
+    try:
+        await read_account(kind.name, {"secret_ref": "file://example"}, AnySecret(shown[1]))
+    except InvalidError as error:
+        wrong = {one.field for one in error.errors}
+
+    assert wrong <= dotted
 
 
 @pytest.mark.parametrize("kind", ADAPTERS.values(), ids=lambda kind: kind.name)

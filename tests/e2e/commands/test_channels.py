@@ -16,6 +16,7 @@ def test_channels_are_listed_changed_and_tested(operator: Operator) -> None:
 
     assert [channel["channel"] for channel in listed] == [
         "email",
+        "push",
         "sms",
         "telegram",
         "viber",
@@ -30,8 +31,8 @@ def test_channels_are_listed_changed_and_tested(operator: Operator) -> None:
 
 def test_what_is_not_possible_is_said_in_one_line(operator: Operator) -> None:
     assert "platform's account" in operator.is_refused("channel", "rotate", "email", "file://new.json")
-    assert "not set up" in operator.is_refused("channel", "show", "push")
-    assert "--vendor" in operator.is_refused("channel", "set", "push")
+    assert "not set up" in operator.is_refused("channel", "show", "webhook")
+    assert "--vendor" in operator.is_refused("channel", "set", "webhook")
     assert "secret of yours" in operator.is_refused(
         "channel", "set", "email", "--account", "smtp=file://nowhere"
     )
@@ -46,7 +47,13 @@ def test_ones_own_account_is_set_and_rotated(operator: Operator) -> None:
     for name in ("one.json", "two.json"):
         (folder / name).write_text('{"host": "127.0.0.1", "port": 9, "security": "none"}')
         (folder / name).chmod(0o644)
+    (folder / "bad.json").write_text('{"hots": "127.0.0.1"}')
+    (folder / "bad.json").chmod(0o644)
     folder.chmod(0o755)
+    unreadable = operator.is_refused(
+        *("channel", "set", "email", "--vendor", "smtp", "--from", "them@example.test"),
+        *("--account", "smtp=file://bad.json", *as_them),
+    )
     operator.reads(
         *("channel", "set", "email", "--vendor", "smtp", "--from", "them@example.test"),
         *("--account", "smtp=file://one.json", *as_them),
@@ -55,6 +62,8 @@ def test_ones_own_account_is_set_and_rotated(operator: Operator) -> None:
     refused = operator.is_refused("channel", "rotate", "email", "file://two.json", *as_them)
     rotated = operator.gets("channel", "rotate", "email", "file://two.json", "--no-check", *as_them)
 
+    assert "accounts.smtp.secret_ref.host is required" in unreadable
+    assert "accounts.smtp.secret_ref.hots is not a known field; did you mean host?" in unreadable
     assert "not one that we may connect to" in refused
     assert {c["secret_ref"]: c["status"] for c in rotated["channel"]["credentials"]} == {
         "file://one.json": "superseded",

@@ -13,6 +13,8 @@ from tests.support.used_data_dir import running_tidings
 pytestmark = pytest.mark.xdist_group("client")
 
 NUMBER = "+2348031234567"
+#: Of somebody who has two.
+PRIMARY, OTHER = "+2348031234571", "+2348031234572"
 #: What Meta calls the demo's WhatsApp number.
 OUR_NUMBER = "100000000000001"
 
@@ -86,10 +88,37 @@ def test_start_lets_messages_come_again_and_a_reply_is_a_notification(tidings: R
     assert "Where is my order?" in said
 
 
-def _send(client: httpx.Client, code: str) -> str:
+def test_a_reply_goes_to_the_number_that_they_wrote_from(tidings: RunningTidings) -> None:
+    """They have another one since then, and it is their primary: nobody is chased to it."""
+    with tidings.client() as client:
+        sent = _ended(client, _send(client, "616263", OTHER, "g-two"))
+        recipient = sent["notification"]["recipient_id"]
+        _write(tidings, "Which day was it?", OTHER)
+        moved = {"channel": "whatsapp", "address": PRIMARY, "primary": True}
+        added = client.post(f"/api/v1/recipients/{recipient}/addresses", json=moved)
+        assert added.status_code == 201, added.text
+        theirs = {"recipient": recipient, "status": "OPEN"}
+
+        def written_in() -> Any:
+            [found] = client.get("/api/v1/router/conversations", params=theirs).json()["items"] or [None]
+            return found if found and found["last_received_at"] else None
+
+        conversation = wait_until(written_in, "their answer")
+        answered = client.post(
+            f"/api/v1/router/conversations/{conversation['id']}/messages", json={"text": "On Monday."}
+        )
+        assert answered.status_code == 202, answered.text
+        story = _ended(client, answered.json()["notification_id"])
+
+    assert story["notification"]["status"] == "delivered"
+    assert [message["text"] for message in _received(tidings, OTHER)][1:] == ["On Monday."]
+    assert _received(tidings, PRIMARY) == []
+
+
+def _send(client: httpx.Client, code: str, number: str = NUMBER, name: str = "g-9") -> str:
     person = {
-        "identity": {"type": "guest", "id": "g-9"},
-        "addresses": [{"channel": "whatsapp", "address": NUMBER}],
+        "identity": {"type": "guest", "id": name},
+        "addresses": [{"channel": "whatsapp", "address": number}],
     }
     wish = {"template": "otp", "channel": "whatsapp", "variables": {"code": code}, "recipient": person}
     answer = client.post("/api/v1/notifications", json=wish)
@@ -106,16 +135,16 @@ def _ended(client: httpx.Client, notification_id: str) -> Any:
     return wait_until(over, "the end of it")
 
 
-def _write(tidings: RunningTidings, text: str) -> None:
+def _write(tidings: RunningTidings, text: str, number: str = NUMBER) -> None:
     url = f"{tidings.demo['sandbox_url']}/inbound/whatsapp_cloud"
-    answer = httpx.post(url, json={"from": NUMBER, "to": OUR_NUMBER, "text": text})
+    answer = httpx.post(url, json={"from": number, "to": OUR_NUMBER, "text": text})
     assert answer.json()["answer"] == 200, answer.text
 
 
-def _received(tidings: RunningTidings) -> list[dict[str, Any]]:
+def _received(tidings: RunningTidings, number: str = NUMBER) -> list[dict[str, Any]]:
     """What the person has got, the oldest first."""
     url = f"{tidings.demo['sandbox_url']}/messages"
-    found = httpx.get(url, params={"to": NUMBER}).json()["messages"]
+    found = httpx.get(url, params={"to": number}).json()["messages"]
     return sorted(found, key=lambda message: str(message["received_at"]))
 
 

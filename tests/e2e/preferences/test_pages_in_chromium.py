@@ -182,7 +182,7 @@ async def test_a_consent_is_confirmed_by_keyboard(
         await sender.choose(recipient_id, marketing_consent={"granted": True, "source": "signup_form"})
         for relay in world.relays:
             await relay.drain()
-        await world.system.confirmations.drain()
+        await world.system.consumers.confirmations.drain()
         await world.settle()
         [mail] = world.received("zarghuna@example.test")
         link = re.search(r"https://tidings\.example(/c/[\w-]{54})", mail.text or "")

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.support.running import RunningTidings, clean_environment, wait_until
+from tests.support.running import RunningTidings, clean_environment, run_tidings, wait_until
 
 ROOT = Path(__file__).parents[3]
 
@@ -33,7 +34,10 @@ def test_it_leads_with_the_two_commands_and_ci_runs_the_second() -> None:
 
 @pytest.mark.skipif(not shutil.which("curl"), reason="needs curl, as the README does")
 def test_the_first_five_minutes(data_dir: Path, tmp_path: Path) -> None:
-    """The call that it shows is answered, the mail is on the sandbox page in Dari, and explain tells its story."""
+    """The call that it shows is answered, the mail is on the sandbox page in Dari, and explain tells its story.
+
+    What it sends by command arrives too, by mail and on a telephone.
+    """
     lines = code_lines()
     first = next(i for i, line in enumerate(lines) if line.startswith("demo()"))
     last = next(i for i, line in enumerate(lines) if i > first and line.endswith("}}'"))
@@ -54,7 +58,11 @@ def test_the_first_five_minutes(data_dir: Path, tmp_path: Path) -> None:
         headers = {"Authorization": f"Bearer {tidings.demo['api_key']}"}
         where = tidings.demo["base_url"] + accepted["links"]["explain"]
         told = wait_until(lambda: _delivered(where, headers), "the outcome")
+        typed = [shlex.split(line)[1:] for line in lines if line.startswith("tidings send ")]
+        sent = [run_tidings(*words, TIDINGS_DATA_DIR=str(data_dir)) for words in typed]
 
+    assert [(one.returncode, one.stderr) for one in sent] == [(0, "")] * 2
+    assert "Delivered by push" in sent[1].stdout
     assert accepted["status"] == "queued"
     assert mail["to"] == "laila@example.test"
     assert 'dir="rtl"' in mail["html"]

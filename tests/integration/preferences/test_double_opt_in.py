@@ -32,7 +32,7 @@ async def _asked(world: PipelineWorld, to: str) -> list[str]:
     """The links of the confirmations that reached them."""
     for relay in world.relays:
         await relay.drain()
-    await world.system.confirmations.drain()
+    await world.system.consumers.confirmations.drain()
     await world.settle()
     return [
         found[1]

@@ -102,7 +102,7 @@ async def test_a_set_costs_one_statement_more_and_none_where_nobody_can_say_no(w
                     answer = await sender.client.post(f"{HOME}/bulk", json={"notifications": orders})
                     assert answer.json()["accepted"] == count, answer.text
                     with counting(world.db) as found[category, count]:
-                        await world.system.dispatch.drain()
+                        await world.system.dispatching.dispatch.drain()
                     await world.settle()
     of_tokens = {key: sum("opt_out_tokens" in text for text in asked.texts) for key, asked in found.items()}
     assert of_tokens == {

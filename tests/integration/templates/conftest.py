@@ -46,7 +46,7 @@ async def world(db: Database, engine: V8Renderer) -> AsyncIterator[TemplateWorld
         idempotency=Idempotency("notification", clock),
         engine=engine,
         templates=Templates(db, clock=clock),
-        facts=http.system.facts,
+        facts=http.system.composing.facts,
         own_hosts=["tidings.test"],
     )
     yield TemplateWorld(http=http, deps=deps, engine=engine)

@@ -166,7 +166,7 @@ def test_one_notification_from_every_side(call: Caller, server: PlayedServer) ->
 
     found = call.get("ntf_01")
     attempts = call.attempts("ntf_01")
-    body = call.body("ntf_01")
+    body = call.body("ntf_01", channel="sms")
     cancelled = call.cancel("ntf_01")
 
     assert [(r.method, r.url.path.removeprefix("/api/v1/notifications/ntf_01")) for r in server.heard] == [
@@ -179,6 +179,7 @@ def test_one_notification_from_every_side(call: Caller, server: PlayedServer) ->
     assert found.template.key == "otp"
     assert attempts[0].vendor == "smtp"
     assert body.exact is True
+    assert server.heard[2].url.query == b"channel=sms"
     assert cancelled.status == "cancelled"
 
 

@@ -40,7 +40,9 @@ def test_patterns_are_those_of_nats(patterns: tuple[str, ...], taken: list[str],
     expression = re.compile(subscription.expression())
 
     def in_parts(subject: str) -> bool:
-        return subject in subscription.plain or bool(subscription.wild and re.search(subscription.wild, subject))
+        return subject in subscription.plain or bool(
+            subscription.wild and re.search(subscription.wild, subject)
+        )
 
     assert all(expression.search(subject) and in_parts(subject) for subject in taken)
     assert not any(expression.search(subject) or in_parts(subject) for subject in left)

@@ -1,5 +1,6 @@
 """The timeline: everything that happened, in its order, in sentences to read aloud."""
 
+from dataclasses import replace
 from datetime import datetime
 
 import msgspec
@@ -63,6 +64,16 @@ def test_a_delivery_is_told_from_acceptance_to_its_end() -> None:
         "The notification is delivered.",
     ]
     assert (found[3].took_ms, found[3].answer_learned) == (500, True)
+
+
+def test_within_a_millisecond_what_led_to_it_comes_first() -> None:
+    """The router's attempts are dated to the millisecond, what notify does to the microsecond."""
+    base = delivered()
+    moments = {**base.notification.moments, "dispatched": after(1.0004)}
+
+    found = timeline(replace(base, notification=replace(base.notification, moments=moments)))
+
+    assert kinds(found) == ["accepted", "decided", "dispatched", "attempt", "outcome", "delivered"]
 
 
 def test_a_moment_says_only_what_is_known_of_it() -> None:
@@ -164,6 +175,11 @@ def test_an_answer_that_was_never_learned_is_said_so() -> None:
             "attempt",
             "the recipient's side refused it (5.1.1).",
         ),
+        (
+            attempt("rejected_by_recipient", reason="30003", meaning="unreachable"),
+            "attempt",
+            "the recipient's side refused it (30003, unreachable).",
+        ),
         (attempt("under_way", ended=None), "attempt", "handed to smtp, whose answer is awaited."),
         (
             attempt("step_skipped", reason="no_address", vendor=None),
@@ -233,6 +249,55 @@ def test_what_a_vendor_said_later_is_told_once() -> None:
         ("bounced", "Afterwards: smtp says that it bounced."),
         ("opened", "Afterwards: it was opened."),
     ]
+
+
+@pytest.mark.parametrize(
+    ("code", "meaning", "text"),
+    [
+        ("Unregistered", "invalid_address", "The address is not one that can be written to (Unregistered)."),
+        (
+            "SENDER_ID_MISMATCH",
+            "sender_mismatch",
+            "The reason given was SENDER_ID_MISMATCH (sender_mismatch).",
+        ),
+        ("E-99", None, "The reason given was E-99."),
+    ],
+)
+def test_a_failure_says_what_the_vendors_code_means(code: str, meaning: str | None, text: str) -> None:
+    one = notification(
+        Status.FAILED, trace=PASSED, reason=code, moments={"dispatched": after(1), "failed": after(2)}
+    )
+    lost = execution(attempt("failed_perm", reason=code, meaning=meaning))
+
+    found = timeline(story(one, executions=(lost,)))
+
+    assert found[-1].text == f"The notification failed. {text}"
+
+
+def test_what_came_back_stands_after_what_was_sent_whatever_the_vendors_clock_says() -> None:
+    """Vendors know whole seconds: what bounced at once would have bounced before it was accepted."""
+    base = delivered()
+    heard = ReceiptRecord(
+        id="whe_1",
+        status="rejected_by_recipient",
+        recorded_at=after(2.7),
+        occurred_at=after(-1),
+        code="131026",
+        reason="recipient_unsupported",
+        late=True,
+    )
+    moments = {**base.notification.moments, "bounced": after(-1)}
+    ladder = replace(base.executions[0], attempts=(attempt(receipts=(heard,)),))
+    one = replace(base.notification, status=Status.BOUNCED, moments=moments)
+
+    found = timeline(replace(base, notification=one, executions=(ladder,)))
+
+    assert kinds(found)[-3:] == ["delivered", "receipt", "bounced"]
+    assert (found[-1].at, found[-1].approximate) == (after(2.7), True)
+    assert (found[-2].reason, found[-2].meaning) == ("131026", "recipient_unsupported")
+    # Of what only notify's log knows the floor is what had happened.
+    bare = timeline(replace(base, notification=one))
+    assert (bare[-1].kind, bare[-1].at) == ("bounced", moments["delivered"])
 
 
 def test_a_step_that_was_put_off_stands_after_the_call_before_it() -> None:
