@@ -29,8 +29,10 @@ def _string(body: str) -> str:
     return "'" + body.replace("'", "''") + "'"
 
 
-def _escape_string(body: str) -> str:
-    return "E'" + body.replace("\\", "\\\\").replace("'", "\\'") + "'"
+def _escape_string(bodies: list[str]) -> str:
+    """In as many parts, each on a line of its own. It ends with an operator: a string on the next line would be one more."""
+    parts = (body.replace("\\", "\\\\").replace("'", "\\'") for body in bodies)
+    return "E" + " -- and\n".join(f"'{part}'" for part in parts) + " ||"
 
 
 def _quoted_name(body: str) -> str:
@@ -44,7 +46,7 @@ def _line_comment(body: str) -> str:
 _PIECE = st.one_of(
     st.sampled_from(["SELECT", "1", "+", "a$b", "e", "U&''", "x.y", "$1", "- -", "CASE", "END", "BEGIN"]),
     _TEXT.map(_string),
-    _TEXT.map(_escape_string),
+    st.lists(_TEXT, min_size=1, max_size=3).map(_escape_string),
     _TEXT.map(_quoted_name),
     _TEXT.map(_line_comment),
     _dollar_quoted(),
