@@ -87,7 +87,12 @@ def status(
         return await read_status(url, folder=folder or MIGRATIONS_FOLDER)
 
     standings = _with_owner(work, data_dir, owner_database_url)
-    print(migrate_table.as_json(standings) if as_json else migrate_table.as_table(standings))
+    if as_json:
+        print(migrate_table.as_json(standings))
+        return
+    print(migrate_table.as_table(standings))
+    if line := migrate_table.rollback_line(standings):
+        print(line)
 
 
 @app.command("check")
@@ -101,18 +106,30 @@ def check(
     """Exit with 1, and say why, unless everything is applied, unchanged and valid."""
     from dataclasses import asdict
 
-    from tidings.operations.migrations import MIGRATIONS_FOLDER, Finding, check_files, check_schema
+    from tidings.cli import migrate_table
+    from tidings.operations.migrations import (
+        MIGRATIONS_FOLDER,
+        Finding,
+        Standing,
+        check_files,
+        check_schema,
+        read_status,
+    )
 
     where = folder or MIGRATIONS_FOLDER
 
-    async def work(url: str) -> list[Finding]:
-        return await check_schema(url, folder=where)
+    async def work(url: str) -> tuple[list[Finding], list[Standing]]:
+        return await check_schema(url, folder=where), await read_status(url, folder=where)
 
-    findings = check_files(where) if files else _with_owner(work, data_dir, owner_database_url)
+    findings, standings = (
+        (check_files(where), []) if files else _with_owner(work, data_dir, owner_database_url)
+    )
     if as_json:
         print(json.dumps([asdict(finding) for finding in findings], indent=2))
     else:
-        print("\n".join(str(finding) for finding in findings) or "all is well")
+        print("\n".join([*map(str, findings)] or ["all is well"]))
+        if line := migrate_table.rollback_line(standings):
+            print(line)
     if findings:
         raise typer.Exit(1)
 

@@ -3,9 +3,9 @@
 import json
 from collections.abc import Sequence
 
-from tidings.operations.migrations import Standing
+from tidings.operations.migrations import Standing, oldest_release
 
-_HEADINGS = ("number", "phase", "name", "state", "when")
+_HEADINGS = ("number", "phase", "name", "state", "oldest release", "when")
 
 
 def as_table(standings: Sequence[Standing]) -> str:
@@ -21,6 +21,15 @@ def as_json(standings: Sequence[Standing]) -> str:
     return json.dumps([_fields(standing) for standing in standings], indent=2)
 
 
+def rollback_line(standings: Sequence[Standing]) -> str | None:
+    """The oldest release that works on the schema, in one line; None when no applied migration names one."""
+    rows = [standing.row for standing in standings if standing.row]
+    named = oldest_release(rows)
+    if named is None:
+        return None
+    return f"the schema is at {rows[-1].number:04}; the oldest release that works on it is {named}"
+
+
 def _cells(standing: Standing) -> tuple[str, ...]:
     row = standing.row
     state = standing.state.value
@@ -28,7 +37,13 @@ def _cells(standing: Standing) -> tuple[str, ...]:
         state += f" ({row.statements_done} of {len(standing.migration.steps)})"
     when = (row.finished_at or row.started_at).isoformat(sep=" ", timespec="seconds") if row else ""
     number, phase, slug = standing.name.split("_", 2)
-    return number, phase, slug, state, when
+    return number, phase, slug, state, _oldest_release(standing) or "", when
+
+
+def _oldest_release(standing: Standing) -> str | None:
+    """What the database says once a migration is in it, what the file says before."""
+    source = standing.row or standing.migration
+    return str(source.oldest_release) if source and source.oldest_release else None
 
 
 def _fields(standing: Standing) -> dict[str, object]:
@@ -39,6 +54,7 @@ def _fields(standing: Standing) -> dict[str, object]:
         "phase": phase,
         "slug": slug,
         "state": standing.state.value,
+        "oldest_release": _oldest_release(standing),
         "statements": len(standing.migration.steps) if standing.migration else None,
         "statements_done": row.statements_done if row else 0,
         "started_at": row.started_at.isoformat() if row else None,

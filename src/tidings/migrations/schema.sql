@@ -1781,13 +1781,17 @@ CREATE TABLE kernel.schema_migrations (
     statements_done integer DEFAULT 0 NOT NULL,
     applied_by text NOT NULL,
     duration interval DEFAULT '00:00:00'::interval NOT NULL,
+    oldest_release text,
     CONSTRAINT ck_schema_migrations_checksum CHECK ((checksum ~ '^[0-9a-f]{64}$'::text)),
     CONSTRAINT ck_schema_migrations_number CHECK ((number >= 1)),
+    CONSTRAINT ck_schema_migrations_oldest_release CHECK ((oldest_release ~ '^\d+\.\d+\.\d+$'::text)),
     CONSTRAINT ck_schema_migrations_phase CHECK ((phase = ANY (ARRAY['pre'::text, 'post'::text]))),
     CONSTRAINT ck_schema_migrations_statements CHECK ((statements_done >= 0))
 );
 
 COMMENT ON TABLE kernel.schema_migrations IS 'Which migrations this database has; a row without finished_at is half-applied. Only `tidings migrate` writes it.';
+
+COMMENT ON COLUMN kernel.schema_migrations.oldest_release IS 'The oldest release of Tidings that works on the schema with this migration; null: only releases that know it.';
 
 CREATE TABLE kernel.schema_migrations_log (
     entry bigint NOT NULL,

@@ -88,6 +88,32 @@ def test_status_for_programs(operator: Operator) -> None:
     assert (second["statements"], second["statements_done"]) == (1, 1)
 
 
+def test_the_oldest_release_is_shown(operator: Operator, tmp_path: Path) -> None:
+    """`status` and `check` say how far the app can be rolled back."""
+    write_migrations(
+        tmp_path,
+        {
+            "0003_pre_three.sql": "-- tidings: oldest-release=0.0.9\nSELECT 1;",
+            "down/0003_three.sql": "SELECT 1;",
+        },
+    )
+    operator.run("up")
+    line = "the schema is at 0003; the oldest release that works on it is 0.0.9"
+
+    status, check = operator.run("status"), operator.run("check")
+    third = json.loads(operator.run("status", "--json").stdout)[2]
+    for name in ("0003_pre_three.sql", "down/0003_three.sql"):
+        (tmp_path / name).unlink()
+    older = operator.run("check")
+
+    assert status.stdout.splitlines()[0].split()[4:6] == ["oldest", "release"]
+    assert status.stdout.splitlines()[3].split()[:5] == ["0003", "pre", "three", "applied", "0.0.9"]
+    assert status.stdout.splitlines()[-1] == line
+    assert (check.returncode, check.stdout) == (0, f"all is well\n{line}\n")
+    assert third["oldest_release"] == "0.0.9"
+    assert (older.returncode, older.stdout) == (0, f"all is well\n{line}\n")
+
+
 def test_files_are_checked_without_a_database(tmp_path: Path) -> None:
     """The mode for CI."""
     nowhere = Operator("postgresql://nobody@127.0.0.1:1/none", write_migrations(tmp_path, FILES))

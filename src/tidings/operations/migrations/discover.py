@@ -15,6 +15,7 @@ from tidings.operations.migrations.errors import (
     UnreadableSqlError,
 )
 from tidings.operations.migrations.online_index import OnlineIndex
+from tidings.operations.migrations.release import Release
 from tidings.operations.migrations.statements import Script, Statement, split
 
 Phase = Literal["pre", "post"]
@@ -27,6 +28,9 @@ _NAME = re.compile(r"(?P<number>\d{4})_(?P<phase>pre|post)_(?P<slug>[a-z0-9]+(?:
 _DIRECTIVE = re.compile(r"--\s*tidings:\s*(?P<words>.*)")
 _NO_TRANSACTION = "transaction=off"
 _ONLINE = "online"
+_OLDEST_RELEASE = "oldest-release="
+#: From this number on each file names the oldest release that works on the schema with it.
+FIRST_WITH_RELEASE: Final = 43
 # The runner owns the transaction; a file that ends it would commit half of itself without a ledger row.
 _TRANSACTION_CONTROL = re.compile(
     r"(?:BEGIN|START\s+TRANSACTION|COMMIT|END|ROLLBACK|ABORT|SAVEPOINT|RELEASE|PREPARE\s+TRANSACTION)\b",
@@ -68,6 +72,8 @@ class Migration:
     checksum: str
     #: Whether the file and its ledger row are one transaction.
     transactional: bool
+    #: The oldest release that works on the schema with this file; None: only releases that have the file.
+    oldest_release: Release | None
     steps: tuple[Step, ...]
 
     @property
@@ -120,7 +126,7 @@ def read_migration(path: Path) -> Migration:
             "with four digits and a slug of small letters, digits and underscores."
         )
     sql, script = read_script(path)
-    transactional = _check_directives(path.name, script)
+    head = _read_directives(path.name, script)
     return Migration(
         number=int(name["number"]),
         phase="pre" if name["phase"] == "pre" else "post",
@@ -128,21 +134,26 @@ def read_migration(path: Path) -> Migration:
         path=path,
         sql=sql,
         checksum=checksum(sql),
-        transactional=transactional,
-        steps=tuple(_step(path.name, statement, transactional) for statement in script.statements),
+        transactional=head.transactional,
+        oldest_release=head.oldest_release,
+        steps=tuple(_step(path.name, statement, head.transactional) for statement in script.statements),
     )
 
 
 def read_down_file(path: Path) -> DownFile:
     """Read the file that undoes a migration."""
     _sql, script = read_script(path)
-    transactional = _check_directives(path.name, script)
-    steps = tuple(_step(path.name, statement, transactional) for statement in script.statements)
+    head = _read_directives(path.name, script)
+    if head.oldest_release is not None:
+        raise BadDirectiveError(
+            f"down/{path.name}: a down file names no release. Remove `-- tidings: {_OLDEST_RELEASE}…`."
+        )
+    steps = tuple(_step(path.name, statement, head.transactional) for statement in script.statements)
     if any(step.online for step in steps):
         raise BadDirectiveError(
             f"down/{path.name}: a down file builds no index. Remove `-- tidings: {_ONLINE}`."
         )
-    return DownFile(steps=steps, transactional=transactional)
+    return DownFile(steps=steps, transactional=head.transactional)
 
 
 def read_script(path: Path) -> tuple[str, Script]:
@@ -181,20 +192,27 @@ def directives(comments: tuple[str, ...]) -> list[str]:
     return [found["words"].strip() for line in comments if (found := _DIRECTIVE.match(line))]
 
 
-def _check_directives(file: str, script: Script) -> bool:
-    """Refuse directives that would be overlooked; whether the file is one transaction."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Head:
+    """What the directives at the head of a file say about all of it."""
+
+    transactional: bool
+    oldest_release: Release | None
+
+
+def _read_directives(file: str, script: Script) -> _Head:
+    """Read the file's head; a directive that would be overlooked is refused."""
     head = directives(script.statements[0].comments)
     for statement in script.statements:
         for words in directives(statement.comments):
-            if words not in (_NO_TRANSACTION, _ONLINE):
+            of_the_file = words == _NO_TRANSACTION or words.startswith(_OLDEST_RELEASE)
+            if not of_the_file and words != _ONLINE:
                 raise BadDirectiveError(
                     f"{file}, line {statement.line}: the directive `{words}` is unknown. "
-                    f"There are `{_NO_TRANSACTION}` and `{_ONLINE}`."
+                    f"There are `{_NO_TRANSACTION}`, `{_ONLINE}` and `{_OLDEST_RELEASE}0.1.0`."
                 )
-            if words == _NO_TRANSACTION and statement is not script.statements[0]:
-                raise BadDirectiveError(
-                    f"{file}: `{_NO_TRANSACTION}` comes too late. Move it to the file's head."
-                )
+            if of_the_file and statement is not script.statements[0]:
+                raise BadDirectiveError(f"{file}: `{words}` comes too late. Move it to the file's head.")
         if directives(statement.inner_comments):
             raise BadDirectiveError(
                 f"{file}, line {statement.line}: a directive stands inside a statement. Move it before "
@@ -202,7 +220,25 @@ def _check_directives(file: str, script: Script) -> bool:
             )
     if directives(script.trailing_comments):
         raise BadDirectiveError(f"{file}: a directive stands after the last statement. Move or remove it.")
-    return _NO_TRANSACTION not in head
+    return _Head(transactional=_NO_TRANSACTION not in head, oldest_release=_named_release(file, head))
+
+
+def _named_release(file: str, head: list[str]) -> Release | None:
+    named = [words.removeprefix(_OLDEST_RELEASE) for words in head if words.startswith(_OLDEST_RELEASE)]
+    if not named:
+        return None
+    if len(named) > 1:
+        raise BadDirectiveError(f"{file} names more than one oldest release. Keep one line.")
+    try:
+        release = Release.parse(named[0])
+    except ValueError as error:
+        raise BadDirectiveError(f"{file}: {error}.") from error
+    if str(release) != named[0]:
+        raise BadDirectiveError(
+            f"{file}: {named[0]!r} is not a release. Write {release}: a development version counts as the "
+            "release that it becomes."
+        )
+    return release
 
 
 def _step(file: str, statement: Statement, transactional: bool) -> Step:  # noqa: FBT001

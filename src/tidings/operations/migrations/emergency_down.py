@@ -8,6 +8,7 @@ from tidings.operations.migrations.errors import DownRefusedError, SchemaTooNew
 from tidings.operations.migrations.ledger import create_ledger, forget, read_ledger, record_reopening
 from tidings.operations.migrations.patience import Patience
 from tidings.operations.migrations.progress import Report, unheard
+from tidings.operations.migrations.release import THIS_RELEASE
 from tidings.operations.migrations.runner import operator
 from tidings.operations.migrations.session import open_runner, settle
 
@@ -36,7 +37,7 @@ async def migrate_down(
         rows = await read_ledger(connection)
         latest = rows[-1].number if rows else 0
         if latest > max(migrations, default=0):
-            raise SchemaTooNew(found=latest, newest=max(migrations, default=0))
+            raise SchemaTooNew(found=latest, newest=max(migrations, default=0), release=str(THIS_RELEASE))
         if number != latest:
             state = f"the latest is {latest:04}" if latest else "none is applied"
             raise DownRefusedError(f"Only the latest migration can be undone, and {state}, not {number:04}.")

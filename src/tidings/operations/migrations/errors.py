@@ -146,15 +146,38 @@ class SchemaTooNew(HistoryError):  # noqa: N818  # named as the operator reads i
 
     code = "schema_too_new"
 
-    def __init__(self, found: int, newest: int) -> None:
-        super().__init__(
-            f"The database is newer than this Tidings: its schema is {found:04}, this release knows up to "
-            f"{newest:04}. Start the release that made the change, or a later one."
+    def __init__(
+        self,
+        found: int,
+        newest: int,
+        *,
+        release: str,
+        because: str | None = None,
+        oldest_release: str | None = None,
+    ) -> None:
+        said = (
+            f"The database is newer than this Tidings: its schema is {found:04}, this release ({release}) knows "
+            f"up to {newest:04}"
         )
+        if oldest_release is not None:
+            said += (
+                f", and the oldest release that works on {because} is {oldest_release}. "
+                f"Start {oldest_release} or a later release."
+            )
+        elif because is not None:
+            said += (
+                f", and {because} does not say that an older release works on it. "
+                "Start the release that made the change, or a later one."
+            )
+        else:
+            said += ". Use the release that made the change, or a later one."
+        super().__init__(said)
         #: The schema of the database.
         self.found = found
         #: The newest schema that this code knows.
         self.newest = newest
+        #: The oldest release that works on the schema, where the schema names one.
+        self.oldest_release = oldest_release
 
 
 class SchemaTooOld(HistoryError):  # noqa: N818  # named as the operator reads it

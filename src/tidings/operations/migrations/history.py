@@ -4,14 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from tidings.operations.migrations.compatibility import refuse_newer
 from tidings.operations.migrations.discover import Migration, Phase
 from tidings.operations.migrations.errors import (
     BrokenHistoryError,
     ChangedHalfwayError,
     ChangedMigrationError,
-    SchemaTooNew,
 )
 from tidings.operations.migrations.ledger import LedgerRow
+from tidings.operations.migrations.release import THIS_RELEASE, Release
 
 
 class State(StrEnum):
@@ -23,7 +24,9 @@ class State(StrEnum):
     HALF_APPLIED = "half-applied"
     #: Applied, or begun, from a file with other content.
     CHANGED = "changed"
-    #: In the database, and not among our files.
+    #: In the database and not among our files; it allows this release.
+    AHEAD = "ahead"
+    #: In the database and not among our files, and not for this release.
     UNKNOWN = "unknown"
 
 
@@ -47,20 +50,21 @@ class Plan:
     stops_before: Migration | None
 
 
-def compare(migrations: Sequence[Migration], rows: Sequence[LedgerRow]) -> list[Standing]:
-    """How every number stands, in order."""
+def compare(
+    migrations: Sequence[Migration], rows: Sequence[LedgerRow], release: Release = THIS_RELEASE
+) -> list[Standing]:
+    """How every number stands for a release, in order."""
     files = {migration.number: migration for migration in migrations}
     ledger = {row.number: row for row in rows}
     return [
-        _standing(number, files.get(number), ledger.get(number))
+        _standing(number, files.get(number), ledger.get(number), release)
         for number in sorted(files.keys() | ledger.keys())
     ]
 
 
-def plan_run(standings: Sequence[Standing], phase: Phase | None) -> Plan:
-    """The pending files in order, up to the first of the other phase; a history that disagrees is an "
-    "error."""
-    refuse_disagreement(standings)
+def plan_run(standings: Sequence[Standing], phase: Phase | None, release: Release = THIS_RELEASE) -> Plan:
+    """The pending files in order, up to the first of the other phase; a history that disagrees is an error."""
+    refuse_disagreement(standings, release)
     pending = [
         s.migration for s in standings if s.state in (State.PENDING, State.HALF_APPLIED) and s.migration
     ]
@@ -72,17 +76,15 @@ def plan_run(standings: Sequence[Standing], phase: Phase | None) -> Plan:
     return Plan(todo=tuple(todo), stops_before=None)
 
 
-def refuse_disagreement(standings: Sequence[Standing]) -> None:
+def refuse_disagreement(standings: Sequence[Standing], release: Release = THIS_RELEASE) -> None:
     """Raise for the first number on which files and ledger disagree."""
-    unknown = [s.number for s in standings if s.state is State.UNKNOWN]
-    if unknown:
-        raise SchemaTooNew(
-            found=max(unknown), newest=max((s.number for s in standings if s.migration), default=0)
-        )
+    unknown = [s.row for s in standings if s.row and s.migration is None]
+    newest = max((s.number for s in standings if s.migration), default=0)
+    refuse_newer(unknown, newest=newest, release=release)
     for standing in standings:
         if standing.state is State.CHANGED and standing.row and standing.migration:
             _refuse_changed(standing.migration, standing.row)
-    first_open = next((s for s in standings if s.state is not State.APPLIED), None)
+    first_open = next((s for s in standings if s.state not in (State.APPLIED, State.AHEAD)), None)
     if first_open is not None:
         for standing in standings:
             if standing.number > first_open.number and standing.row:
@@ -92,10 +94,11 @@ def refuse_disagreement(standings: Sequence[Standing]) -> None:
                 )
 
 
-def _standing(number: int, migration: Migration | None, row: LedgerRow | None) -> Standing:
+def _standing(number: int, migration: Migration | None, row: LedgerRow | None, release: Release) -> Standing:
     if migration is None:
         name = row.name if row else f"{number:04}"
-        return Standing(number=number, name=name, state=State.UNKNOWN, migration=None, row=row)
+        state = State.AHEAD if row and row.allows(release) else State.UNKNOWN
+        return Standing(number=number, name=name, state=state, migration=None, row=row)
     if row is None:
         state = State.PENDING
     elif (row.checksum, row.slug, row.phase) != (migration.checksum, migration.slug, migration.phase):

@@ -9,6 +9,7 @@ import asyncpg
 
 from tidings.kernel.sql import Queries, Query
 from tidings.operations.migrations.discover import Migration
+from tidings.operations.migrations.release import Release
 
 _QUERIES = Queries.beside(__file__)
 _TABLES = Path(__file__).parent / "ledger_tables.sql"
@@ -31,16 +32,22 @@ class LedgerRow:
     applied_by: str
     #: Time spent in statements, over all runs.
     duration: timedelta
+    #: The oldest release that works on it; None when only the releases that know it do.
+    oldest_release: Release | None = None
 
     @property
     def name(self) -> str:
         """`0012_pre_add_lease`, as it was called when it was applied."""
         return f"{self.number:04}_{self.phase}_{self.slug}"
 
+    def allows(self, release: Release) -> bool:
+        """Whether a release that does not know this migration works on it."""
+        return self.oldest_release is not None and self.oldest_release <= release
+
 
 async def create_ledger(connection: asyncpg.Connection) -> None:
-    """Make the two tables where they are missing."""
-    if await _value(connection, _QUERIES.ledger_exists):
+    """Make the two tables where they, or a column of theirs, are missing."""
+    if await _value(connection, _QUERIES.ledger_is_complete):
         return
     async with connection.transaction():
         await connection.execute(_TABLES.read_text(encoding="utf-8"))
@@ -51,7 +58,7 @@ async def read_ledger(connection: asyncpg.Connection) -> list[LedgerRow]:
     if not await _value(connection, _QUERIES.ledger_exists):
         return []
     query = _QUERIES.read_ledger
-    return [LedgerRow(**dict(row)) for row in await connection.fetch(query.text)]
+    return [_row(dict(row)) for row in await connection.fetch(query.text)]
 
 
 async def record_start(connection: asyncpg.Connection, migration: Migration, *, by: str) -> None:
@@ -64,6 +71,7 @@ async def record_start(connection: asyncpg.Connection, migration: Migration, *, 
         phase=migration.phase,
         checksum=migration.checksum,
         applied_by=by,
+        oldest_release=str(migration.oldest_release) if migration.oldest_release else None,
     )
 
 
@@ -108,6 +116,11 @@ async def log_action(
         by=by,
         reason=reason,
     )
+
+
+def _row(values: dict[str, Any]) -> LedgerRow:
+    named = values.pop("oldest_release")
+    return LedgerRow(**values, oldest_release=Release.parse(named) if named else None)
 
 
 async def _run(connection: asyncpg.Connection, query: Query, **values: Any) -> None:

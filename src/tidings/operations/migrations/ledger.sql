@@ -3,16 +3,24 @@
 SELECT pg_catalog.to_regclass('kernel.schema_migrations') IS NOT NULL
    AND pg_catalog.to_regclass('kernel.schema_migrations_log') IS NOT NULL;
 
+-- name: ledger_is_complete
+-- A ledger that an earlier release has made lacks the column that came last.
+SELECT EXISTS (
+  SELECT FROM pg_catalog.pg_attribute
+  WHERE attrelid = pg_catalog.to_regclass('kernel.schema_migrations') AND attname = 'oldest_release'
+) AND pg_catalog.to_regclass('kernel.schema_migrations_log') IS NOT NULL;
+
 -- name: read_ledger
--- All rows; there are only as many as files.
-SELECT number, slug, phase, checksum, started_at, finished_at, statements_done, applied_by, duration
-FROM kernel.schema_migrations
+-- All rows; there are only as many as files. A ledger of an earlier release lacks the last column, hence the JSON.
+SELECT number, slug, phase, checksum, started_at, finished_at, statements_done, applied_by, duration,
+       pg_catalog.to_jsonb(m) ->> 'oldest_release' AS oldest_release
+FROM kernel.schema_migrations AS m
 ORDER BY number;
 
 -- name: record_start
 -- Committed before the first statement of a file without a transaction, so that a crash leaves a trace.
-INSERT INTO kernel.schema_migrations (number, slug, phase, checksum, applied_by)
-VALUES (:number, :slug, :phase, :checksum, :applied_by)
+INSERT INTO kernel.schema_migrations (number, slug, phase, checksum, applied_by, oldest_release)
+VALUES (:number, :slug, :phase, :checksum, :applied_by, :oldest_release)
 ON CONFLICT (number) DO NOTHING;
 
 -- name: record_progress

@@ -22,8 +22,12 @@ CREATE TABLE IF NOT EXISTS kernel.schema_migrations (
 );
 COMMENT ON TABLE kernel.schema_migrations IS
   'Which migrations this database has; a row without finished_at is half-applied. Only `tidings migrate` writes it.';
+ALTER TABLE kernel.schema_migrations ADD COLUMN IF NOT EXISTS oldest_release text
+  CONSTRAINT ck_schema_migrations_oldest_release CHECK (oldest_release ~ '^\d+\.\d+\.\d+$');
+COMMENT ON COLUMN kernel.schema_migrations.oldest_release IS
+  'The oldest release of Tidings that works on the schema with this migration; null: only releases that know it.';
 REVOKE ALL ON TABLE kernel.schema_migrations FROM PUBLIC;
--- The serving process compares the schema with the range that its code can serve.
+-- The serving process asks whether its code can serve the schema.
 GRANT SELECT ON TABLE kernel.schema_migrations TO tidings_runtime, tidings_breakglass;
 
 CREATE TABLE IF NOT EXISTS kernel.schema_migrations_log (

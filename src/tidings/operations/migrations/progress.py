@@ -42,6 +42,21 @@ class Finished:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Ahead:
+    """A newer release has changed the schema in a way that this one can live with."""
+
+    name: str
+    release: str
+    oldest_release: str
+
+    def __str__(self) -> str:
+        return (
+            f"the database is ahead of this release ({self.release}): {self.name} came with a newer one, and works "
+            f"with {self.oldest_release} or later"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Busy:
     """A lock was not given in time; we stepped back to let others pass and will ask again."""
 
@@ -93,7 +108,7 @@ class Warned:
         return f"warning: {self.text}"
 
 
-Event: TypeAlias = WaitingForOther | Began | Finished | Busy | IndexProgress | StoppedBefore | Warned
+Event: TypeAlias = WaitingForOther | Ahead | Began | Finished | Busy | IndexProgress | StoppedBefore | Warned
 Report: TypeAlias = Callable[[Event], None]
 
 

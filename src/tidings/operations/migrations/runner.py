@@ -7,10 +7,11 @@ from pathlib import Path
 
 from tidings.operations.migrations.apply import apply
 from tidings.operations.migrations.discover import MIGRATIONS_FOLDER, Migration, Phase, discover
-from tidings.operations.migrations.history import compare, plan_run
+from tidings.operations.migrations.history import State, compare, plan_run
 from tidings.operations.migrations.ledger import create_ledger, read_ledger
 from tidings.operations.migrations.patience import Patience
-from tidings.operations.migrations.progress import Report, StoppedBefore, unheard
+from tidings.operations.migrations.progress import Ahead, Report, StoppedBefore, unheard
+from tidings.operations.migrations.release import THIS_RELEASE, Release
 from tidings.operations.migrations.session import open_runner
 
 
@@ -31,13 +32,27 @@ async def migrate_up(
     patience: Patience = Patience(),  # noqa: B008  # frozen
     report: Report = unheard,
     by: str | None = None,
+    release: Release = THIS_RELEASE,
 ) -> Outcome:
-    """Apply all pending migrations, or those of one phase up to the first of the other."""
+    """Apply all pending migrations, or those of one phase up to the first of the other.
+
+    On a schema that a newer release has made, and that allows this one, there is nothing to do.
+    """
     migrations = discover(folder)
     async with open_runner(owner_url, report) as connection:
         await create_ledger(connection)
         rows = {row.number: row for row in await read_ledger(connection)}
-        plan = plan_run(compare(migrations, list(rows.values())), phase)
+        standings = compare(migrations, list(rows.values()), release)
+        plan = plan_run(standings, phase, release)
+        for standing in standings:
+            if standing.state is State.AHEAD and standing.row:
+                report(
+                    Ahead(
+                        name=standing.name,
+                        release=str(release),
+                        oldest_release=str(standing.row.oldest_release),
+                    )
+                )
         for migration in plan.todo:
             await apply(
                 connection,

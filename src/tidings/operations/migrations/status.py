@@ -4,10 +4,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tidings.kernel.sql import Queries
-from tidings.operations.migrations.discover import MIGRATIONS_FOLDER, discover, read_down_file
+from tidings.operations.migrations.discover import (
+    FIRST_WITH_RELEASE,
+    MIGRATIONS_FOLDER,
+    Migration,
+    discover,
+    read_down_file,
+)
 from tidings.operations.migrations.errors import FilesError
 from tidings.operations.migrations.history import Standing, State, compare
 from tidings.operations.migrations.ledger import read_ledger
+from tidings.operations.migrations.release import THIS_RELEASE
 from tidings.operations.migrations.session import SCHEMAS, open_connection
 
 _QUERIES = Queries.beside(__file__)
@@ -16,7 +23,7 @@ _REMEDIES = {
     State.HALF_APPLIED: "is half-applied: run `tidings migrate up` to finish it",
     State.CHANGED: "was changed after it was applied: put the file back, or recreate the database before "
     "0.1.0",
-    State.UNKNOWN: "is in the database but unknown to this Tidings: use the newer release",
+    State.UNKNOWN: "is in the database but unknown to this Tidings",
 }
 
 
@@ -49,9 +56,9 @@ async def check_schema(url: str, *, folder: Path = MIGRATIONS_FOLDER) -> list[Fi
         standings = compare(migrations, await read_ledger(connection))
         invalid = await connection.fetch(_QUERIES.invalid_indexes.text, list(SCHEMAS))
     findings = [
-        Finding(kind=s.state.value, subject=s.name, remedy=_REMEDIES[s.state])
+        Finding(kind=s.state.value, subject=s.name, remedy=_remedy(s))
         for s in standings
-        if s.state is not State.APPLIED
+        if s.state not in (State.APPLIED, State.AHEAD)
     ]
     findings += [
         Finding(
@@ -66,6 +73,33 @@ async def check_schema(url: str, *, folder: Path = MIGRATIONS_FOLDER) -> list[Fi
     return findings
 
 
+def _remedy(standing: Standing) -> str:
+    named = standing.row.oldest_release if standing.row else None
+    if standing.state is State.UNKNOWN:
+        use = f"{named} or a later release" if named else "the release that made it, or a later one"
+        return f"{_REMEDIES[State.UNKNOWN]} ({THIS_RELEASE}): use {use}"
+    return _REMEDIES[standing.state]
+
+
+def _release_findings(migration: Migration) -> list[Finding]:
+    """A file says which release can be rolled back to, and it is not one of the future."""
+    if migration.oldest_release is None:
+        if migration.number < FIRST_WITH_RELEASE:
+            return []
+        remedy = (
+            "does not name the oldest release that works on the schema with it: write "
+            f"`-- tidings: oldest-release={THIS_RELEASE}` at the head of the file, or an older one that still works"
+        )
+    elif migration.oldest_release > THIS_RELEASE:
+        remedy = (
+            f"names {migration.oldest_release} as the oldest release, and this is {THIS_RELEASE}: "
+            "name a release that exists"
+        )
+    else:
+        return []
+    return [Finding(kind="file", subject=migration.name, remedy=remedy)]
+
+
 def check_files(folder: Path = MIGRATIONS_FOLDER) -> list[Finding]:
     """What is wrong with the files themselves; needs no database."""
     try:
@@ -75,6 +109,7 @@ def check_files(folder: Path = MIGRATIONS_FOLDER) -> list[Finding]:
     findings: list[Finding] = []
     down_files = set((folder / "down").glob("*.sql"))
     for migration in migrations:
+        findings += _release_findings(migration)
         if migration.down_path not in down_files:
             findings.append(
                 Finding(

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.migration_files import write_migrations
-from tidings.operations.migrations.discover import MIGRATIONS_FOLDER, discover
+from tidings.operations.migrations.discover import FIRST_WITH_RELEASE, MIGRATIONS_FOLDER, discover
 from tidings.operations.migrations.errors import (
     BadDirectiveError,
     BadFileNameError,
@@ -16,6 +16,7 @@ from tidings.operations.migrations.errors import (
     MigrationError,
     UnreadableSqlError,
 )
+from tidings.operations.migrations.release import THIS_RELEASE, Release
 from tidings.operations.migrations.status import check_files
 
 ONE = {"0001_pre_one.sql": "SELECT 1;"}
@@ -86,6 +87,28 @@ def test_line_endings_do_not_count(tmp_path: Path) -> None:
         ),
         ({"0001_pre_x.sql": "SELECT 1;\n-- tidings: transaction=off\nSELECT 2;"}, BadDirectiveError, "head"),
         ({"0001_pre_x.sql": "SELECT\n-- tidings: online\n2;"}, BadDirectiveError, "inside a statement"),
+        (
+            {"0001_pre_x.sql": "SELECT 1;\n-- tidings: oldest-release=0.1.0\nSELECT 2;"},
+            BadDirectiveError,
+            "oldest-release=0.1.0` comes too late",
+        ),
+        (
+            {"0001_pre_x.sql": "-- tidings: oldest-release=soon\nSELECT 1;"},
+            BadDirectiveError,
+            "0001_pre_x.sql: 'soon' is not a release: write three numbers",
+        ),
+        (
+            {"0001_pre_x.sql": "-- tidings: oldest-release=0.1.0.dev0\nSELECT 1;"},
+            BadDirectiveError,
+            r"Write 0\.1\.0: a development version counts",
+        ),
+        (
+            {
+                "0001_pre_x.sql": "-- tidings: oldest-release=0.1.0\n-- tidings: oldest-release=0.2.0\nSELECT 1;"
+            },
+            BadDirectiveError,
+            "more than one oldest release",
+        ),
         ({"0001_pre_x.sql": "SELECT 2;\n-- tidings: online"}, BadDirectiveError, "after the last"),
         (
             {"0001_pre_x.sql": "-- tidings: online\nCREATE INDEX i ON a.b (c);"},
@@ -163,3 +186,22 @@ def test_checking_files_tells_of_missing_and_stray_down_files(tmp_path: Path) ->
 def test_the_migrations_of_this_release_are_in_order() -> None:
     """`tidings migrate check --files` finds nothing in our own folder."""
     assert [str(finding) for finding in check_files(MIGRATIONS_FOLDER)] == []
+
+
+def test_a_new_file_names_the_oldest_release(tmp_path: Path) -> None:
+    """From 0043 on; a release that does not exist yet is no answer, and a down file names none."""
+    names = [f"{number:04}_pre_x" for number in range(1, FIRST_WITH_RELEASE + 3)]
+    files = {f"{name}.sql": "SELECT 1;" for name in names}
+    files |= {f"down/{name[:4]}_x.sql": "SELECT 1;" for name in names}
+    files["0044_pre_x.sql"] = "-- tidings: oldest-release=0.0.1\nSELECT 1;"
+    files["0045_pre_x.sql"] = "-- tidings: oldest-release=99.0.0\nSELECT 1;"
+    files["down/0045_x.sql"] = "-- tidings: oldest-release=0.1.0\nSELECT 1;"
+
+    silent, future, down = check_files(write_migrations(tmp_path, files))
+
+    assert silent.subject == "0043_pre_x"
+    assert f"write `-- tidings: oldest-release={THIS_RELEASE}` at the head" in silent.remedy
+    assert future.subject == "0045_pre_x"
+    assert "names 99.0.0 as the oldest release" in future.remedy
+    assert (down.subject, "names no release" in down.remedy) == ("down/0045_x.sql", True)
+    assert discover(tmp_path)[43].oldest_release == Release(0, 0, 1)
