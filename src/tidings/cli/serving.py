@@ -103,6 +103,7 @@ async def serve_until_stopped(
     *,
     roles: set[str],
     ready: Callable[[], None] | None = None,
+    stopping: Callable[[], None] | None = None,
     more_jobs: Mapping[str, Job] | None = None,
 ) -> None:
     """Run the chosen roles until SIGINT or SIGTERM, then let requests and jobs finish; a second signal hurries."""
@@ -112,6 +113,8 @@ async def serve_until_stopped(
     def hear() -> None:
         if stop.is_set():
             hurry.set()
+        elif stopping is not None:
+            stopping()
         stop.set()
 
     for name in (signal.SIGINT, signal.SIGTERM):

@@ -59,6 +59,8 @@ def up(
             _run(chosen, folder, listener, runtime=runtime, owner=owner)
             return
         postgres = EmbeddedPostgres(folder)
+        if not folder.demo.exists():
+            print("First start: making the database, its schema and the platform's templates …", flush=True)
         # In the main thread, because the server is told to end when the thread that started it ends. The loop
         # runs in the same one, so that this also holds when the supervisor has started it again.
         postgres.start()
@@ -104,8 +106,9 @@ async def _serve(
     from tidings.operations.sandbox_start import running_sandbox
 
     await prepare_schema(runtime, owner)
-    base_url = chosen.http.public_url or address_of(listener)
-    system = System(chosen, runtime_url=runtime, owner_url=owner, base_url=base_url)
+    here = address_of(listener)
+    public_url = chosen.http.public_url or here
+    system = System(chosen, runtime_url=runtime, owner_url=owner, base_url=public_url)
     previous = _read(folder.demo)
     # The sandbox outlives the system: what is being sent when we are told to stop still gets its answer.
     async with running_sandbox(chosen.sandbox, previous, system.clock) as sandbox, system:
@@ -125,9 +128,11 @@ async def _serve(
             clock=system.clock,
         )
         if sandbox is not None:
-            await _send_to(sandbox, system, folder, demo.tenant_id, here=address_of(listener))
+            await _send_to(sandbox, system, folder, demo.tenant_id, here=here)
         facts = {
-            "base_url": base_url,
+            # Commands of this machine call the address that we listen on; a proxy may not be there yet.
+            "base_url": here,
+            "public_url": public_url,
             "tenant_id": demo.tenant_id,
             "api_key": demo.api_key,
             "platform_key": demo.platform_key,
@@ -144,8 +149,12 @@ async def _serve(
             listener,
             roles={"api", "jobs"},
             ready=lambda: _greet(facts, folder.path),
+            stopping=lambda: print(
+                "\nStopping: what is under way is finished first; Ctrl-C again hurries.", flush=True
+            ),
             more_jobs={"postgres": PostgresSupervisor(postgres)} if postgres else None,
         )
+    print(f"Stopped. Everything is kept in {folder.path}; `tidings up` goes on with it.", flush=True)
 
 
 async def _send_to(
@@ -178,6 +187,14 @@ def _read(file: Path) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
+def _public(facts: dict[str, Any]) -> str:
+    """A line with the address that links in messages begin with, where it is another one than ours."""
+    public = facts["public_url"]
+    return (
+        "" if public == facts["base_url"] else f"\n  Public     {public}  (links in messages begin with it)"
+    )
+
+
 def _elsewhere(data_dir: Path) -> str:
     """A line that says where the database is, if it could not be in the data dir."""
     link = data_dir / "postgres"
@@ -204,7 +221,7 @@ def _greet(facts: dict[str, Any], data_dir: Path) -> None:
         f"""
 Tidings is running.
 
-  API        {base}
+  API        {base}{_public(facts)}
   Reference  {base}/docs
   Sandbox    {sent}
   Tenant     {facts["tenant_id"]}

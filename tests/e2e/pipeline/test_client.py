@@ -271,3 +271,21 @@ def test_the_examples_of_the_docs_run(running: RunningTidings, number: int) -> N
     exec(  # the docs are ours
         example.replace("http://127.0.0.1:8080", demo["base_url"]).replace("tdk_…", demo["api_key"]), {}
     )
+
+
+def test_every_example_of_the_docs_works_as_it_stands(running: RunningTidings) -> None:
+    """What `/docs` shows under "Try it" can be pasted."""
+    with running.client() as client:
+        paths = client.get("/openapi.json").json()["paths"]
+        examples = [
+            (path, operation["requestBody"]["content"]["application/json"]["example"])
+            for path, methods in paths.items()
+            for operation in methods.values()
+            if "example" in operation.get("requestBody", {}).get("content", {}).get("application/json", {})
+        ]
+        answers = {path: client.post(path, json=example) for path, example in examples}
+
+    assert len(answers) >= 5
+    assert {path: answer.text for path, answer in answers.items() if not answer.is_success} == {}
+    bulk = answers["/api/v1/notifications/bulk"].json()
+    assert (bulk["accepted"], bulk["refused"]) == (1, 0)

@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.support.running import RunningTidings, clean_environment
+from tests.support.running import RunningTidings, clean_environment, run_tidings
 from tidings.operations.embedded.placement import User, reachable
 
 
@@ -42,13 +42,20 @@ def test_it_starts_from_nothing_answers_and_stops(data_dir: Path) -> None:
             assert demo["tenant_id"] in said
 
         assert tidings.stop() == 0
+        assert "Stopping:" in tidings.output
+        assert f"Stopped. Everything is kept in {data_dir}" in tidings.output
         tidings.await_nobody_left()
 
 
 def test_a_second_start_keeps_everything(data_dir: Path) -> None:
-    """Same tenant, same keys; nothing is made twice."""
-    with RunningTidings(data_dir) as first:
+    """Same tenant, same keys; nothing is made twice. With a public address, commands here still find the local one."""
+    with RunningTidings(data_dir, TIDINGS_PUBLIC_URL="https://news.hotel.example") as first:
         before = first.demo
+        assert before["public_url"] == "https://news.hotel.example"
+        assert before["base_url"].startswith("http://127.0.0.1:")
+        assert before["base_url"] in first.output
+        assert "Public     https://news.hotel.example" in first.output
+        assert run_tidings("tail", "--no-follow", "--data-dir", str(data_dir)).returncode == 0
         first.stop(signal.SIGTERM)
     with RunningTidings(data_dir) as second:
         after = second.demo

@@ -105,6 +105,40 @@ async def test_the_docs_work_offline(world: HttpWorld) -> None:
     assert 'id="key_already_rotated"' in problems.text
 
 
+async def test_a_problem_is_explained_once(world: HttpWorld) -> None:
+    """A title that asks keeps its question mark, one that says it all is not repeated, and code looks like code."""
+    async with world.client() as client:
+        page = (await client.get("/docs/problems")).text
+
+    assert "?." not in page
+    assert "The request is not in order.</b> The request is not in order" not in page
+    assert "`" not in page[page.index("<main>") :]
+
+
+async def test_the_root_leads_to_the_docs(world: HttpWorld) -> None:
+    async with world.client() as client:
+        answer = await client.get("/")
+
+    assert (answer.status_code, answer.headers["location"]) == (307, "/docs")
+
+
+async def test_the_docs_lead_with_what_people_look_for(world: HttpWorld) -> None:
+    """Groups by how often they are wanted, then by name; a body shows how large it may be."""
+    async with world.client() as client:
+        document = (await client.get("/openapi.json")).json()
+
+    tags = [tag["name"] for tag in document["tags"]]
+    assert tags[:2] == ["notifications", "recipients"]
+    rest = tags[tags.index("api keys") :]
+    assert "adapters" in tags
+    assert all(name == name.lower() for name in tags)
+    assert rest == sorted(rest)
+    sending = document["paths"]["/api/v1/notifications"]["post"]
+    assert sending["x-max-body-bytes"] == 12 * 1024 * 1024
+    assert document["paths"]["/api/v1/recipients"]["post"]["x-max-body-bytes"] == 1024 * 1024
+    assert sending["requestBody"]["content"]["application/json"]["example"]["template"] == "otp"
+
+
 async def test_the_openapi_document_is_whole(world: HttpWorld) -> None:
     async with world.client() as client:
         document = (await client.get("/openapi.json")).json()
@@ -146,7 +180,7 @@ async def test_the_openapi_document_is_whole(world: HttpWorld) -> None:
 
 
 async def test_every_route_but_the_public_ones_asks_who_is_calling(world: HttpWorld) -> None:
-    public = {"/healthz", "/readyz", "/metrics", "/openapi.json", "/docs", "/docs/problems"}
+    public = {"/healthz", "/readyz", "/metrics", "/openapi.json", "/", "/docs", "/docs/problems"}
     # Whoever has the link is let in: it was sent to them alone.
     public |= {"/u/{token}", "/p/{token}", "/c/{token}"}
     # The signature is the key.

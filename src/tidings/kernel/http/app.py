@@ -69,6 +69,7 @@ def build_app(
     checks: Mapping[str, Check],
     render_metrics: Callable[[], bytes],
     description: str = "",
+    tags: Sequence[str] = (),
     body_limit: int = DEFAULT_LIMIT,
     body_limits: Mapping[str, int] | None = None,
     raw_routes: Mapping[tuple[str, str], App] | None = None,
@@ -76,17 +77,26 @@ def build_app(
     on_answer: Callable[[Answered], None] | None = None,
     ready_timeout: float = 2.0,
 ) -> HttpApp:
-    """The application over these routers; `body_limits` are by path, `raw_routes` by method and path."""
+    """The application over these routers.
+
+    `body_limits` are by path, `raw_routes` by method and path; `tags` is the order of groups in the docs.
+    """
     routes: list[Route] = []
 
     # Written when it is first asked for: it takes a third of a second, and a start should not wait for it.
     @cache
     def describe() -> dict[str, Any]:
-        return document(routes, title=TITLE, version=version, description=description)
+        return document(
+            routes,
+            title=TITLE,
+            version=version,
+            description=description,
+            tags=tags,
+            body_limit=lambda path: (body_limits or {}).get(path, body_limit),
+        )
 
     framework = Litestar(
         route_handlers=[
-            # In the order in which the docs show them.
             *routers,
             *health_routes(checks=checks, render_metrics=render_metrics, timeout=ready_timeout),
             *docs_routes(),

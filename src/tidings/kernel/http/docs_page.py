@@ -9,6 +9,7 @@ from string import Template
 
 from litestar import Response, get
 from litestar.handlers import HTTPRouteHandler
+from litestar.response import Redirect
 
 from tidings.kernel.http.operations import operation
 from tidings.kernel.http.problems import catalogue
@@ -36,12 +37,12 @@ Programs go by <code>code</code>, people by <code>detail</code>. <a href="/docs"
 
 
 def docs_routes() -> list[HTTPRouteHandler]:
-    """`/docs` and `/docs/problems`."""
+    """`/docs`, `/docs/problems`, and `/`, which leads there."""
     page = _PAGE.read_text(encoding="utf-8")
     style = _STYLE.search(page)
     rows = "".join(
         f'<section id="{html.escape(code)}"><h2><code>{html.escape(code)}</code> <small>{status}</small></h2>'
-        f"<p><b>{html.escape(title)}.</b> {html.escape(text)}</p></section>"
+        f"<p>{_explained(title, text)}</p></section>"
         for code, (status, title, text) in catalogue().items()
     )
     problems = _PROBLEMS.substitute(style=style[1] if style else "", rows=rows)
@@ -59,7 +60,21 @@ def docs_routes() -> list[HTTPRouteHandler]:
     async def docs_problems() -> Response[str]:
         return _html(problems)
 
-    return [docs, docs_problems]
+    @get(
+        "/",
+        **operation(public=True, tag="docs", summary="Leads to /docs.", media_type="text/html", status=307),
+    )
+    async def root() -> Redirect:
+        return Redirect("/docs", status_code=307)
+
+    return [docs, docs_problems, root]
+
+
+def _explained(title: str, text: str) -> str:
+    """The title in bold, then the sentence, unless it says the same again; `code` between backticks."""
+    end = "" if title.endswith(("?", ".")) else "."
+    said = "" if text.rstrip(".") == title.rstrip(".") else f" {html.escape(text)}"
+    return f"<b>{html.escape(title)}{end}</b>" + re.sub(r"`([^`]+)`", r"<code>\1</code>", said)
 
 
 def _html(page: str) -> Response[str]:

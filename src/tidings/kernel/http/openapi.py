@@ -5,7 +5,7 @@ shown as refused where they are, unions carry their discriminator, and fields th
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,20 +66,28 @@ def routes_of(app: Litestar) -> Iterator[Route]:
                 )
 
 
-def document(routes: Sequence[Route], *, title: str, version: str, description: str = "") -> dict[str, Any]:
-    """The whole document."""
+def document(
+    routes: Sequence[Route],
+    *,
+    title: str,
+    version: str,
+    description: str = "",
+    tags: Sequence[str] = (),
+    body_limit: Callable[[str], int] | None = None,
+) -> dict[str, Any]:
+    """The whole document; groups come in the order of `tags`, the others after them."""
     wanted = _types(routes)
     schemas, components = _schemas(wanted)
     by_type = dict(zip(map(repr, wanted), schemas, strict=True))
     paths: dict[str, dict[str, Any]] = {}
     for route in sorted(routes, key=lambda r: (r.path, _ORDER.index(r.method))):
-        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, by_type)
+        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, by_type, body_limit)
     return {
         "openapi": "3.1.0",
         "info": {"title": title, "version": version, "description": description},
         "servers": [{"url": "/"}],
         "security": [{"bearer": []}],
-        "tags": [{"name": name} for name in dict.fromkeys(r.operation.tag for r in routes)],
+        "tags": [{"name": name} for name in _tags(routes, tags)],
         "paths": paths,
         "components": {
             "schemas": components,
@@ -92,6 +100,11 @@ def document(routes: Sequence[Route], *, title: str, version: str, description: 
             },
         },
     }
+
+
+def _tags(routes: Sequence[Route], first: Sequence[str]) -> list[str]:
+    used = {route.operation.tag for route in routes}
+    return [name for name in first if name in used] + sorted(used - set(first), key=str.lower)
 
 
 def _types(routes: Sequence[Route]) -> list[Any]:
@@ -119,7 +132,9 @@ def _query_fields(declared: Operation) -> Sequence[structs.FieldInfo]:
     return structs.fields(declared.query) if declared.query is not None else ()
 
 
-def _operation(route: Route, schemas: Mapping[str, Any]) -> dict[str, Any]:
+def _operation(
+    route: Route, schemas: Mapping[str, Any], body_limit: Callable[[str], int] | None = None
+) -> dict[str, Any]:
     declared = route.operation
     described: dict[str, Any] = {
         "operationId": route.name,
@@ -136,12 +151,17 @@ def _operation(route: Route, schemas: Mapping[str, Any]) -> dict[str, Any]:
         described["security"] = [{"bearer": []}]
         described["x-scope"] = declared.scope
     if declared.body is not None:
+        content = {"schema": schemas[repr(declared.body)]}
+        if declared.example is not None:
+            content["example"] = declared.example
         described["requestBody"] = {
             "required": not declared.body_optional,
-            "content": {"application/json": {"schema": schemas[repr(declared.body)]}},
+            "content": {"application/json": content},
         }
     if declared.upload:
         described["requestBody"] = {"required": True, "content": {kind: {} for kind in declared.upload}}
+    if body_limit is not None and "requestBody" in described:
+        described["x-max-body-bytes"] = body_limit(route.path)
     if declared.deprecated is not None:
         described["deprecated"] = True
     return described

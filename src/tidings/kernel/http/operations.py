@@ -84,6 +84,8 @@ class Operation:
     #: A longer text, in Markdown.
     description: str
     deprecated: Deprecated | None
+    #: A body that works as it stands, for the docs.
+    example: Any
 
 
 def operation(
@@ -107,6 +109,7 @@ def operation(
     headers: Sequence[str] = (),
     description: str = "",
     deprecated: Deprecated | None = None,
+    example: Any = None,
 ) -> dict[str, Any]:
     """The keyword arguments for a route decorator: `@get("/", **operation(…))`."""
     if (scope is None) != public:
@@ -129,6 +132,7 @@ def operation(
         headers=tuple(headers),
         description=description,
         deprecated=deprecated,
+        example=example,
     )
     arguments: dict[str, Any] = {"opt": {OPT: declared}, "status_code": status}
     if scope is not None:

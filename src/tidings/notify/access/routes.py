@@ -23,7 +23,7 @@ from tidings.notify.access.revoke import revoke_key
 from tidings.notify.access.rotate import rotate_key
 from tidings.notify.access.wire import CreateKey, KeyView, NewKey, RotateKey
 
-_TAG = "API keys"
+_TAG = "api keys"
 _LISTING = "api_keys"
 _PATH = {"key_id": API_KEY}
 #: A secret must not stay in anybody's cache.

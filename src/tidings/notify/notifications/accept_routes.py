@@ -13,6 +13,20 @@ TAG = "notifications"
 
 AnyRequest = Request[Any, Any, Any]
 
+#: A body that works as it stands: the platform's own template, to somebody new.
+EXAMPLE = {
+    "recipient": {
+        "identity": {"type": "guest", "id": "g-1"},
+        "display_name": "Laila",
+        "locale": "fa-AF",
+        "addresses": [{"channel": "email", "address": "laila@example.test"}],
+    },
+    "template": "otp",
+    "channel": "email",
+    "variables": {"code": "481516"},
+    "correlation_id": "order-A-1001",
+}
+
 
 @post(
     "/",
@@ -31,6 +45,7 @@ AnyRequest = Request[Any, Any, Any]
             "too_busy",
         ],
         description="`202` means that it is durable. What becomes of it is told by `GET /{id}` and `GET /{id}/explain`. With a test key it is decided and rendered, and reaches no vendor.",
+        example=EXAMPLE,
     ),
 )
 async def send_notification(request: AnyRequest) -> Response[bytes]:
@@ -50,6 +65,7 @@ async def send_notification(request: AnyRequest) -> Response[bytes]:
         headers=["Idempotency-Key"],
         problems=["too_busy"],
         description="Each has its own result, in their order: as for a single one, or the `problem` with it. One that is refused does not refuse the others.",
+        example={"notifications": [EXAMPLE]},
     ),
 )
 async def send_notifications(request: AnyRequest) -> Response[bytes]:

@@ -9,7 +9,7 @@ from tidings.kernel.http.callers import caller_of, tenant_of
 from tidings.kernel.http.operations import deps_of, operation, path_id
 from tidings.kernel.ids import NOTIFICATION
 from tidings.kernel.refusals import MissingScopeError
-from tidings.notify.notifications.accept_routes import TAG
+from tidings.notify.notifications.accept_routes import EXAMPLE, TAG
 from tidings.notify.notifications.deps import Deps
 from tidings.notify.notifications.explain_view import ExplainView
 from tidings.notify.notifications.simulate_view import BodyView, SimulationView, simulation_view
@@ -94,6 +94,7 @@ async def show_body(request: AnyRequest) -> BodyView:
         answer=SimulationView,
         problems=["invalid_variables", "recipient_not_found", "recipient_erased"],
         description="Takes what `POST /` takes. A recipient who is not known yet is imagined. Rate limits are not taken from.",
+        example=EXAMPLE,
     ),
 )
 async def simulate_notification(request: AnyRequest) -> SimulationView:

@@ -51,6 +51,12 @@ AnyRequest = Request[Any, Any, Any]
         also={200: RecipientView},
         problems=["recipient_not_found", "recipient_erased"],
         description="By `id`, by `identity`, or by an address alone. `201` where it is new, `200` where it was known; doing it again changes nothing, so it needs no key for that.",
+        example={
+            "identity": {"type": "guest", "id": "g-1"},
+            "display_name": "Laila",
+            "locale": "fa-AF",
+            "addresses": [{"channel": "email", "address": "laila@example.test"}],
+        },
     ),
 )
 async def upsert_recipient(request: AnyRequest) -> Response[RecipientView]:

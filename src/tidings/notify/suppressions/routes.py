@@ -48,6 +48,7 @@ AnyRequest = Request[Any, Any, Any]
         status=201,
         also={200: SuppressionView},
         description="`200` where it was suppressed before: that one stays, and lasts as long as the longer of the two.",
+        example={"channel": "email", "address": "no-more@example.test", "reason": "manual"},
     ),
 )
 async def add_suppression(request: AnyRequest) -> Response[SuppressionView]:

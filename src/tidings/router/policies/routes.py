@@ -86,6 +86,13 @@ async def list_policies(request: AnyRequest) -> Page[PolicyView]:
             "One policy is in force for each use case. Messages that are handed over from now on go by it; those "
             "under way keep the ladder that they began with. `warnings` names what is allowed and may not be meant."
         ),
+        example={
+            "use_case": "otp",
+            "ladder": [
+                {"channel": "sms", "deadline_seconds": 30},
+                {"channel": "email", "deadline_seconds": 60},
+            ],
+        },
     ),
 )
 async def create_policy(request: AnyRequest) -> Response[bytes]:
