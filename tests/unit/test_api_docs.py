@@ -23,6 +23,7 @@ import tidings.router.policies.routes
 import tidings.router.profiles.routes
 import tidings.router.status_map.routes
 import tidings.router.traffic.routes  # noqa: F401
+from tidings.contracts.scopes import RESERVED, SCOPES
 from tidings.kernel.errors import TidingsError
 from tidings.kernel.http.problems import catalogue
 
@@ -69,3 +70,13 @@ def test_every_error_says_a_whole_sentence() -> None:
     said = {kind.__name__: (kind.__doc__ or ".").splitlines()[0] for kind in kinds()}
 
     assert {name: line for name, line in said.items() if not line.endswith((".", "?"))} == {}
+
+
+def test_every_scope_is_listed_and_what_is_reserved_says_so() -> None:
+    [listed] = [line for line in DOCS.read_text().splitlines() if line.startswith("The resources are")]
+    [reserved] = [line for line in DOCS.read_text().splitlines() if "are reserved: a key may hold" in line]
+    known = {scope.partition(":")[0] for scope in SCOPES}
+    later = {scope.partition(":")[0] for scope, sentence in SCOPES.items() if sentence.endswith(RESERVED)}
+
+    assert set(re.findall(r"`(\w+)`", reserved)) == later
+    assert set(re.findall(r"`(\w+)`", listed)) == known - later

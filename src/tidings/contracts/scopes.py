@@ -7,6 +7,9 @@ from typing import Final
 
 from tidings.kernel.db import CALLER_ROLES, CallerRole
 
+#: What a scope says whose resource is not there yet; a role holds it, and no route asks for it.
+RESERVED: Final = "Reserved: not there yet."
+
 #: Resource → what reading it shows, what writing it changes. An empty sentence: there is no such verb.
 _RESOURCES: Final[dict[str, tuple[str, str]]] = {
     "notifications": ("See notifications, their attempts and why they were or were not sent.", "Send and cancel notifications."),
@@ -14,11 +17,11 @@ _RESOURCES: Final[dict[str, tuple[str, str]]] = {
     "recipients": ("See recipients, their addresses and preferences.", "Change and erase recipients and their preferences."),
     "suppressions": ("See who is suppressed, and why.", "Suppress, release and import."),
     "channels": ("See channels, senders and their health.", "Change channels, senders and credentials."),
-    "batches": ("See batches and their progress.", "Start, pause, resume and cancel batches."),
-    "triggers": ("See which events send what.", "Change which events send what."),
-    "events": ("See which events arrived.", "Send events that triggers listen to."),
-    "webhooks": ("See webhook subscriptions and deliveries.", "Change subscriptions, rotate secrets, deliver again."),
-    "inbox": ("Read a recipient's in-app feed.", "Mark, archive and snooze in a recipient's feed."),
+    "batches": (f"See batches and their progress. {RESERVED}", f"Start, pause, resume and cancel batches. {RESERVED}"),
+    "triggers": (f"See which events send what. {RESERVED}", f"Change which events send what. {RESERVED}"),
+    "events": (f"See which events arrived. {RESERVED}", f"Send events that triggers listen to. {RESERVED}"),
+    "webhooks": (f"See webhook subscriptions and deliveries. {RESERVED}", f"Change subscriptions, rotate secrets, deliver again. {RESERVED}"),
+    "inbox": (f"Read a recipient's in-app feed. {RESERVED}", f"Mark, archive and snooze in a recipient's feed. {RESERVED}"),
     "router": ("See policies, executions, circuits and conversations.", "Change policies, adapters, circuits and routes."),
     "audit": ("Read the audit.", ""),
     "api_keys": ("See API keys; never their secrets.", "Create, rotate and revoke API keys."),

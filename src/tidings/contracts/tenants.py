@@ -104,7 +104,7 @@ class SendingLimits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class Retention(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """For how many days notifications are kept, by retention class; the platform's own periods otherwise."""
+    """Reserved: for how many days notifications are kept, by retention class. Nothing reads it yet, and the API refuses it."""
 
     regulated_days: Days | None = None
     standard_days: Days | None = None
@@ -131,6 +131,7 @@ class NotificationPolicy(Struct, frozen=True, kw_only=True, forbid_unknown_field
     allowed_sender_domains: Annotated[tuple[Domain, ...], Meta(max_length=200)] = ()
     #: Telephones may show these only; empty: whatever a channel's sender says.
     allowed_sender_ids: Annotated[tuple[SenderId, ...], Meta(max_length=200)] = ()
+    #: Reserved: refused by the API, since nothing would follow from it; events of upstream services may carry it.
     retention: Retention | None = None
     #: Category by category and channel by channel, whether people hear it who have not said; yes where it is not named.
     preference_defaults: dict[PreferenceCategory, dict[Channel, bool]] = {}

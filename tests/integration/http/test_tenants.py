@@ -23,7 +23,6 @@ POLICY = {
     "quiet_hours": [{"days": ["mon", "tue"], "start": "22:00", "end": "07:00", "timezone": "Asia/Kabul"}],
     "limits": {"per_day": 1000, "per_channel_per_second": {"sms": 5}},
     "allowed_link_domains": ["example.com", "*.example.org"],
-    "retention": {"marketing_days": 90},
 }
 
 
@@ -60,6 +59,34 @@ async def test_a_tenant_is_made_shown_changed_and_listed(world: HttpWorld) -> No
     assert changed.json()["notification_policy"] == POLICY
     assert changed.headers["etag"] == '"v2"'
     assert len(listed.json()["items"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "field", "says"),
+    [
+        ({"default_locale": "zz-ZZZZ"}, "default_locale", "must name a language that exists"),
+        ({"default_locale": "en-Xqqx-US"}, "default_locale", "must name a language that exists"),
+        (
+            {"notification_policy": {"retention": {"marketing_days": 90}}},
+            "notification_policy.retention",
+            "does nothing yet",
+        ),
+    ],
+)
+async def test_what_does_not_exist_or_does_nothing_is_refused(
+    world: HttpWorld, body: dict[str, object], field: str, says: str
+) -> None:
+    async with world.as_platform() as client:
+        made = await client.post(TENANTS, json={"name": "Acme", "slug": slug()})
+        answers = [
+            await client.post(TENANTS, json={"name": "Acme", "slug": slug(), **body}),
+            await client.patch(made.headers["location"], json=body, headers={"If-Match": '"v1"'}),
+        ]
+
+    for answer in answers:
+        [error] = answer.json()["errors"]
+        assert (answer.status_code, error["field"]) == (400, field)
+        assert says in error["remedy"]
 
 
 async def test_a_slug_is_taken_once(world: HttpWorld) -> None:

@@ -130,6 +130,25 @@ async def test_preferences_are_merged_told_and_kept_in_the_ledger(world: PeopleW
     ]
 
 
+async def test_what_does_nothing_yet_and_what_does_not_exist_are_refused_by_line(world: PeopleWorld) -> None:
+    tenant = await world.tenant()
+    await send(world, tenant.id, "recipients", PEOPLE)
+    who = '"identity": {"type": "guest", "id": "g-1"}'
+    lines = [
+        f'{{{who}, "digest_schedule": {{"reminder": {{"every": "day", "at": "08:00"}}}}}}',
+        f'{{{who}, "locale": "zz-ZZZZ"}}',
+        f'{{{who}, "locale": "fa-AF"}}',
+    ]
+
+    told_of = await send(world, tenant.id, "preferences", "\n".join(lines), LINES)
+
+    assert (told_of["added"], told_of["refused"]) == (1, 2)
+    assert [(p["line"], p["column"]) for p in told_of["first_problems"]] == [
+        (1, "digest_schedule.reminder"),
+        (2, "locale"),
+    ]
+
+
 async def test_a_tenant_that_wants_consent_confirmed_wants_evidence(world: PeopleWorld) -> None:
     tenant = await world.tenant(NotificationPolicy(double_opt_in=True))
     await send(world, tenant.id, "recipients", PEOPLE)

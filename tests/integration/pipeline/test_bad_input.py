@@ -39,6 +39,7 @@ TABLE: dict[str, tuple[dict[str, Any], str, str]] = {
     "no text for the channel": ({"channel": "sms"}, "template", "it is for email"),
     "not the key of a template": ({"template": "No Such"}, "template", "must be a template's key"),
     "unknown channel": ({"channel": "pigeon"}, "channel", ""),
+    "a channel for later": ({"channel": "inapp"}, "channel", "is reserved: inapp is not there yet"),
     "missing variable": (
         {"variables": {k: v for k, v in ORDERED.items() if k != "items"}},
         "variables.items",
@@ -70,6 +71,7 @@ TABLE: dict[str, tuple[dict[str, Any], str, str]] = {
     "too much metadata": ({"metadata": {"a": "x" * 5000}}, "metadata", "at most 4096 bytes"),
     "a zero character": ({"metadata": {"a": "\0"}}, "metadata.a", "zero character"),
     "bad locale": ({"locale": "English!"}, "locale", "language tag such as"),
+    "a language that does not exist": ({"locale": "zz-ZZZZ"}, "locale", "a language that exists"),
     "bad locale of the recipient": (
         {"recipient": to("a@example.test", locale="e")},
         "recipient.locale",

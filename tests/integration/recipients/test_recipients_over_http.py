@@ -174,8 +174,8 @@ async def test_nobody_sees_another_tenants_people(world: PeopleWorld) -> None:
 PREFERENCES = {
     "channels": {"email": {"allow": False, "categories": {"social": True}}, "sms": {"categories": {"marketing": False}}},
     "quiet_hours": [{"days": ["mon", "sun"], "start": "22:00", "end": "07:00"}],
-    "digest_schedule": {"social": {"every": "week", "at": "08:00", "day": "mon"}},
-    "marketing_consent": {"granted": True, "source": "signup_form", "evidence": "form-17"},
+    "digest_schedule": {},
+    "marketing_consent": {"granted": True, "source": "front desk form", "evidence": "form-17"},
     "timezone": "Asia/Kabul",
 }  # fmt: skip
 
@@ -222,6 +222,39 @@ async def test_preferences_are_versioned_told_and_audited(world: PeopleWorld) ->
     assert len(audited) == 2
 
 
+async def test_what_does_nothing_yet_says_so(world: PeopleWorld) -> None:
+    tenant = await world.tenant()
+    async with world.http.as_tenant(tenant.id) as client:
+        made = await client.post(RECIPIENTS, json=laila())
+        path = f"{made.headers['location']}/preferences"
+        digest = await client.patch(
+            path,
+            json={"digest_schedule": {"reminder": {"every": "day", "at": "08:00"}}},
+            headers={"If-Match": '"v0"'},
+        )
+        source = await client.patch(
+            path,
+            json={"marketing_consent": {"granted": True, "source": "a\tb"}},
+            headers={"If-Match": '"v0"'},
+        )
+
+    assert digest.json()["errors"][0]["remedy"] == "does nothing yet: digests are not there; leave it out"
+    assert "1 to 100 printable characters" in source.json()["errors"][0]["remedy"]
+
+
+async def test_a_language_that_does_not_exist_is_nobodys(world: PeopleWorld) -> None:
+    tenant = await world.tenant()
+    async with world.http.as_tenant(tenant.id) as client:
+        made = await client.post(RECIPIENTS, json=laila(locale="haz-AF"))
+        refused = [
+            await client.post(RECIPIENTS, json=laila(locale="zz-ZZZZ")),
+            await client.patch(made.headers["location"], json={"locale": "xx"}, headers={"If-Match": '"v1"'}),
+        ]
+
+    assert made.status_code == 201
+    assert [(a.status_code, a.json()["errors"][0]["field"]) for a in refused] == [(400, "locale")] * 2
+
+
 async def test_of_two_changes_from_one_version_one_is_refused(world: PeopleWorld) -> None:
     tenant = await world.tenant()
     async with world.http.as_tenant(tenant.id) as client:
@@ -246,8 +279,12 @@ async def test_of_two_changes_from_one_version_one_is_refused(world: PeopleWorld
          {"quiet_hours[0].timezone", "quiet_hours[0].end", "quiet_hours[0].days"}),
         ({"quiet_hours": [{"days": [], "start": "25:00", "end": "7"}]},
          {"quiet_hours[0].days", "quiet_hours[0].start", "quiet_hours[0].end"}),
-        ({"digest_schedule": {"social": {"every": "week"}, "transactional": {"every": "hour"}, "nothing": {"every": "hour"}}},
-         {"digest_schedule.social.at", "digest_schedule.social.day", "digest_schedule.transactional", "digest_schedule.nothing"}),
+        ({"digest_schedule": {"social": {"every": "week"}, "transactional": {"every": "hour"}}},
+         {"digest_schedule.social", "digest_schedule.transactional"}),
+        ({"locale": "zz-ZZZZ"}, {"locale"}),
+        ({"marketing_consent": {"granted": True, "source": "mina@hotel.test"}}, {"marketing_consent.source"}),
+        ({"marketing_consent": {"granted": True, "source": "x" * 101}}, {"marketing_consent.source"}),
+        ({"marketing_consent": {"granted": True, "source": " form"}}, {"marketing_consent.source"}),
         ({"marketing_consent": {"granted": True, "at": "2099-01-01T00:00:00Z"}},
          {"marketing_consent.source", "marketing_consent.at"}),
         ({"guardian_routing": {"guardian_id": "SELF", "mode": "copy"}}, {"guardian_routing.guardian_id"}),

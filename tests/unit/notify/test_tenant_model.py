@@ -153,7 +153,7 @@ def test_all_faults_of_a_policy_are_named_at_once() -> None:
     )
 
     with pytest.raises(InvalidError) as refused:
-        check_facts(timezone="Nowhere", policy=policy)
+        check_facts(locale=None, timezone="Nowhere", policy=policy)
 
     assert [error.field for error in refused.value.errors] == [
         "default_timezone",

@@ -29,7 +29,7 @@ from tidings.notify.imports.preference_rows import ImportedPreferences, nested, 
 from tidings.notify.imports.rows import RowReader
 from tidings.notify.imports.target import Author, Written
 from tidings.notify.recipients import ledger, preferences, store
-from tidings.notify.recipients.choose import choices_wrong
+from tidings.notify.recipients.choose import choices_wrong, digests_wrong
 from tidings.notify.recipients.consent import settle
 from tidings.notify.recipients.ledger_model import ConsentEvent, told_between
 from tidings.notify.recipients.preferences_model import Choices, Preferences, nothing_chosen
@@ -151,6 +151,7 @@ class PreferenceTarget:
         wanted = wish.over(present)
         stood = set(choices_wrong(present, self._categories))
         wrong = [fault for fault in choices_wrong(wanted, self._categories) if fault not in stood]
+        wrong += digests_wrong(present, wanted)
         consent, faults = settle(
             present.marketing_consent, wanted.marketing_consent, now=now, at="marketing_consent"
         )

@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from tidings.contracts.tenants import Channel
-from tidings.contracts.words import AUTO, Priority, UseCase
+from tidings.contracts.words import AUTO, RESERVED_CHANNELS, Priority, UseCase
 from tidings.kernel.clock import Clock
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.ids import RECIPIENT, TemplateVersionId, TenantId
@@ -22,6 +22,7 @@ from tidings.notify.notifications.wire import AttachmentInput, NotificationInput
 from tidings.notify.recipients.wish import RecipientWish, canonical_locale, wish_of
 from tidings.notify.templates.model import Published
 from tidings.notify.templates.resolve import Templates
+from tidings.notify.tenants.locales import UNKNOWN_LOCALE, locale_exists
 
 #: Variables are filled into a message; they are no document store.
 MOST_VARIABLES_BYTES: Final = 64 * 1024
@@ -85,6 +86,13 @@ class OrderDesk:
         now = self._clock.now()
         wrong: list[FieldError] = []
         wish = _wish(given, wrong)
+        if given.channel in RESERVED_CHANNELS:
+            # Whether a template has words for it does not matter.
+            raise InvalidError(
+                [*wrong, FieldError("channel", f"is reserved: {given.channel} is not there yet")]
+            )
+        if given.locale is not None and not locale_exists(given.locale):
+            wrong.append(FieldError("locale", UNKNOWN_LOCALE))
         published, versions = await self._frozen(tenant_id, given, wrong)
         if published is None:
             raise InvalidError(wrong)

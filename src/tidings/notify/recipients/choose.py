@@ -29,6 +29,7 @@ from tidings.notify.recipients.preferences_model import (
     nothing_chosen,
 )
 from tidings.notify.recipients.wish import canonical_locale
+from tidings.notify.tenants.locales import UNKNOWN_LOCALE, locale_exists
 from tidings.notify.tenants.model import zone_exists
 from tidings.notify.tenants.store import find_tenant
 
@@ -88,6 +89,7 @@ class PreferenceChanger:
         # What stood there before may stay: a category that went, or a guardian, must keep nobody from saying no.
         stood = set(choices_wrong(before.choices, categories))
         wrong = [fault for fault in choices_wrong(wanted, categories) if fault not in stood]
+        wrong += digests_wrong(before.choices, wanted)
         present = before.choices.marketing_consent
         confirm = (
             wanted.marketing_consent.granted and not present.granted and not proven and await _confirms(tx)
@@ -193,8 +195,10 @@ class PreferenceChanger:
 
 
 def choices_wrong(wanted: Choices, categories: Mapping[str, CategoryPolicy]) -> list[FieldError]:
-    """What the types can't say: zones exist, hours last, digests say when, categories are known."""
+    """What the types can't say: locales and zones exist, hours last, categories are known."""
     wrong: list[FieldError] = []
+    if wanted.locale is not None and not locale_exists(wanted.locale):
+        wrong.append(FieldError("locale", UNKNOWN_LOCALE))
     if wanted.timezone is not None and not zone_exists(wanted.timezone):
         wrong.append(FieldError("timezone", _ZONE))
     for i, hours in enumerate(wanted.quiet_hours or ()):
@@ -204,20 +208,20 @@ def choices_wrong(wanted: Choices, categories: Mapping[str, CategoryPolicy]) -> 
             wrong.append(FieldError(f"quiet_hours[{i}].end", "must differ from start"))
         if len(set(hours.days)) != len(hours.days):
             wrong.append(FieldError(f"quiet_hours[{i}].days", "must name each day once"))
-    for name, digest in wanted.digest_schedule.items():
-        if digest.every != "hour" and digest.at is None:
-            wrong.append(FieldError(f"digest_schedule.{name}.at", "is required: say the local hour"))
-        if (digest.every == "week") != (digest.day is not None):
-            remedy = "is required" if digest.every == "week" else "is for weekly digests; leave it out"
-            wrong.append(FieldError(f"digest_schedule.{name}.day", remedy))
-        known = categories.get(name)
-        if known is not None and not known.may_digest:
-            wrong.append(FieldError(f"digest_schedule.{name}", "is a category that is never gathered"))
     names = ", ".join(sorted(categories))
     for category, field in categories_named(wanted).items():
         if category not in categories:
             wrong.append(FieldError(field, f"is not a known category; there are {names}"))
     return wrong
+
+
+def digests_wrong(before: Choices, wanted: Choices) -> list[FieldError]:
+    """Nothing is gathered yet, and nobody shall believe that it is; what an older release took may stay, or go."""
+    return [
+        FieldError(f"digest_schedule.{name}", "does nothing yet: digests are not there; leave it out")
+        for name, digest in wanted.digest_schedule.items()
+        if before.digest_schedule.get(name) != digest
+    ]
 
 
 async def _confirms(tx: TenantTx) -> bool:

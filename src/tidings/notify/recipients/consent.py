@@ -16,8 +16,8 @@ Source = Annotated[
     Meta(
         min_length=1,
         max_length=100,
-        pattern=r"^[a-z0-9][a-z0-9_.:-]*$",
-        description="must be a short word such as signup_form",
+        pattern=r"^[^\s@\x00-\x1f\x7f-\x9f]([^@\x00-\x1f\x7f-\x9f]*[^\s@\x00-\x1f\x7f-\x9f])?$",
+        description="must be 1 to 100 printable characters without @, such as signup_form or front desk form",
     ),
 ]
 Evidence = Annotated[

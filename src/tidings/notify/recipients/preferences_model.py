@@ -57,6 +57,7 @@ class Choices(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     channels: dict[Channel, ChannelChoice] = {}
     #: Null: the tenant's; an empty list: none at all.
     quiet_hours: Annotated[tuple[QuietHours, ...], Meta(max_length=20)] | None = None
+    #: Reserved: digests are not there yet, and nothing but an empty one is taken.
     digest_schedule: dict[Category, DigestChoice] = {}
     marketing_consent: Consent = NOT_GIVEN
     guardian_routing: GuardianRouting | None = None
@@ -126,8 +127,6 @@ def categories_named(choices: Choices) -> Mapping[str, str]:
     for channel, choice in choices.channels.items():
         for category in choice.categories:
             found.setdefault(category, f"channels.{channel}.categories.{category}")
-    for category in choices.digest_schedule:
-        found.setdefault(category, f"digest_schedule.{category}")
     if choices.guardian_routing is not None:
         for i, category in enumerate(choices.guardian_routing.categories):
             found.setdefault(category, f"guardian_routing.categories[{i}]")

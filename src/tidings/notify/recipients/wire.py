@@ -51,7 +51,9 @@ class UpdateRecipient(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     def wish(self) -> RecipientWish:
         """The same, checked."""
-        wrong = facts_wrong(timezone=self.timezone, tags=self.tags, attributes=self.attributes)
+        wrong = facts_wrong(
+            locale=self.locale, timezone=self.timezone, tags=self.tags, attributes=self.attributes
+        )
         if wrong:
             raise InvalidError(wrong)
         return RecipientWish(
@@ -182,6 +184,7 @@ class UpdatePreferences(Struct, frozen=True, kw_only=True, forbid_unknown_fields
     timezone: TimeZone | UnsetType | None = UNSET
     channels: dict[Channel, ChannelChoice] | UnsetType = UNSET
     quiet_hours: Annotated[tuple[QuietHours, ...], Meta(max_length=20)] | UnsetType | None = UNSET
+    #: Reserved: digests are not there yet, and nothing but an empty one is taken.
     digest_schedule: dict[Category, DigestChoice] | UnsetType = UNSET
     marketing_consent: Consent | UnsetType = UNSET
     guardian_routing: GuardianRouting | UnsetType | None = UNSET

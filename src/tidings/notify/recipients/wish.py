@@ -15,6 +15,7 @@ from tidings.kernel.errors import BadValueError
 from tidings.kernel.ids import RECIPIENT, RecipientId
 from tidings.kernel.refusals import FieldError, InvalidError
 from tidings.notify.recipients.model import Identity, IdentityType
+from tidings.notify.tenants.locales import UNKNOWN_LOCALE, locale_exists
 from tidings.notify.tenants.model import zone_exists
 
 #: Attributes are queried and in the clear; they are no document store.
@@ -121,7 +122,9 @@ def wish_of(given: RecipientInput, *, field: str = "", region: str | None = None
         wrong.append(FieldError(field, "must say who it is: an id, an identity or at least one address"))
     elif not by_id and identity == Identity(type=IdentityType.ANONYMOUS, id=None) and not given.addresses:
         wrong.append(FieldError(f"{at}addresses", "must hold an address: it is all that is known of them"))
-    wrong += facts_wrong(timezone=given.timezone, tags=given.tags, attributes=given.attributes, at=at)
+    wrong += facts_wrong(
+        locale=given.locale, timezone=given.timezone, tags=given.tags, attributes=given.attributes, at=at
+    )
     if wrong:
         raise InvalidError(wrong)
     return RecipientWish(
@@ -170,6 +173,7 @@ def addresses_of(
 
 def facts_wrong(
     *,
+    locale: str | UnsetType,
     timezone: str | UnsetType,
     tags: Sequence[str] | UnsetType,
     attributes: dict[str, Any] | UnsetType,
@@ -177,6 +181,8 @@ def facts_wrong(
 ) -> list[FieldError]:
     """What the types can't say about a recipient's own facts."""
     wrong: list[FieldError] = []
+    if not isinstance(locale, UnsetType) and not locale_exists(locale):
+        wrong.append(FieldError(f"{at}locale", UNKNOWN_LOCALE))
     if not isinstance(timezone, UnsetType) and not zone_exists(timezone):
         wrong.append(FieldError(f"{at}timezone", "must be an IANA time zone such as Asia/Kabul"))
     if not isinstance(tags, UnsetType) and len(set(tags)) != len(tags):

@@ -22,6 +22,7 @@ from tidings.contracts.tenants import (
 from tidings.kernel.ids import EventId, TenantId, time_of
 from tidings.kernel.refusals import FieldError, InvalidError
 from tidings.notify.tenants.errors import UnprojectableError
+from tidings.notify.tenants.locales import UNKNOWN_LOCALE, locale_exists
 
 
 class TenantStatus(StrEnum):
@@ -130,9 +131,11 @@ def _updated(tenant: Tenant, event: TenantUpdated) -> Tenant:
     )
 
 
-def check_facts(*, timezone: str | None, policy: NotificationPolicy | None) -> None:
-    """What the types can't say: zones exist, quiet hours last, no domain is named twice; all faults at once."""
+def check_facts(*, locale: str | None, timezone: str | None, policy: NotificationPolicy | None) -> None:
+    """What the types can't say: locales and zones exist, quiet hours last, no domain is named twice; all faults at once."""
     wrong: list[FieldError] = []
+    if locale is not None and not locale_exists(locale):
+        wrong.append(FieldError("default_locale", UNKNOWN_LOCALE))
     if timezone is not None and not zone_exists(timezone):
         wrong.append(FieldError("default_timezone", _ZONE))
     if policy is not None:
@@ -142,6 +145,7 @@ def check_facts(*, timezone: str | None, policy: NotificationPolicy | None) -> N
 
 
 _ZONE = "must be an IANA time zone such as Europe/Berlin"
+_NO_RETENTION = "does nothing yet: how long notifications are kept is the same for all tenants; leave it out"
 
 
 def _policy_faults(policy: NotificationPolicy) -> list[FieldError]:
@@ -160,6 +164,8 @@ def _policy_faults(policy: NotificationPolicy) -> list[FieldError]:
             wrong.append(FieldError(f"notification_policy.{name}", "must name each domain once"))
     if len(set(policy.allowed_sender_ids)) != len(policy.allowed_sender_ids):
         wrong.append(FieldError("notification_policy.allowed_sender_ids", "must name each sender once"))
+    if policy.retention is not None:
+        wrong.append(FieldError("notification_policy.retention", _NO_RETENTION))
     return wrong
 
 

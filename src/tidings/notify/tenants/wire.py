@@ -51,7 +51,9 @@ class CreateTenant(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
     def check(self) -> None:
         """What the types can't say."""
-        check_facts(timezone=self.default_timezone, policy=self.notification_policy)
+        check_facts(
+            locale=self.default_locale, timezone=self.default_timezone, policy=self.notification_policy
+        )
 
 
 class UpdateTenant(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -78,6 +80,7 @@ class UpdateTenant(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     def check(self) -> None:
         """What the types can't say."""
         check_facts(
+            locale=None if self.default_locale is UNSET else self.default_locale,
             timezone=None if self.default_timezone is UNSET else self.default_timezone,
             policy=None if self.notification_policy is UNSET else self.notification_policy,
         )
