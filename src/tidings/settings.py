@@ -52,6 +52,12 @@ def _one_of(*words: str) -> Callable[[Any], str | None]:
     return lambda value: None if value in words else f"must be one of {', '.join(words)}"
 
 
+def _port_or_off(value: str | None) -> str | None:
+    if value is None or value == "off" or (re.fullmatch(r"\d{1,5}", value) and int(value) < 65536):
+        return None
+    return "must be a port between 0 and 65535, or off"
+
+
 def _postgres_url(value: Secret | None) -> str | None:
     if value is None or value.reveal().startswith(("postgresql://", "postgres://")):
         return None
@@ -301,6 +307,16 @@ class AuthSettings:
 class ObservabilitySettings:
     """What we say about ourselves."""
 
+    metrics_port: str | None = setting(
+        "TIDINGS_METRICS_PORT",
+        None,
+        "Port for /healthz, /readyz and /metrics of this process; 0 takes any free one, off opens none. Default: "
+        "`work` takes 9464, or any free one where that is taken; `serve` and `up` have them on the API's port alone.",
+        _port_or_off,
+    )
+    metrics_host: str | None = setting(
+        "TIDINGS_METRICS_HOST", None, "Address that it listens on; default: TIDINGS_HOST."
+    )
     log_level: str = setting(
         "TIDINGS_LOG_LEVEL",
         "info",

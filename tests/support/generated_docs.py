@@ -38,19 +38,46 @@ Nor are `TIDINGS_URL` and `TIDINGS_API_KEY`: commands that call a server, such a
 def metrics_page() -> str:
     """Every metric, as a table."""
     rows = []
-    for family in Metrics().registry.collect():
+    metrics = Metrics()
+    commands = {"api": "`serve`", "jobs": "`work`"}
+    for family in metrics.registry.collect():
         name = f"{family.name}_total" if family.type == "counter" else family.name
-        rows.append(f"| `{name}` | {family.type} | {family.documentation} |")
+        where = ", ".join(commands[role] for role in sorted(metrics.counted_by(family.name)))
+        rows.append(f"| `{name}` | {family.type} | {where} | {family.documentation} |")
     table = "\n".join(rows)
     return f"""# Metrics
 
-`GET /metrics` answers in the format of Prometheus.
+`GET /metrics` answers in the format of Prometheus, without a key.
 Labels are few and closed: never a tenant's words, an address or a free text.
-Ready-made alert rules are in [`deploy/prometheus/alerts.yaml`](../deploy/prometheus/alerts.yaml).
+Ready-made alert rules are in [`deploy/prometheus/alerts.yaml`](../deploy/prometheus/alerts.yaml), and the [runbook](runbook.md) has a paragraph for each.
 This page is written by `make docs`.
 
-| metric | kind | meaning |
-|---|---|---|
+## Where to ask
+Every process counts for itself: scrape all of them.
+
+| process | `/healthz`, `/readyz`, `/metrics` |
+|---|---|
+| `tidings work` | port 9464; any free one where another worker of the machine has it. The first line that it prints names it |
+| `tidings serve` | the API's port; also `TIDINGS_METRICS_PORT`, where it is set |
+| `tidings up` | the API's port, for the API and the jobs; also `TIDINGS_METRICS_PORT`, where it is set |
+
+`TIDINGS_METRICS_PORT` or `--metrics-port` gives a process a port of its own, `0` any free one, `off` none.
+It listens on `TIDINGS_METRICS_HOST`, by default on `TIDINGS_HOST`: only this machine reaches `127.0.0.1`.
+Several workers on one machine: give each its own port, so that Prometheus finds it again.
+
+`/readyz` on that port also says how the partitions and the jobs of this process are, with the age of the last turn that is the longest ago.
+`503`: the database can't be reached, a job has fallen and waits to be started again, or one has taken no turn for a quarter of an hour.
+`200` with `degraded`: it works, and somebody should look; a missing partition, say.
+
+```json
+{{"status": "ready", "parts": {{"database": {{"ok": true}}, "partitions": {{"ok": true, "detail": "none is missing"}}, "jobs": {{"ok": true, "detail": "31 run; the oldest last turn is of audit_anchors, 2040 s ago"}}}}}}
+```
+
+## What is counted
+`in` names the process that counts it; in others it stands at zero.
+
+| metric | kind | in | meaning |
+|---|---|---|---|
 {table}
 """
 

@@ -8,6 +8,7 @@ from litestar.handlers import HTTPRouteHandler
 
 from tidings import __version__
 from tidings.bootstrap.surface import routers
+from tidings.bootstrap.watching import shared_checks
 from tidings.kernel import tracing
 from tidings.kernel.clock import Clock
 from tidings.kernel.http.app import HttpApp, build_app
@@ -73,7 +74,7 @@ def application(
         clock=system.clock,
         version=__version__,
         tags=_FIRST_TAGS,
-        checks=checks if checks is not None else _checks(system),
+        checks=checks if checks is not None else shared_checks(system),
         raw_routes={**front.routes(), **(raw_routes(door) if raw_routes else {})},
         body_limits={
             **TEMPLATE_ZIP_LIMITS,
@@ -101,11 +102,6 @@ def _tokens(auth: AuthSettings, clock: Clock) -> Authenticator | None:
         settings=JwtSettings(issuer=auth.issuer, audience=auth.audience),
         clock=clock,
     )
-
-
-def _checks(system: "System") -> Mapping[str, Check]:
-    hot_state = {"hot_state": system.hot_state.check} if system.settings.stores.hot_state_url else {}
-    return {"database": system.db.ping, **hot_state}
 
 
 def _counting(metrics: Metrics) -> Callable[[Answered], None]:

@@ -26,7 +26,6 @@ from tidings.notify.templates.resolve import (
 )
 from tidings.notify.tenants import consumer as tenants_consumer
 from tidings.notify.tenants import provision as tenants_provision
-from tidings.operations.partitions.job import PartitionJob
 from tidings.router.callbacks import sweep as callbacks_sweep
 from tidings.router.executions.sweep import sweep_ledgers
 from tidings.router.profiles import engagement
@@ -90,13 +89,7 @@ def jobs(system: "System") -> Mapping[str, Job]:
                 on_tenant_events=erasure_consumer.handler(system.eraser),
             )
         ),
-        "partitions": PartitionJob(
-            url=system.owner_url or system.runtime_url,
-            may_make=system.owner_url is not None,
-            every=system.settings.jobs.partitions_every,
-            clock=system.clock,
-            metrics=system.metrics,
-        ),
+        "partitions": system.partitions,
         "audit_anchors": AnchorJob(
             [
                 AnchorKeeper(system.db, log, system.kms, system.clock)

@@ -36,6 +36,7 @@ from tidings.kernel.hot_state_url import HOT_STATE_CHANNEL, HOT_STATE_PAYLOAD, o
 from tidings.kernel.http.app import HttpApp
 from tidings.kernel.http.tenant_gate import TenantGate
 from tidings.kernel.idempotency import Idempotency
+from tidings.kernel.job_watch import JobWatch
 from tidings.kernel.jobs import Job
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.keys.kms import open_kms
@@ -60,6 +61,7 @@ from tidings.notify.templates.resolve import (
 from tidings.notify.tenants.change import TenantChanger
 from tidings.notify.tenants.states import ProjectedStates
 from tidings.notify.tracking.record import VisitRecorder
+from tidings.operations.partitions.job import PartitionJob
 from tidings.router.adapters.egress import public_and
 from tidings.router.adapters.registry import ADAPTERS
 from tidings.router.channel_configs.configure import AdapterConfigs
@@ -181,6 +183,15 @@ class System:
             free_orphans=[self._free_claims, self._free_ladders, self._free_conversing],
             on_rescue=self._rescued,
         )
+        self.partitions = PartitionJob(
+            url=owner_url or runtime_url,
+            may_make=owner_url is not None,
+            every=settings.jobs.partitions_every,
+            clock=self.clock,
+            metrics=self.metrics,
+        )
+        #: How the jobs of this process are, once they run.
+        self.job_watch = JobWatch(self.clock.monotonic)
         self.alarm = Alarm()
         self.policies = Policies(self.db, clock=self.clock)
         self.tenant_guard = public_and(words(channels.tenant_networks))

@@ -39,6 +39,15 @@ Host = Annotated[
     str | None,
     typer.Option("--host", envvar="TIDINGS_HOST", help="Address to listen on. [default: 127.0.0.1]"),
 ]
+MetricsPort = Annotated[
+    str | None,
+    typer.Option(
+        "--metrics-port",
+        envvar="TIDINGS_METRICS_PORT",
+        help="Port for /healthz, /readyz and /metrics of this process: 0 for any free one, off for none. "
+        "[default: 9464 for work, else the API's port alone]",
+    ),
+]
 
 
 def moment_of(text: str | None, option: str) -> datetime | None:

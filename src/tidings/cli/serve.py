@@ -1,6 +1,6 @@
 """`tidings serve` and `tidings work`: one role each, for installations of several processes."""
 
-from tidings.cli.options import DatabaseUrl, DataDir, Host, OwnerDatabaseUrl, Port
+from tidings.cli.options import DatabaseUrl, DataDir, Host, MetricsPort, OwnerDatabaseUrl, Port
 
 
 def serve(
@@ -9,6 +9,7 @@ def serve(
     host: Host = None,
     data_dir: DataDir = None,
     database_url: DatabaseUrl = None,
+    metrics_port: MetricsPort = None,
 ) -> None:
     """Serve the API, and nothing else; the database is migrated beforehand with `tidings migrate up`."""
     from tidings.cli.serving import run_role
@@ -20,12 +21,17 @@ def serve(
             "TIDINGS_HOST": host,
             "TIDINGS_DATA_DIR": data_dir,
             "TIDINGS_DATABASE_URL": database_url,
+            "TIDINGS_METRICS_PORT": metrics_port,
         },
     )
 
 
 def work(
-    *, data_dir: DataDir = None, database_url: DatabaseUrl = None, owner_database_url: OwnerDatabaseUrl = None
+    *,
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+    owner_database_url: OwnerDatabaseUrl = None,
+    metrics_port: MetricsPort = None,
 ) -> None:
     """Run the jobs: relay, consumers, partitions, sweepers; any number of processes may."""
     from tidings.cli.serving import run_role
@@ -36,5 +42,6 @@ def work(
             "TIDINGS_DATA_DIR": data_dir,
             "TIDINGS_DATABASE_URL": database_url,
             "TIDINGS_OWNER_DATABASE_URL": owner_database_url,
+            "TIDINGS_METRICS_PORT": metrics_port,
         },
     )

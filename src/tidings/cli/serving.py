@@ -13,6 +13,7 @@ from tidings.kernel.logs import get_logger
 
 if TYPE_CHECKING:
     from tidings.bootstrap import System
+    from tidings.kernel.http.serve import HttpServer
     from tidings.settings import Settings
 
 #: Seconds that requests and jobs have to finish in once we are told to stop. A database that hangs may let
@@ -35,15 +36,17 @@ def run_role(role: Literal["api", "jobs"], *, overrides: dict[str, Any]) -> None
     logs.configure(level=chosen.observability.log_level, style=chosen.observability.log_format)
     for warning in settings.warnings(chosen):
         print(f"tidings: warning: {warning}", file=sys.stderr)
-    listener = None
-    if role == "api":
-        from tidings.kernel.http.serve import listen
+    from tidings.bootstrap.watching import listen_for_watchers
+    from tidings.kernel.http.serve import listen
 
-        listener = listen(chosen.http.host, chosen.http.port)
-    uvloop.run(_run_role(role, chosen, listener))
+    listener = listen(chosen.http.host, chosen.http.port) if role == "api" else None
+    watched = listen_for_watchers(chosen, serves_api=role == "api")
+    uvloop.run(_run_role(role, chosen, listener, watched))
 
 
-async def _run_role(role: str, chosen: "Settings", listener: socket.socket | None) -> None:
+async def _run_role(
+    role: str, chosen: "Settings", listener: socket.socket | None, watched: socket.socket | None
+) -> None:
     from tidings.bootstrap import System
     from tidings.cli.connection import runtime_url
     from tidings.kernel.http.serve import address_of
@@ -54,11 +57,13 @@ async def _run_role(role: str, chosen: "Settings", listener: socket.socket | Non
         await check_schema(url)
         async with System(chosen, runtime_url=url, owner_url=owner) as system:
             where = f" on {address_of(listener)}" if listener else ""
+            metrics = f", metrics on {address_of(watched)}/metrics" if watched else ""
             await serve_until_stopped(
                 system,
                 listener,
                 roles={role},
-                ready=lambda: print(f"tidings: {role} ready{where}", flush=True),
+                watched=watched,
+                ready=lambda: print(f"tidings: {role} ready{where}{metrics}", flush=True),
             )
 
 
@@ -102,11 +107,15 @@ async def serve_until_stopped(
     listener: socket.socket | None,
     *,
     roles: set[str],
+    watched: socket.socket | None = None,
     ready: Callable[[], None] | None = None,
     stopping: Callable[[], None] | None = None,
     more_jobs: Mapping[str, Job] | None = None,
 ) -> None:
-    """Run the chosen roles until SIGINT or SIGTERM, then let requests and jobs finish; a second signal hurries."""
+    """Run the chosen roles until SIGINT or SIGTERM, then let requests and jobs finish; a second signal hurries.
+
+    On `watched` the process is watched, from before they begin until they have ended.
+    """
     stop, hurry = asyncio.Event(), asyncio.Event()
     loop = asyncio.get_running_loop()
 
@@ -121,7 +130,8 @@ async def serve_until_stopped(
         loop.add_signal_handler(name, hear)
     _calm_collector()
     jobs = {**(system.jobs() if "jobs" in roles else system.api_jobs()), **(more_jobs or {})}
-    running = run_jobs(jobs, stop, system.metrics, last=system.LAST_JOBS)
+    running = run_jobs(jobs, stop, system.metrics, last=system.LAST_JOBS, watch=system.job_watch)
+    watching = await _watch(system, watched, runs_jobs="jobs" in roles)
     tasks = [asyncio.create_task(running, name="jobs")]
     if "api" in roles and listener is not None:
         tasks.append(asyncio.create_task(_serve_http(system, listener, stop, ready), name="api"))
@@ -133,9 +143,22 @@ async def serve_until_stopped(
     finally:
         stop.set()
         await _finish(tasks, hurry)
+        if watching is not None:
+            await watching.stop()
     for task in tasks:
         if task.done() and not task.cancelled():
             task.result()
+
+
+async def _watch(system: "System", watched: socket.socket | None, *, runs_jobs: bool) -> "HttpServer | None":
+    if watched is None:
+        return None
+    from tidings.bootstrap.watching import watch_app
+    from tidings.kernel.http.serve import HttpServer
+
+    server = HttpServer(watch_app(system, runs_jobs=runs_jobs), listener=watched, drain_seconds=1)
+    await server.start()
+    return server
 
 
 def _calm_collector() -> None:

@@ -27,6 +27,7 @@ def up(
     host: options.Host = None,
     database_url: options.DatabaseUrl = None,
     owner_database_url: options.OwnerDatabaseUrl = None,
+    metrics_port: options.MetricsPort = None,
 ) -> None:
     """Start Tidings with its own Postgres, a demo tenant and a first key; Ctrl-C stops everything."""
     from tidings import settings
@@ -41,6 +42,7 @@ def up(
         TIDINGS_HOST=host,
         TIDINGS_DATABASE_URL=database_url,
         TIDINGS_OWNER_DATABASE_URL=owner_database_url,
+        TIDINGS_METRICS_PORT=metrics_port,
     )
     if chosen.database.owner_url is not None and chosen.database.url is None:
         raise CommandError(
@@ -98,6 +100,7 @@ async def _serve(
     postgres: "EmbeddedPostgres | None" = None,
 ) -> None:
     from tidings.bootstrap import System
+    from tidings.bootstrap.watching import listen_for_watchers
     from tidings.cli.serving import prepare_schema, serve_until_stopped
     from tidings.kernel.http.serve import address_of
     from tidings.notify.templates.platform import publish_platform_set
@@ -105,6 +108,7 @@ async def _serve(
     from tidings.operations.embedded import PostgresSupervisor
     from tidings.operations.sandbox_start import running_sandbox
 
+    watched = listen_for_watchers(chosen, serves_api=True)
     await prepare_schema(runtime, owner)
     here = address_of(listener)
     public_url = chosen.http.public_url or here
@@ -148,6 +152,7 @@ async def _serve(
             system,
             listener,
             roles={"api", "jobs"},
+            watched=watched,
             ready=lambda: _greet(facts, folder.path),
             stopping=lambda: print(
                 "\nStopping: what is under way is finished first; Ctrl-C again hurries.", flush=True

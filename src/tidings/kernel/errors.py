@@ -11,6 +11,7 @@ TidingsError
 │   ├── ConstraintError            a check or not-null constraint, by name
 │   └── NotPermittedError          row-level security or a missing grant
 ├── NotConfiguredError       a part that the operator has to set up first
+├── NotReadyError            a part that can't do its work at the moment
 └── DegradedError            a part does its work in another way than it should; nothing is refused for it
 
 A class is a sentence, some typed fields and a stable `code`. None of them knows HTTP: `kernel.http.problems`
@@ -46,6 +47,12 @@ class NotConfiguredError(TidingsError):
     """This needs a part that is not set up."""
 
     code = "not_configured"
+
+
+class NotReadyError(TidingsError):
+    """This does not work at the moment."""
+
+    code = "not_ready"
 
 
 class DegradedError(TidingsError):

@@ -5,6 +5,24 @@ Labels are few and closed: a part, a role, a status. Never a tenant's words, an 
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
+#: What the API counts: requests, and what vendors tell it. All else is counted where jobs run, or where either does.
+_OF_THE_API = frozenset(
+    {
+        "tidings_http_requests",
+        "tidings_http_request_seconds",
+        "tidings_callbacks_received",
+        "tidings_callbacks_refused",
+    }
+)
+_OF_BOTH = frozenset(
+    {
+        "tidings_job_failures",
+        "tidings_job_overdue_seconds",
+        "tidings_hot_state_degraded",
+        "tidings_hot_state_changes",
+    }
+)
+
 _FAST = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 
 
@@ -97,6 +115,12 @@ class Metrics:
         self.job_failures = Counter(
             "tidings_job_failures_total",
             "Runs of a job that ended in an error.",
+            ("job",),
+            registry=self.registry,
+        )
+        self.job_overdue = Gauge(
+            "tidings_job_overdue_seconds",
+            "How long the next turn of a job has been due; 0 where it is not due yet.",
             ("job",),
             registry=self.registry,
         )
@@ -231,6 +255,12 @@ class Metrics:
             ("outcome",),
             registry=self.registry,
         )
+
+    def counted_by(self, family: str) -> frozenset[str]:
+        """The roles whose processes count it: `api` (`tidings serve`), `jobs` (`tidings work`); `tidings up` has both."""
+        if family in _OF_BOTH:
+            return frozenset({"api", "jobs"})
+        return frozenset({"api"} if family in _OF_THE_API else {"jobs"})
 
     def render(self) -> bytes:
         """The text that a Prometheus server reads."""

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import TypeAlias
 
 from tidings.kernel.errors import TidingsError
+from tidings.kernel.job_watch import turn_is_over
 from tidings.kernel.jobs import wait_for_stop
 from tidings.kernel.logs import get_logger
 from tidings.kernel.metrics import Metrics
@@ -40,6 +41,7 @@ class SweepJob:
             swept[name] = 0
             try:
                 while not (stop and stop.is_set()):
+                    turn_is_over()
                     count = await sweep(self._chunk)
                     swept[name] += count
                     self._metrics.swept.labels(name).inc(count)

@@ -48,7 +48,7 @@ async def test_one_that_falls_does_not_spin_and_does_not_take_the_others_along()
     rendered = metrics.render().decode()
     assert 'tidings_job_failures_total{job="raising"} 1.0' in rendered
     assert 'tidings_job_failures_total{job="ending"} 1.0' in rendered
-    assert 'job="steady"' not in rendered
+    assert 'tidings_job_failures_total{job="steady"}' not in rendered
 
 
 def test_pauses_grow_until_something_succeeds() -> None:

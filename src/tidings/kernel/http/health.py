@@ -8,11 +8,12 @@ import msgspec
 from litestar import Response, get
 from litestar.handlers import HTTPRouteHandler
 
-from tidings.kernel.errors import DatabaseUnavailableError, DegradedError, TidingsError
+from tidings.kernel.errors import DatabaseUnavailableError, DegradedError, NotReadyError, TidingsError
 from tidings.kernel.http.operations import operation
 
-#: A check returns when its part is ready, and raises where it is not; a `DegradedError` where it is, in another way.
-Check: TypeAlias = Callable[[], Awaitable[None]]
+#: A check returns when its part is ready, with a few words where there is something to say, and raises where it is not;
+#: a `DegradedError` where it is, in another way. The words of that and of a `NotReadyError` are shown.
+Check: TypeAlias = Callable[[], Awaitable[str | None]]
 #: The framework adds the charset.
 PROMETHEUS = "text/plain; version=0.0.4"
 
@@ -21,7 +22,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One part, and how it is."""
 
     ok: bool
-    #: Why not, or in which other way, in a few words.
+    #: Why not, in which other way, or how it is, in a few words.
     detail: str | None = None
     #: It works in another way than it should.
     degraded: bool = False
@@ -57,18 +58,24 @@ async def ask_all(checks: Mapping[str, Check], *, timeout: float) -> Readiness:
 
 async def _ask(check: Check, timeout: float) -> Part:
     try:
-        await asyncio.wait_for(check(), timeout)
+        said = await asyncio.wait_for(_words(check), timeout)
     except TimeoutError:
         return Part(ok=False, detail="does not answer")
     except DatabaseUnavailableError:
         return Part(ok=False, detail="can't be reached")
     except DegradedError as error:
         return Part(ok=True, degraded=True, detail=str(error))
+    except NotReadyError as error:
+        return Part(ok=False, detail=str(error))
     except TidingsError as error:
         return Part(ok=False, detail=error.code)
     except Exception as error:  # noqa: BLE001  # a check may fail in any way; its words may hold secrets
         return Part(ok=False, detail=f"fails ({type(error).__name__})")
-    return Part(ok=True)
+    return Part(ok=True, detail=said)
+
+
+async def _words(check: Check) -> str | None:
+    return await check()
 
 
 def health_routes(

@@ -14,7 +14,7 @@ from tidings.kernel.http.protocol import LimitedProtocol
 _BACKLOG = 2048
 
 
-def listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int, *, option: str = "--port") -> socket.socket:
     """Take the port, 0 for any free one; a `NotConfiguredError` that says what to do where it is taken."""
     listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -25,7 +25,7 @@ def listen(host: str, port: int) -> socket.socket:
         listener.close()
         raise NotConfiguredError(
             f"can't listen on {host}:{port} ({error.strerror or error}); "
-            "stop what uses it, or choose another with --port"
+            f"stop what uses it, or choose another with {option}"
         ) from error
     return listener
 

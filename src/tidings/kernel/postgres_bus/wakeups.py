@@ -17,6 +17,7 @@ import asyncpg
 
 from tidings.kernel.db import Database, translated
 from tidings.kernel.errors import DatabaseBusyError, DatabaseError
+from tidings.kernel.job_watch import turn_is_over
 from tidings.kernel.jobs import Pauses, wait_for_stop
 from tidings.kernel.logs import get_logger
 from tidings.kernel.sql import Queries
@@ -75,6 +76,7 @@ class Wake:
 
     async def wait(self, stop: asyncio.Event, seconds: float) -> None:
         """Until woken, until `stop`, or that long."""
+        turn_is_over(next_in=seconds)
         waiters = [asyncio.ensure_future(self._set.wait()), asyncio.ensure_future(stop.wait())]
         try:
             await asyncio.wait(waiters, timeout=max(seconds, 0), return_when=asyncio.FIRST_COMPLETED)

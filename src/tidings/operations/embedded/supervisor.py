@@ -6,10 +6,12 @@ rest of Tidings waits that out; somebody has to bring the server back, on the sa
 
 import asyncio
 import contextlib
+import math
 import os
 import time
 from collections.abc import Iterator
 
+from tidings.kernel.job_watch import turn_is_over
 from tidings.kernel.jobs import Pauses, wait_for_stop
 from tidings.kernel.logs import get_logger
 from tidings.operations.embedded.server import EmbeddedPostgres
@@ -68,6 +70,7 @@ class PostgresSupervisor:
                 if ended is None:
                     await wait_for_stop(stop, _LOOK)
                 else:
+                    turn_is_over(next_in=math.inf)
                     await _first(stop, ended)
 
 

@@ -1,7 +1,6 @@
 """What a worker runs: keeps the connections open over which vendors speak by themselves, though nothing is sent."""
 
 import asyncio
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -9,7 +8,7 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.errors import TidingsError
 from tidings.kernel.ids import TenantId
-from tidings.kernel.jobs import Pauses
+from tidings.kernel.jobs import Pauses, wait_for_stop
 from tidings.kernel.logs import get_logger
 from tidings.kernel.sql import Queries
 from tidings.router.channel_configs.store import StoredAccount, find_accounts
@@ -65,9 +64,7 @@ class ListeningJob:
                 except TidingsError as error:
                     seconds = pauses.after_failure()
                     _log.warning("accounts_not_looked_up", error=error.code, retry_seconds=seconds)
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(seconds):
-                        await stop.wait()
+                await wait_for_stop(stop, seconds)
         finally:
             tasks = [one.task for one in self._listening.values()]
             for task in tasks:
