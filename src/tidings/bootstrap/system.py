@@ -26,7 +26,9 @@ from tidings.bootstrap.outbound import Outbound
 from tidings.bootstrap.secret_stores import open_secrets, open_vault
 from tidings.bootstrap.stripes import Stripe, stripe
 from tidings.kernel import tracing
+from tidings.kernel.addresses import Pepper
 from tidings.kernel.audit.log import AuditLog
+from tidings.kernel.audit.origins import Origins
 from tidings.kernel.blobs.store import BlobStore, open_blobs
 from tidings.kernel.clock import Clock, SystemClock
 from tidings.kernel.db import Database, PoolSettings, WorkerTx
@@ -118,8 +120,9 @@ class System:
         self.resolver = DnsResolver([address_and_port(s, 53) for s in words(channels.dns_servers)])
 
         self.outbox = Outbox("notification")
-        self.audit = AuditLog("notification", self.clock)
-        self.router_audit = AuditLog("chan", self.clock)
+        self.origins = Origins(self._platform_pepper)
+        self.audit = AuditLog("notification", self.clock, origins=self.origins)
+        self.router_audit = AuditLog("chan", self.clock, origins=self.origins)
         self.idempotency = Idempotency("notification", self.clock)
         self.flags = Flags(self.db, self.audit, self.clock)
         self.bus = PostgresBus(runtime_url, self.db, clock=self.clock, observer=BusMetrics(self.metrics))
@@ -222,6 +225,10 @@ class System:
     async def _free_conversing(self, tx: WorkerTx) -> int:
         return await self.conversing.free_orphans(tx)
 
+    async def _platform_pepper(self) -> Pepper:
+        async with self.db.platform() as tx:
+            return await self.keyring.platform_pepper(tx)
+
     def _rescued(self, count: int) -> None:
         self.metrics.claims_freed.inc(count)
         self.alarm.look_now()
@@ -246,6 +253,7 @@ class System:
             await self.conversing.sent_notes.get_ready()
             # A key file that is not the one the data was sealed with: better now than at the first person.
             await check_master_keys(self.db, self.kms)
+            await self.origins.get_ready()
         except BaseException:
             await self._close()
             raise

@@ -27,7 +27,11 @@ class AuditView(Struct, frozen=True, kw_only=True):
     after: Any
     #: Why, in the words of the one who did it.
     reason: str | None
+    #: The request behind it: its trace, and peppered hashes of the caller's address and browser. Equal hashes of one
+    #: tenant's rows are the same place. Null where a job or a command did it.
     trace_id: str | None
+    ip_hash: str | None
+    user_agent_hash: str | None
     #: Tenant and entity type name a stream, in which this counts from 1 without a gap.
     seq: int
     #: The hash of the stream's previous row, and the hash of this one; `docs/audit.md` says of what.
@@ -49,6 +53,8 @@ class AuditView(Struct, frozen=True, kw_only=True):
             after=_json(row.after),
             reason=row.reason,
             trace_id=row.trace_id,
+            ip_hash=row.ip_hash,
+            user_agent_hash=row.user_agent_hash,
             seq=row.seq,
             prev_hash=row.prev_hash,
             record_hash=row.record_hash,

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from tidings.kernel.audit.origins import HashedOrigin, Origins
 from tidings.kernel.audit.record import AUDIT_IDS, AUDIT_SCHEMAS, COLUMNS, AuditRow, AuditSchema, hash_of
 from tidings.kernel.audit.redaction import redacted_json
 from tidings.kernel.clock import Clock
@@ -37,10 +38,6 @@ class Entry:
     #: Anything msgspec can encode; redacted before it is written.
     before: Any = None
     after: Any = None
-    #: Peppered hashes; never the raw values.
-    ip_hash: str | None = None
-    user_agent_hash: str | None = None
-    trace_id: str | None = None
     #: Why, in the words of the one who did it; redacted too.
     reason: str | None = None
 
@@ -55,9 +52,11 @@ class _Head:
 class AuditLog:
     """The audit of one schema."""
 
-    def __init__(self, schema: AuditSchema, clock: Clock) -> None:
+    def __init__(self, schema: AuditSchema, clock: Clock, *, origins: Origins | None = None) -> None:
+        """`origins` knows which request is behind an entry; without it, none is."""
         self.schema = schema
         self._clock = clock
+        self._origins = origins
         self._queries = _QUERIES[schema]
 
     async def append(self, tx: TenantTx | PlatformTx, entries: Sequence[Entry]) -> list[AuditId]:
@@ -65,6 +64,7 @@ class AuditLog:
         if not entries:
             return []
         tenant_id = _tenant_of(tx)
+        origin = await self._origins.now(tenant_id) if self._origins else HashedOrigin()
         now = self._clock.now()
         found = await tx.fetch(
             self._queries.lock_heads,
@@ -75,7 +75,7 @@ class AuditLog:
         heads = {row["entity_type"]: _Head(row["seq"], row["record_hash"], row["last_at"]) for row in found}
         rows: list[AuditRow] = []
         for entry in entries:
-            row = self._chained(entry, tenant_id, heads[entry.entity_type], now)
+            row = self._chained(entry, tenant_id, heads[entry.entity_type], now, origin)
             heads[entry.entity_type] = _Head(row.seq, row.record_hash, row.occurred_at)
             rows.append(row)
         columns = {name: [getattr(row, name) for row in rows] for name in COLUMNS if name != "tenant_id"}
@@ -111,7 +111,9 @@ class AuditLog:
         )
         return [AuditRow.from_row(row) for row in rows]
 
-    def _chained(self, entry: Entry, tenant_id: TenantId | None, head: _Head, now: datetime) -> AuditRow:
+    def _chained(
+        self, entry: Entry, tenant_id: TenantId | None, head: _Head, now: datetime, origin: HashedOrigin
+    ) -> AuditRow:
         # The clocks of two processes differ a little; within a stream time must not run backwards, or a row
         # would land in a partition that an anchor has closed.
         audit_id = AUDIT_IDS[self.schema].new(max(now, head.last_at))
@@ -126,9 +128,9 @@ class AuditLog:
             actor=_clean("actor", entry.actor),
             before=redacted_json(entry.before),
             after=redacted_json(entry.after),
-            ip_hash=entry.ip_hash,
-            user_agent_hash=entry.user_agent_hash,
-            trace_id=entry.trace_id,
+            ip_hash=origin.ip_hash,
+            user_agent_hash=origin.user_agent_hash,
+            trace_id=origin.trace_id,
             reason=redact_text(_clean("reason", entry.reason, _LONGEST_REASON)) if entry.reason else None,
             prev_hash=head.record_hash,
             record_hash="",

@@ -17,6 +17,7 @@ from structlog.contextvars import bound_contextvars
 from tidings.kernel.clock import Clock
 from tidings.kernel.http.asgi import App, Message, Receive, Scope, Send, header
 from tidings.kernel.ids import IdKind
+from tidings.kernel.origin import Origin, coming_from
 
 RequestId = NewType("RequestId", str)
 REQUEST = IdKind("req", RequestId)
@@ -80,8 +81,10 @@ class RequestIds:
 
         started = self._clock.monotonic()
         token = context.attach(trace.set_span_in_context(span))
+        client = scope.get("client")
+        origin = Origin(client[0] if client else None, header(scope, b"user-agent"), trace_id)
         try:
-            with bound_contextvars(request_id=request_id, trace_id=trace_id):
+            with bound_contextvars(request_id=request_id, trace_id=trace_id), coming_from(origin):
                 await self._app(scope, receive, send_with_ids)
         finally:
             context.detach(token)
