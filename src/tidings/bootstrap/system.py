@@ -64,6 +64,8 @@ from tidings.notify.tenants.change import TenantChanger
 from tidings.notify.tenants.states import ProjectedStates
 from tidings.notify.tracking.record import VisitRecorder
 from tidings.operations.partitions.job import PartitionJob
+from tidings.operations.partitions.readiness import PartitionReadiness
+from tidings.operations.platform_start import PlatformStart
 from tidings.router.adapters.egress import public_and
 from tidings.router.adapters.registry import ADAPTERS
 from tidings.router.channel_configs.configure import AdapterConfigs
@@ -193,6 +195,7 @@ class System:
             clock=self.clock,
             metrics=self.metrics,
         )
+        self.partition_readiness = PartitionReadiness(self.db, clock=self.clock)
         #: How the jobs of this process are, once they run.
         self.job_watch = JobWatch(self.clock.monotonic)
         self.alarm = Alarm()
@@ -210,6 +213,18 @@ class System:
         self.climbing = Climbing(self)
         self.dispatching = Dispatching(self)
         self.consumers = Consumers(self)
+
+    @cached_property
+    def platform_start(self) -> PlatformStart:
+        """What a platform needs before its first tenant."""
+        return PlatformStart(
+            self.db,
+            engine=self.renderer,
+            outbox=self.outbox,
+            audit=self.audit,
+            ledger=self.key_ledger,
+            clock=self.clock,
+        )
 
     @cached_property
     def app(self) -> HttpApp:

@@ -32,11 +32,9 @@ def listen_for_watchers(settings: Settings, *, serves_api: bool) -> socket.socke
         return listen(host, 0, option="--metrics-port")
 
 
-def watch_app(system: "System", *, runs_jobs: bool) -> WatchApp:
+def watch_app(system: "System") -> WatchApp:
     """What is served there."""
     checks: dict[str, Check] = {**shared_checks(system)}
-    if runs_jobs:
-        checks["partitions"] = system.partitions.check
     checks["jobs"] = system.job_watch.check
     return WatchApp(checks=checks, render_metrics=system.metrics.render)
 
@@ -44,4 +42,4 @@ def watch_app(system: "System", *, runs_jobs: bool) -> WatchApp:
 def shared_checks(system: "System") -> Mapping[str, Check]:
     """The parts that every process needs."""
     hot_state = {"hot_state": system.hot_state.check} if system.settings.stores.hot_state_url else {}
-    return {"database": system.db.ping, **hot_state}
+    return {"database": system.db.ping, "partitions": system.partition_readiness.check, **hot_state}

@@ -9,6 +9,7 @@ from tidings.cli import (
     adapter,
     api_key,
     audit,
+    bootstrap,
     break_glass,
     callbacks,
     channel,
@@ -75,6 +76,7 @@ app.command("serve")(serve.serve)
 app.command("work")(serve.work)
 app.add_typer(migrate.app, name="migrate")
 app.command("partitions")(partitions.partitions)
+app.command("bootstrap")(bootstrap.bootstrap)
 app.add_typer(template.app, name="template")
 app.add_typer(channel.app, name="channel")
 app.add_typer(policy.app, name="policy")

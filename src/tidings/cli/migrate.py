@@ -16,6 +16,17 @@ app = typer.Typer(
 )
 Result = TypeVar("Result")
 
+#: Comments, because it holds what only the administrator knows.
+_AFTER_ROLES = """
+-- Then, with passwords of your own, in the same session:
+--   ALTER ROLE tidings_owner PASSWORD '...';
+--   ALTER ROLE tidings_runtime PASSWORD '...';
+--   CREATE DATABASE tidings OWNER tidings_owner;
+--   REVOKE ALL ON DATABASE tidings FROM PUBLIC;
+--   GRANT CONNECT ON DATABASE tidings TO tidings_runtime;
+-- And then `tidings migrate up` with TIDINGS_OWNER_DATABASE_URL, `tidings bootstrap` with TIDINGS_DATABASE_URL.
+"""
+
 FolderOption = Annotated[
     Path | None, typer.Option("--folder", help="Other migrations than those of this release.", hidden=True)
 ]
@@ -44,29 +55,35 @@ def up(
     owner_database_url: OwnerDatabaseUrl = None,
     folder: FolderOption = None,
 ) -> None:
-    """Apply what is pending; after a crash, finish it."""
+    """Apply what is pending and make partitions ahead; after a crash, finish it."""
     from datetime import timedelta
 
+    from tidings.kernel.clock import SystemClock
     from tidings.operations.migrations import MIGRATIONS_FOLDER, Outcome, Patience, Phase, migrate_up
+    from tidings.operations.partitions import make_with
 
     wanted: Phase | None = (
         "pre" if phase is PhaseChoice.PRE else "post" if phase is PhaseChoice.POST else None
     )
     patience = Patience(lock_timeout=timedelta(seconds=lock_timeout), attempts=lock_attempts)
 
-    async def work(url: str) -> Outcome:
-        return await migrate_up(
+    async def work(url: str) -> tuple[Outcome, int]:
+        outcome = await migrate_up(
             url,
             folder=folder or MIGRATIONS_FOLDER,
             phase=wanted,
             patience=patience,
             report=_say,
         )
+        # Without them the first write fails; and we are the owner, who alone may make them.
+        return outcome, len(await make_with(url, SystemClock().now()))
 
-    outcome = _with_owner(work, data_dir, owner_database_url)
+    outcome, made = _with_owner(work, data_dir, owner_database_url)
+    if made:
+        print("1 partition made" if made == 1 else f"{made} partitions made")
     if outcome.applied:
         print(f"{len(outcome.applied)} applied; the schema is at {outcome.applied[-1].number:04}")
-    elif outcome.stopped_before is None:
+    elif outcome.stopped_before is None and not made:
         print("nothing to do")
     elif phase is PhaseChoice.POST:
         raise typer.Exit(1)
@@ -103,7 +120,7 @@ def check(
     owner_database_url: OwnerDatabaseUrl = None,
     folder: FolderOption = None,
 ) -> None:
-    """Exit with 1, and say why, unless everything is applied, unchanged and valid."""
+    """Exit with 1, and say why, unless everything is applied, unchanged and valid, with its partitions."""
     from dataclasses import asdict
 
     from tidings.cli import migrate_table
@@ -136,10 +153,11 @@ def check(
 
 @app.command("roles")
 def roles() -> None:
-    """Print the SQL that makes the database roles, for an administrator to run."""
+    """Print the SQL that makes the database roles, for an administrator to run; and what comes after it."""
     from tidings.operations.migrations import roles_sql
 
     print(roles_sql(), end="")
+    print(_AFTER_ROLES, end="")
 
 
 @app.command("dump")

@@ -18,7 +18,7 @@ def partitions(
     data_dir: options.DataDir = None,
     owner_database_url: options.OwnerDatabaseUrl = None,
 ) -> None:
-    """Make partitions ahead of time: 14 months for notify, 3 for the router and the back office."""
+    """Make partitions ahead of time, three months of each table and some days of the bus."""
     raise SystemExit(asyncio.run(_run(data_dir, owner_database_url, check=check, as_json=as_json)))
 
 

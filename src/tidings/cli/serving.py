@@ -50,12 +50,17 @@ async def _run_role(
     from tidings.bootstrap import System
     from tidings.cli.connection import runtime_url
     from tidings.kernel.http.serve import address_of
+    from tidings.operations.platform_start import what_is_missing
 
     owner = chosen.database.owner_url.reveal() if chosen.database.owner_url else None
     given = chosen.database.url.reveal() if chosen.database.url else None
     async with runtime_url(chosen.data_dir, given) as url:
         await check_schema(url)
         async with System(chosen, runtime_url=url, owner_url=owner) as system:
+            for missing in await what_is_missing(
+                system.db, system.clock, makes_partitions=role == "jobs" and owner is not None
+            ):
+                print(f"tidings: missing: {missing}", file=sys.stderr, flush=True)
             where = f" on {address_of(listener)}" if listener else ""
             metrics = f", metrics on {address_of(watched)}/metrics" if watched else ""
             await serve_until_stopped(
@@ -69,21 +74,13 @@ async def _run_role(
 
 async def prepare_schema(runtime_url: str, owner_url: str | None) -> None:
     """Migrate and make partitions where we have the owner's URL; refuse a schema that we can't serve."""
-    import asyncpg
-
     from tidings.kernel.clock import SystemClock
-    from tidings.kernel.db import translated
     from tidings.operations.migrations.runner import migrate_up
-    from tidings.operations.partitions import make_missing
+    from tidings.operations.partitions import make_with
 
     if owner_url is not None:
         await migrate_up(owner_url)
-        with translated():
-            owner = await asyncpg.connect(owner_url, timeout=10)
-        try:
-            await make_missing(owner, SystemClock().now())
-        finally:
-            await owner.close()
+        await make_with(owner_url, SystemClock().now())
     await check_schema(runtime_url)
 
 
@@ -131,7 +128,7 @@ async def serve_until_stopped(
     _calm_collector()
     jobs = {**(system.jobs() if "jobs" in roles else system.api_jobs()), **(more_jobs or {})}
     running = run_jobs(jobs, stop, system.metrics, last=system.LAST_JOBS, watch=system.job_watch)
-    watching = await _watch(system, watched, runs_jobs="jobs" in roles)
+    watching = await _watch(system, watched)
     tasks = [asyncio.create_task(running, name="jobs")]
     if "api" in roles and listener is not None:
         tasks.append(asyncio.create_task(_serve_http(system, listener, stop, ready), name="api"))
@@ -150,13 +147,13 @@ async def serve_until_stopped(
             task.result()
 
 
-async def _watch(system: "System", watched: socket.socket | None, *, runs_jobs: bool) -> "HttpServer | None":
+async def _watch(system: "System", watched: socket.socket | None) -> "HttpServer | None":
     if watched is None:
         return None
     from tidings.bootstrap.watching import watch_app
     from tidings.kernel.http.serve import HttpServer
 
-    server = HttpServer(watch_app(system, runs_jobs=runs_jobs), listener=watched, drain_seconds=1)
+    server = HttpServer(watch_app(system), listener=watched, drain_seconds=1)
     await server.start()
     return server
 

@@ -103,7 +103,6 @@ async def _serve(
     from tidings.bootstrap.watching import listen_for_watchers
     from tidings.cli.serving import prepare_schema, serve_until_stopped
     from tidings.kernel.http.serve import address_of
-    from tidings.notify.templates.platform import publish_platform_set
     from tidings.operations.demo import DemoMaker
     from tidings.operations.embedded import PostgresSupervisor
     from tidings.operations.sandbox_start import running_sandbox
@@ -119,18 +118,13 @@ async def _serve(
         maker = DemoMaker(
             db=system.db,
             tenants=system.tenants,
+            platform=system.platform_start,
             keys=system.keys,
             ledger=system.key_ledger,
             clock=system.clock,
         )
         demo = await maker.ensure(previous)
-        await publish_platform_set(
-            system.db,
-            engine=system.renderer,
-            outbox=system.outbox,
-            audit=system.audit,
-            clock=system.clock,
-        )
+        await system.platform_start.publish()
         if sandbox is not None:
             await _send_to(sandbox, system, folder, demo.tenant_id, here=here)
         facts = {

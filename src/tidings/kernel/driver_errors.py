@@ -59,6 +59,9 @@ def _ours(error: asyncpg.PostgresError) -> errors.DatabaseError:
             return errors.AlreadyExistsError(error.constraint_name or "")
         case asyncpg.ForeignKeyViolationError():
             return errors.MissingReferenceError(error.constraint_name or "")
+        # It shares its code with check constraints; those have a name. The words may be in the server's language.
+        case asyncpg.CheckViolationError() if error.constraint_name is None and error.table_name is not None:
+            return errors.PartitionMissingError(f"{error.schema_name}.{error.table_name}")
         case asyncpg.CheckViolationError() | asyncpg.NotNullViolationError():
             return errors.ConstraintError(error.constraint_name or error.column_name or "")
         case asyncpg.InsufficientPrivilegeError():

@@ -9,6 +9,7 @@ TidingsError
 │   ├── AlreadyExistsError         a unique constraint, by name
 │   ├── MissingReferenceError      a foreign key, by name
 │   ├── ConstraintError            a check or not-null constraint, by name
+│   ├── PartitionMissingError      a table that is split by time has no partition for the row
 │   └── NotPermittedError          row-level security or a missing grant
 ├── NotConfiguredError       a part that the operator has to set up first
 ├── NotReadyError            a part that can't do its work at the moment
@@ -93,7 +94,8 @@ class NotPermittedError(DatabaseError):
 
 class _NamedConstraintError(DatabaseError):
     def __init__(self, constraint: str) -> None:
-        super().__init__(f"{(type(self).__doc__ or '').splitlines()[0]} ({constraint})")
+        sentence = (type(self).__doc__ or "").splitlines()[0]
+        super().__init__(f"{sentence} ({constraint})" if constraint else sentence)
         #: The name of the constraint in the schema.
         self.constraint = constraint
 
@@ -114,3 +116,17 @@ class ConstraintError(_NamedConstraintError):
     """The database does not accept this value."""
 
     code = "constraint"
+
+
+class PartitionMissingError(DatabaseError):
+    """A partition is missing; its operator runs `tidings partitions` with TIDINGS_OWNER_DATABASE_URL."""
+
+    code = "partition_missing"
+
+    def __init__(self, table: str) -> None:
+        super().__init__(
+            f"the table {table} has no partition for this row, and nothing was changed; its operator runs "
+            "`tidings partitions` with TIDINGS_OWNER_DATABASE_URL"
+        )
+        #: Schema and name of the table that is split by time.
+        self.table = table

@@ -15,6 +15,7 @@ from tidings.notify.access.model import KeyWish, credential
 from tidings.notify.tenants import store
 from tidings.notify.tenants.change import TenantChanger
 from tidings.notify.tenants.wire import CreateTenant
+from tidings.operations.platform_start import PlatformStart
 
 SLUG = "demo"
 _ACTOR = "tidings up"
@@ -33,10 +34,18 @@ class DemoMaker:
     """Finds the demo tenant or makes it, and gives keys that work."""
 
     def __init__(
-        self, *, db: Database, tenants: TenantChanger, keys: KeyAuthenticator, ledger: KeyLedger, clock: Clock
+        self,
+        *,
+        db: Database,
+        tenants: TenantChanger,
+        platform: PlatformStart,
+        keys: KeyAuthenticator,
+        ledger: KeyLedger,
+        clock: Clock,
     ) -> None:
         self._db = db
         self._tenants = tenants
+        self._platform = platform
         self._keys = keys
         self._ledger = ledger
         self._clock = clock
@@ -51,9 +60,9 @@ class DemoMaker:
         return Demo(
             tenant_id=tenant.id,
             api_key=await self._working(previous.get("api_key"), tenant.id)
-            or await self._make("demo", tenant.id),
+            or await self._tenants_key(tenant.id),
             platform_key=await self._working(previous.get("platform_key"), None)
-            or await self._make("demo platform", None),
+            or await self._platforms_key(),
         )
 
     async def _working(self, carried: object, tenant_id: TenantId | None) -> str | None:
@@ -65,10 +74,14 @@ class DemoMaker:
             return None
         return carried if caller.home == tenant_id else None
 
-    async def _make(self, name: str, tenant_id: TenantId | None) -> str:
-        wish = KeyWish(name=name, role="tenant.admin" if tenant_id else "platform.channel.admin", scopes=None)
-        side = self._db.tenant(tenant_id) if tenant_id else self._db.platform()
-        async with side as tx:
+    async def _platforms_key(self) -> str:
+        # One that was there is of no use here: nobody can read it any more.
+        made = await self._platform.key(name="demo platform", actor=_ACTOR, one_more=True)
+        return made.credential or ""
+
+    async def _tenants_key(self, tenant_id: TenantId) -> str:
+        wish = KeyWish(name="demo", role="tenant.admin", scopes=None)
+        async with self._db.tenant(tenant_id) as tx:
             key, secret = await create_key(
                 tx, wish, grantor=None, actor=_ACTOR, ledger=self._ledger, clock=self._clock
             )

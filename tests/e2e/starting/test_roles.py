@@ -93,5 +93,5 @@ def test_every_process_can_be_watched(fresh_database: TestDatabase, tmp_path: Pa
     for text in counted:
         assert 'route="/api/v1/tenant",status="401"} 1.0' in text
     assert ready is not None
-    assert set(ready["parts"]) == {"database", "jobs"}
+    assert set(ready["parts"]) == {"database", "partitions", "jobs"}
     assert (work.process.returncode, serve.process.returncode) == (0, 0)

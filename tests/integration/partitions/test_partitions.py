@@ -9,11 +9,13 @@ import pytest
 from tests.support.clock import ManualClock
 from tests.support.postgres import TestDatabase
 from tests.support.rows import make_row, read_tables
-from tidings.kernel.errors import DatabaseBusyError
+from tidings.kernel.db import translated
+from tidings.kernel.errors import ConstraintError, DatabaseBusyError, PartitionMissingError
 from tidings.kernel.ids import NOTIFICATION, TenantId, time_of
 from tidings.kernel.metrics import Metrics
 from tidings.operations.partitions import drop_old, make_missing
 from tidings.operations.partitions.job import PartitionJob
+from tidings.operations.partitions.make import make_patiently
 from tidings.operations.partitions.store import missing_partitions, registered_tables
 
 
@@ -76,6 +78,44 @@ async def test_a_dropped_partition_is_an_alarm_until_it_is_made_again(fresh_data
     )
     assert await making.run_once() == []
     assert b'tidings_partitions_missing{parent="chan.fallback_executions"} 0.0' in metrics.render()
+
+
+async def test_who_makes_them_at_the_same_time_takes_nothing_away(fresh_database: TestDatabase) -> None:
+    """Both found it missing; the second finds it made, maybe with rows in it, and leaves it alone."""
+    later = datetime.now(UTC) + timedelta(days=62)
+    async with fresh_database.owner() as first, fresh_database.owner() as second:
+        found = await missing_partitions(second, later)
+        await make_missing(first, later)
+        theirs = [await first.fetchval("SELECT to_regclass($1)::oid", one.name) for one in found]
+
+        for partition in found:
+            await make_patiently(second, partition)
+
+        ours = [await first.fetchval("SELECT to_regclass($1)::oid", one.name) for one in found]
+    assert found
+    assert ours == theirs
+
+
+async def test_a_row_without_a_partition_is_an_error_that_names_its_table(
+    fresh_database: TestDatabase, tenant_id: TenantId
+) -> None:
+    """Not a value that the database does not accept; and no message ends in empty brackets."""
+    async with fresh_database.owner() as owner:
+        await owner.execute(
+            "CREATE TABLE kernel.by_day (day date) PARTITION BY RANGE (day); "
+            "CREATE TABLE kernel.checked (n int CHECK (n > 1), m int NOT NULL)"
+        )
+
+        with pytest.raises(PartitionMissingError) as missing, translated():
+            await owner.execute("INSERT INTO kernel.by_day VALUES ('2026-11-16')")
+        with pytest.raises(ConstraintError) as refused, translated():
+            await owner.execute("INSERT INTO kernel.checked VALUES (2, NULL)")
+
+    assert missing.value.table == "kernel.by_day"
+    assert "tidings partitions" in str(missing.value)
+    assert "2026" not in str(missing.value)
+    assert str(refused.value) == "The database does not accept this value. (m)"
+    assert str(ConstraintError("")) == "The database does not accept this value."
 
 
 async def test_old_days_of_the_bus_are_dropped_and_nothing_else(fresh_database: TestDatabase) -> None:

@@ -52,6 +52,7 @@ STATUSES: dict[type[Exception], tuple[int, str]] = {
     refusals.UnavailableError: (503, "Not available right now"),
     errors.DatabaseUnavailableError: (503, "Not available right now"),
     errors.DatabaseBusyError: (503, "Busy; try again"),
+    errors.PartitionMissingError: (503, "Not available right now"),
     errors.NotConfiguredError: (501, "Not set up here"),
     errors.NotPermittedError: (403, "Not allowed"),
     errors.ConstraintError: (400, "A value is not acceptable"),
@@ -180,7 +181,9 @@ def _status(kind: type[errors.TidingsError]) -> tuple[int, str]:
 
 def _expected(kind: type[Exception]) -> bool:
     """Whether a status of 500 and more is no surprise: a part is missing, away or busy."""
-    return kind in _PLAIN or issubclass(kind, errors.NotConfiguredError | refusals.UnavailableError)
+    return kind in _PLAIN or issubclass(
+        kind, errors.NotConfiguredError | errors.PartitionMissingError | refusals.UnavailableError
+    )
 
 
 def _fields(error: Exception) -> tuple[FieldError, ...]:

@@ -46,6 +46,11 @@ async def lock_key(tx: TenantTx | PlatformTx, *, key_id: ApiKeyId) -> ApiKey | N
     return _from_row(row) if row else None
 
 
+async def lock_platform_keys(tx: PlatformTx) -> None:
+    """Wait for whoever makes the platform's first key just now."""
+    await tx.fetch(QUERIES.lock_platform_keys)
+
+
 async def find_any_key(tx: PlatformTx, *, key_id: ApiKeyId) -> ApiKey | None:
     """The key with this id, whosesoever it is; for the door alone."""
     row = await tx.fetch_one(QUERIES.find_any_key, id=key_id)

@@ -23,6 +23,10 @@ FROM notification.api_keys
 WHERE id = :id AND tenant_id IS NOT DISTINCT FROM :tenant_id
 FOR UPDATE;
 
+-- name: lock_platform_keys
+-- Two installations that start at once: the second waits here and then sees the first one's key.
+SELECT pg_advisory_xact_lock(7411010, 0);
+
 -- name: find_any_key
 -- For the door, which does not know the tenant yet: the platform role looks up one id.
 SELECT id, tenant_id, name, secret_hash, scopes, role, environment, created_by, created_at, expires_at,

@@ -15,7 +15,7 @@ from typing import Final
 
 from tidings.contracts.delivery import Begun, Router
 from tidings.kernel.db import Database, WorkerTx
-from tidings.kernel.errors import DatabaseError, DatabaseUnavailableError
+from tidings.kernel.errors import DatabaseError, DatabaseUnavailableError, PartitionMissingError
 from tidings.kernel.ids import NotificationId, TenantId
 from tidings.kernel.in_hand import InHand
 from tidings.kernel.jobs import Pauses
@@ -291,7 +291,7 @@ class DispatchJob:
         self, tenant_id: TenantId, ids: Sequence[NotificationId], worker: WorkerId, error: Exception
     ) -> None:
         self._metrics.job_failures.labels("dispatch").inc()
-        to_blame = not isinstance(error, DatabaseUnavailableError)
+        to_blame = not isinstance(error, DatabaseUnavailableError | PartitionMissingError)
         if not to_blame:
             _log.warning("turn_interrupted", count=len(ids))
         else:

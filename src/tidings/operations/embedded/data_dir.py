@@ -20,6 +20,8 @@ from pathlib import Path
 from typing import IO, Any
 
 _FORMAT = 1
+#: What may be there before the folder is claimed: the processes of an installation without `tidings up` make these.
+_OURS = frozenset({"lock", "keys", "blobs", "secrets"})
 
 
 class DataDirError(Exception):
@@ -136,7 +138,7 @@ class DataDir:
             if marker.exists():
                 self._check(marker)
                 return
-            strangers = sorted(entry.name for entry in self.path.iterdir() if entry.name != "lock")
+            strangers = sorted(entry.name for entry in self.path.iterdir() if entry.name not in _OURS)
         except PermissionError as error:
             raise DataDirError(
                 f"{self.path} can't be used: {error.strerror}; choose another --data-dir"

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from tidings.kernel.clock import SystemClock
 from tidings.kernel.sql import Queries
 from tidings.operations.migrations.discover import (
     FIRST_WITH_RELEASE,
@@ -16,6 +17,8 @@ from tidings.operations.migrations.history import Standing, State, compare
 from tidings.operations.migrations.ledger import read_ledger
 from tidings.operations.migrations.release import THIS_RELEASE
 from tidings.operations.migrations.session import SCHEMAS, open_connection
+from tidings.operations.partitions.say import REMEDY, missing_words
+from tidings.operations.partitions.store import is_registered, missing_partitions
 
 _QUERIES = Queries.beside(__file__)
 _REMEDIES = {
@@ -31,7 +34,7 @@ _REMEDIES = {
 class Finding:
     """One thing that is not as it should be."""
 
-    #: A state of a migration, `invalid-index` or `file`.
+    #: A state of a migration, `invalid-index`, `missing-partitions` or `file`.
     kind: str
     #: The migration, index or file.
     subject: str
@@ -55,6 +58,11 @@ async def check_schema(url: str, *, folder: Path = MIGRATIONS_FOLDER) -> list[Fi
     async with open_connection(url) as connection:
         standings = compare(migrations, await read_ledger(connection))
         invalid = await connection.fetch(_QUERIES.invalid_indexes.text, list(SCHEMAS))
+        missing = (
+            await missing_partitions(connection, SystemClock().now())
+            if await is_registered(connection)
+            else []
+        )
     findings = [
         Finding(kind=s.state.value, subject=s.name, remedy=_remedy(s))
         for s in standings
@@ -70,6 +78,10 @@ async def check_schema(url: str, *, folder: Path = MIGRATIONS_FOLDER) -> list[Fi
         )
         for row in invalid
     ]
+    if missing:
+        findings.append(
+            Finding(kind="missing-partitions", subject=missing_words(missing), remedy=f"so {REMEDY}")
+        )
     return findings
 
 

@@ -8,13 +8,14 @@ import asyncpg
 
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import translated
-from tidings.kernel.errors import DegradedError, NotReadyError, TidingsError
+from tidings.kernel.errors import TidingsError
 from tidings.kernel.jobs import wait_for_stop
 from tidings.kernel.logs import get_logger
 from tidings.kernel.metrics import Metrics
 from tidings.operations.partitions.drop import drop_old
 from tidings.operations.partitions.make import make_missing
 from tidings.operations.partitions.plan import Partition
+from tidings.operations.partitions.say import REMEDY
 from tidings.operations.partitions.store import missing_partitions, registered_tables, server_time
 
 _log = get_logger("partitions")
@@ -33,8 +34,6 @@ class PartitionJob:
         self._every = every
         self._clock = clock
         self._metrics = metrics
-        #: What was missing at the last look; None before the first.
-        self._missing: list[Partition] | None = None
 
     async def run(self, stop: asyncio.Event) -> None:
         """Until told to stop; a database that is away for a while does not end it."""
@@ -47,15 +46,6 @@ class PartitionJob:
                 _log.error("partitions_not_checked", code=error.code, reason=str(error))
                 wait = min(wait, _AFTER_FAILURE)
             await wait_for_stop(stop, wait.total_seconds())
-
-    async def check(self) -> str:
-        """For `/readyz`: what the last look found; a `DegradedError` where a partition is missing."""
-        if self._missing is None:
-            raise NotReadyError("not looked at yet")
-        if self._missing:
-            first = self._missing[0].name
-            raise DegradedError(f"{len(self._missing)} missing, {first} first; run `tidings partitions`")
-        return "none is missing"
 
     async def run_once(self) -> list[Partition]:
         """One look; what is still missing afterwards."""
@@ -80,12 +70,13 @@ class PartitionJob:
                 self._metrics.missing_partitions.labels(table.parent).set(counts[table.parent])
         finally:
             await connection.close(timeout=5)
-        self._missing = missing
-        for partition in missing:
+        if missing:
             _log.error(
-                "partition_missing",
+                "partitions_missing",
                 severity="high",
-                partition=partition.name,
-                starts=partition.start.isoformat(),
+                count=len(missing),
+                tables=sorted(counts),
+                first=min(missing, key=lambda one: (one.start, one.name)).name,
+                remedy=REMEDY,
             )
         return missing

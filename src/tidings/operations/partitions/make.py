@@ -13,8 +13,10 @@ import asyncpg
 from tidings.kernel.db import translated
 from tidings.kernel.errors import DatabaseBusyError
 from tidings.operations.partitions.plan import Partition
-from tidings.operations.partitions.store import missing_partitions
+from tidings.operations.partitions.store import is_attached, is_registered, missing_partitions
 
+#: Who makes a partition holds this; any two numbers will do that nobody else uses.
+_LOCK = (7_411_009, 1)
 _NAME = re.compile(r"[a-z_]+\.[a-z0-9_]+")
 _TRIES = 5
 
@@ -25,24 +27,44 @@ async def make_missing(
     """Make what is missing; each in a transaction of its own, so that a crash leaves whole partitions."""
     made: list[Partition] = []
     for partition in await missing_partitions(owner, now):
-        await _make_patiently(owner, partition)
+        await make_patiently(owner, partition)
         made.append(partition)
         if report is not None:
             report(partition)
     return made
 
 
-async def _make_patiently(owner: asyncpg.Connection, partition: Partition) -> None:
+async def make_with(owner_url: str, now: datetime) -> list[Partition]:
+    """The same over a connection of its own; nothing where the schema is too young to have any."""
+    with translated():
+        owner = await asyncpg.connect(owner_url, timeout=10)
+    try:
+        return await make_missing(owner, now) if await is_registered(owner) else []
+    finally:
+        await owner.close()
+
+
+async def make_patiently(owner: asyncpg.Connection, partition: Partition) -> None:
+    """Make one, unless somebody else has meanwhile."""
     # A short lock time-out and another try: whoever waits for a lock makes everybody behind it wait too.
     for attempt in range(_TRIES):
         try:
-            with translated():
-                await owner.execute(_statement(partition))
+            await _make(owner, partition)
         except DatabaseBusyError:
             if attempt == _TRIES - 1:
                 raise
         else:
             return
+
+
+async def _make(owner: asyncpg.Connection, partition: Partition) -> None:
+    """Make it unless somebody else has: theirs may hold rows by now."""
+    with translated():
+        async with owner.transaction():
+            await owner.execute("SET LOCAL lock_timeout = '2s'")
+            await owner.execute(f"SELECT pg_advisory_xact_lock{_LOCK}")
+            if not await is_attached(owner, partition.name):
+                await owner.execute(_statement(partition))
 
 
 def checked_name(name: str) -> str:
@@ -56,13 +78,10 @@ def _statement(partition: Partition) -> str:
     checked_name(partition.parent)
     checked_name(partition.name)
     return f"""
-        BEGIN;
-        SET LOCAL lock_timeout = '2s';
         DROP TABLE IF EXISTS {partition.name};
         CREATE TABLE {partition.name} (LIKE {partition.parent} INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING STORAGE)
             WITH (fillfactor = {int(partition.fillfactor)});
         CALL kernel.seal_partition('{partition.name}');
         ALTER TABLE {partition.parent} ATTACH PARTITION {partition.name}
             FOR VALUES FROM ('{partition.start.isoformat()}') TO ('{partition.end.isoformat()}');
-        COMMIT;
     """

@@ -19,6 +19,20 @@ async def registered_tables(connection: asyncpg.Connection) -> list[PartitionedT
     return [PartitionedTable(**row) for row in rows]
 
 
+async def is_registered(connection: asyncpg.Connection) -> bool:
+    """Whether the schema knows of partitions yet."""
+    with translated():
+        found: bool = await connection.fetchval(_QUERIES.registry_exists.text)
+    return found
+
+
+async def is_attached(connection: asyncpg.Connection, name: str) -> bool:
+    """Whether the partition belongs to its table."""
+    with translated():
+        found: bool = await connection.fetchval(_QUERIES.is_attached.text, name)
+    return found
+
+
 async def missing_partitions(connection: asyncpg.Connection, now: datetime) -> list[Partition]:
     """What should exist by now and does not."""
     tables = await registered_tables(connection)

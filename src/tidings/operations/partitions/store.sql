@@ -4,6 +4,16 @@ SELECT parent, unit, ahead, fillfactor, keep
 FROM kernel.partitioned_tables
 ORDER BY parent;
 
+-- name: registry_exists
+-- A database that is only half migrated has none.
+SELECT to_regclass('kernel.partitioned_tables') IS NOT NULL;
+
+-- name: is_attached
+-- Under the maker's lock: whether somebody made it since we looked.
+SELECT EXISTS (
+    SELECT FROM pg_catalog.pg_inherits AS i WHERE i.inhrelid = to_regclass(:name)
+);
+
 -- name: server_time
 -- The relay stamps events with the server's clock; ours may differ.
 SELECT clock_timestamp();

@@ -40,6 +40,7 @@ CASES: list[tuple[Exception, int, str]] = [
         "database_unavailable",
     ),
     (errors.DatabaseBusyError(), 503, "database_busy"),
+    (errors.PartitionMissingError("notification.audit"), 503, "partition_missing"),
     (refusals.UnavailableError(), 503, "unavailable"),
     (ClientException("odd"), 400, "bad_request"),
     (HTTPException(status_code=500, detail="secret inside"), 500, "internal"),

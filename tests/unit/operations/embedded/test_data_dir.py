@@ -30,6 +30,26 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path: Path) -> None:
     assert [entry.name for entry in tmp_path.iterdir()] == ["holiday.jpg"]
 
 
+def test_what_serve_and_work_made_is_ours(tmp_path: Path) -> None:
+    """They keep the master key, blobs and secrets in the same folder, and claim nothing."""
+    for name in ("keys", "blobs", "secrets"):
+        (tmp_path / name).mkdir()
+
+    DataDir(tmp_path).open()
+
+    assert (tmp_path / "tidings.json").exists()
+
+
+def test_the_refusal_names_the_folder(tmp_path: Path) -> None:
+    (tmp_path / "keys").mkdir()
+    (tmp_path / "thesis.tex").write_text("x")
+
+    with pytest.raises(
+        DataDirError, match=rf"^{tmp_path} holds files that are not Tidings' \(thesis.tex, …\)"
+    ):
+        DataDir(tmp_path).open()
+
+
 @pytest.mark.parametrize(
     ("marker", "complaint"),
     [

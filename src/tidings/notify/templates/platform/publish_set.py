@@ -8,11 +8,14 @@ from tidings.kernel.refusals import StaleVersionError
 from tidings.notify.templates import store
 from tidings.notify.templates.create_version import create_version
 from tidings.notify.templates.errors import TemplateNotDraftError, TemplateVersionTakenError
+from tidings.notify.templates.model import VersionStatus
 from tidings.notify.templates.platform.files import PlatformTemplate, read_set
 from tidings.notify.templates.publish import publish
 from tidings.notify.templates.validate import Engine
 
 ACTOR = "tidings"
+#: More templates than a platform has.
+_MANY = 10_000
 
 
 async def publish_platform_set(
@@ -52,6 +55,16 @@ async def publish_platform_set(
             continue  # Another process has published it meanwhile.
         count += 1
     return count
+
+
+async def unpublished(db: Database) -> list[str]:
+    """Those of the set that nothing of the platform stands in for: `otp/sms`."""
+    async with db.platform() as tx:
+        lines = await store.list_templates(
+            tx, key=None, channel=None, status=VersionStatus.ACTIVE, after_id=None, limit=_MANY
+        )
+    there = {(line.template.key, line.template.channel) for line in lines}
+    return [f"{one.key}/{one.channel}" for one in read_set() if (one.key, one.channel) not in there]
 
 
 async def _wanted(db: Database, wanted: PlatformTemplate) -> bool:

@@ -1,0 +1,92 @@
+"""What a platform needs before its first tenant: templates, categories, a key. Made once, missed at every start."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from tidings.kernel.audit.log import AuditLog
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import Database
+from tidings.kernel.outbox import Outbox
+from tidings.notify.access.first_key import PlatformKey, ensure_platform_key
+from tidings.notify.access.ledger import KeyLedger
+from tidings.notify.categories.store import load_categories
+from tidings.notify.templates.platform import publish_platform_set, unpublished
+from tidings.notify.templates.validate import Engine
+from tidings.operations.partitions.say import REMEDY, missing_words
+from tidings.operations.partitions.store import missing_partitions
+
+#: More names than these help nobody.
+_NAMED: Final = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Started:
+    """What a start found and made."""
+
+    published: int
+    categories: int
+    key: PlatformKey
+
+
+class PlatformStart:
+    """Makes what is missing; done again, or by two at once, it changes nothing."""
+
+    def __init__(
+        self,
+        db: Database,
+        *,
+        engine: Engine,
+        outbox: Outbox,
+        audit: AuditLog,
+        ledger: KeyLedger,
+        clock: Clock,
+    ) -> None:
+        self._db = db
+        self._engine = engine
+        self._outbox = outbox
+        self._audit = audit
+        self._ledger = ledger
+        self._clock = clock
+
+    async def publish(self) -> int:
+        """Publish the platform's templates; how many were not yet."""
+        return await publish_platform_set(
+            self._db, engine=self._engine, outbox=self._outbox, audit=self._audit, clock=self._clock
+        )
+
+    async def key(self, *, name: str, actor: str, one_more: bool = False) -> PlatformKey:
+        """The platform's first key, or the one that is there."""
+        return await ensure_platform_key(
+            self._db, name=name, actor=actor, ledger=self._ledger, clock=self._clock, one_more=one_more
+        )
+
+    async def start(self, *, key_name: str, actor: str, one_more_key: bool = False) -> Started:
+        """All of it; the key last, so that who holds it finds everything there."""
+        published = await self.publish()
+        async with self._db.platform() as tx:
+            categories = await load_categories(tx)
+        key = await self.key(name=key_name, actor=actor, one_more=one_more_key)
+        return Started(published=published, categories=len(categories), key=key)
+
+
+async def what_is_missing(db: Database, clock: Clock, *, makes_partitions: bool = False) -> Sequence[str]:
+    """One line for each thing that the installation lacks, with how to get it; none where all is there.
+
+    `makes_partitions`: this process is about to make them itself.
+    """
+    async with db.platform() as tx:
+        partitions = [] if makes_partitions else await missing_partitions(tx.connection, clock.now())
+        categories = await load_categories(tx)
+    templates = await unpublished(db)
+    found = []
+    if partitions:
+        found.append(f"{missing_words(partitions)}: {REMEDY}")
+    if not categories:
+        found.append("the platform's categories are missing: run `tidings migrate up`")
+    if templates:
+        names = ", ".join(templates[:_NAMED]) + (", …" if len(templates) > _NAMED else "")
+        found.append(
+            f"{len(templates)} of the platform's templates are missing ({names}): run `tidings bootstrap`"
+        )
+    return found

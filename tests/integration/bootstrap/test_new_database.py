@@ -1,0 +1,174 @@
+"""A database of one's own, from `migrate up` to the first key; and what everybody says where something is missing."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import httpx
+from structlog.testing import capture_logs
+
+from tests.support.postgres import TestDatabase
+from tests.support.running import run_tidings
+from tidings import settings
+from tidings.bootstrap import System
+from tidings.kernel.metrics import Metrics
+from tidings.operations.partitions.job import PartitionJob
+from tidings.operations.platform_start import what_is_missing
+
+REMEDY = "run `tidings partitions` with TIDINGS_OWNER_DATABASE_URL"
+
+
+def _system(database: TestDatabase, folder: Path) -> System:
+    return System(settings.load({"TIDINGS_DATA_DIR": str(folder)}), runtime_url=database.runtime_url)
+
+
+async def _owner_runs(database: TestDatabase, *arguments: str) -> tuple[int, str, str]:
+    done = await asyncio.to_thread(
+        run_tidings, *arguments, TIDINGS_OWNER_DATABASE_URL=database.owner_url, TIDINGS_DATA_DIR="/nowhere"
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+async def _drop_present(database: TestDatabase, parent: str) -> str:
+    """Drop the partition of the present month; its name."""
+    async with database.owner() as owner:
+        name: str = await owner.fetchval(
+            "SELECT $1 || to_char(now() AT TIME ZONE 'UTC', '_\"y\"YYYY\"m\"MM')", parent
+        )
+        await owner.execute(f"DROP TABLE {name}")
+    return name
+
+
+async def test_migrate_up_leaves_nothing_missing(blank_database: TestDatabase) -> None:
+    """The schema and its partitions; a second run finds nothing to do, and `check` nothing to say."""
+    first = await _owner_runs(blank_database, "migrate", "up")
+    checked = await _owner_runs(blank_database, "migrate", "check")
+    again = await _owner_runs(blank_database, "migrate", "up")
+
+    assert first[0] == 0, first[2]
+    assert " partitions made\n" in first[1]
+    assert checked == (0, "all is well\n", "")
+    assert again == (0, "nothing to do\n", "")
+
+
+async def test_a_missing_partition_is_named_with_its_remedy(
+    fresh_database: TestDatabase, tmp_path: Path
+) -> None:
+    """By `migrate check`, by `/readyz`, by the first command and the first request that would write there."""
+    name = await _drop_present(fresh_database, "notification.audit")
+
+    checked = await _owner_runs(fresh_database, "migrate", "check")
+    typed = await asyncio.to_thread(
+        run_tidings,
+        *("api-key", "create", "first", "--platform"),
+        TIDINGS_DATABASE_URL=fresh_database.runtime_url,
+        TIDINGS_DATA_DIR=str(tmp_path),
+    )
+    async with _system(fresh_database, tmp_path) as system:
+        transport = httpx.ASGITransport(app=system.app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+            ready = await client.get("/readyz")
+        missing = await what_is_missing(system.db, system.clock)
+    mended = await _owner_runs(fresh_database, "migrate", "up")
+
+    words = f"1 partition is missing ({name})"
+    assert checked[:2] == (1, f"{words} so {REMEDY}\n")
+    assert (typed.returncode, typed.stderr) == (
+        1,
+        "tidings: the table notification.audit has no partition for this row, and nothing was changed; "
+        "its operator runs `tidings partitions` with TIDINGS_OWNER_DATABASE_URL\n",
+    )
+    assert ready.status_code == 503
+    assert ready.json()["parts"]["partitions"] == {"ok": False, "detail": f"{words}: {REMEDY}"}
+    assert f"{words}: {REMEDY}" in missing
+    assert mended[:2] == (0, "1 partition made\n")
+
+
+async def test_a_later_partition_that_is_missing_is_no_reason_to_send_nobody_here(
+    fresh_database: TestDatabase, tmp_path: Path
+) -> None:
+    """There are weeks to act: ready, and it says so."""
+    async with fresh_database.owner() as owner:
+        last = await owner.fetchval(
+            "SELECT max(inhrelid::regclass::text) FROM pg_inherits WHERE inhparent = 'notification.audit'::regclass"
+        )
+        await owner.execute(f"DROP TABLE {last}")
+
+    async with _system(fresh_database, tmp_path) as system:
+        transport = httpx.ASGITransport(app=system.app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+            ready = await client.get("/readyz")
+
+    assert (ready.status_code, ready.json()["status"]) == (200, "degraded")
+    assert last in ready.json()["parts"]["partitions"]["detail"]
+
+
+async def test_all_missing_partitions_are_one_line_of_the_log(
+    fresh_database: TestDatabase, tmp_path: Path
+) -> None:
+    async with fresh_database.owner() as owner:
+        for row in await owner.fetch(
+            "SELECT inhrelid::regclass::text AS name FROM pg_inherits i "
+            "JOIN kernel.partitioned_tables t ON i.inhparent = to_regclass(t.parent)"
+        ):
+            await owner.execute(f"DROP TABLE {row['name']}")
+    system = _system(fresh_database, tmp_path)
+    job = PartitionJob(
+        url=fresh_database.runtime_url,
+        may_make=False,
+        every=system.settings.jobs.partitions_every,
+        clock=system.clock,
+        metrics=Metrics(),
+    )
+
+    with capture_logs() as lines:
+        missing = await job.run_once()
+
+    assert len(missing) > 50
+    assert [(line["event"], line["count"], line["remedy"]) for line in lines] == [
+        ("partitions_missing", len(missing), REMEDY)
+    ]
+
+
+async def test_the_platform_starts_once(fresh_database: TestDatabase, tmp_path: Path) -> None:
+    """Two at once publish one set and make one key; a third makes none, unless it is asked to."""
+    async with _system(fresh_database, tmp_path) as one, _system(fresh_database, tmp_path) as other:
+        before = await what_is_missing(one.db, one.clock)
+        both = await asyncio.gather(
+            *(each.platform_start.start(key_name="first", actor="cli:me") for each in (one, other))
+        )
+        third = await one.platform_start.start(key_name="first", actor="cli:me")
+        more = await one.platform_start.start(key_name="first", actor="cli:me", one_more_key=True)
+        after = await what_is_missing(one.db, one.clock)
+        made = next(each.key for each in both if each.key.credential)
+        caller = await one.keys.authenticate(made.credential or "")
+
+    assert len(before) == 1
+    assert before[0].endswith("run `tidings bootstrap`")
+    assert [each.key.credential is None for each in both].count(False) == 1
+    assert {each.key.key.id for each in both} == {made.key.id}
+    assert (third.published, third.key.key.id, third.key.credential) == (0, made.key.id, None)
+    assert more.key.credential is not None
+    assert third.categories == 10
+    assert after == []
+    assert (caller.home, caller.role) == (None, "platform.channel.admin")
+
+
+async def test_bootstrap_as_an_operator_types_it(fresh_database: TestDatabase, tmp_path: Path) -> None:
+    """The key is printed once, no tenant is made, and a second run says that there is one."""
+    place = {"TIDINGS_DATABASE_URL": fresh_database.runtime_url, "TIDINGS_DATA_DIR": str(tmp_path)}
+
+    first = await asyncio.to_thread(run_tidings, "bootstrap", **place)
+    again = await asyncio.to_thread(run_tidings, "bootstrap", **place)
+    as_json = await asyncio.to_thread(run_tidings, "bootstrap", "--json", **place)
+    tenants = await asyncio.to_thread(run_tidings, "tenant", "list", "--json", **place)
+
+    assert (first.returncode, first.stderr) == (0, "")
+    assert first.stdout.splitlines()[-1].startswith("tdk_")
+    assert (again.returncode, "tdk_" in again.stdout, "--new-key makes one more" in again.stdout) == (
+        0,
+        False,
+        True,
+    )
+    assert json.loads(as_json.stdout)["key"] is None
+    assert json.loads(tenants.stdout) == []
