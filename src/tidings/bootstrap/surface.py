@@ -23,6 +23,7 @@ from tidings.notify.notifications.body import BodyReader
 from tidings.notify.notifications.cancel import Canceller
 from tidings.notify.notifications.explain import Explainer
 from tidings.notify.notifications.front import NotificationsFront
+from tidings.notify.notifications.lookup import NotificationFinder
 from tidings.notify.notifications.rehearse import Rehearser
 from tidings.notify.notifications.simulate import Simulator
 from tidings.notify.preference_center import deps as preference_center_deps
@@ -31,6 +32,7 @@ from tidings.notify.recipients import deps as recipients_deps
 from tidings.notify.recipients import routes as recipients_routes
 from tidings.notify.recipients.choose import PreferenceChanger
 from tidings.notify.recipients.known import StoredRecipients
+from tidings.notify.recipients.lookup import AddressFinder
 from tidings.notify.recipients.upsert import RecipientUpserter
 from tidings.notify.subject_access import deps as subject_access_deps
 from tidings.notify.subject_access import routes as subject_access_routes
@@ -290,6 +292,9 @@ def routers(system: "System", front: NotificationsFront) -> list[Router | HTTPRo
                 clock=system.clock,
                 history=system.history,
                 front=front,
+                finder=NotificationFinder(
+                    addresses=AddressFinder(keyring=system.keyring, audit=system.audit), clock=system.clock
+                ),
                 canceller=Canceller(
                     outbox=system.outbox,
                     audit=system.audit,

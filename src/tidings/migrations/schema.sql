@@ -3889,7 +3889,7 @@ CREATE INDEX ix_notification_trigger_map_event ON notification.notification_trig
 
 CREATE INDEX ix_notifications_batch ON ONLY notification.notifications USING btree (tenant_id, batch_id) WHERE (batch_id IS NOT NULL);
 
-CREATE INDEX ix_notifications_correlation ON ONLY notification.notifications USING btree (tenant_id, correlation_id) WHERE (correlation_id IS NOT NULL);
+CREATE INDEX ix_notifications_correlated ON ONLY notification.notifications USING btree (tenant_id, correlation_id, created_at DESC, id DESC) WHERE (correlation_id IS NOT NULL);
 
 CREATE INDEX ix_notifications_digest_group ON ONLY notification.notifications USING btree (tenant_id, digest_group_id) WHERE (digest_group_id IS NOT NULL);
 
@@ -3919,7 +3919,7 @@ CREATE INDEX ix_webhook_deliveries_subscription ON ONLY notification.webhook_del
 
 CREATE INDEX notifications_marketing__ix_notifications_batch ON ONLY notification.notifications_marketing USING btree (tenant_id, batch_id) WHERE (batch_id IS NOT NULL);
 
-CREATE INDEX notifications_marketing__ix_notifications_correlation ON ONLY notification.notifications_marketing USING btree (tenant_id, correlation_id) WHERE (correlation_id IS NOT NULL);
+CREATE INDEX notifications_marketing__ix_notifications_correlated ON ONLY notification.notifications_marketing USING btree (tenant_id, correlation_id, created_at DESC, id DESC) WHERE (correlation_id IS NOT NULL);
 
 CREATE INDEX notifications_marketing__ix_notifications_digest_group ON ONLY notification.notifications_marketing USING btree (tenant_id, digest_group_id) WHERE (digest_group_id IS NOT NULL);
 
@@ -3929,7 +3929,7 @@ CREATE INDEX notifications_marketing_recipient_id_created_at_idx ON ONLY notific
 
 CREATE INDEX notifications_regulated__ix_notifications_batch ON ONLY notification.notifications_regulated USING btree (tenant_id, batch_id) WHERE (batch_id IS NOT NULL);
 
-CREATE INDEX notifications_regulated__ix_notifications_correlation ON ONLY notification.notifications_regulated USING btree (tenant_id, correlation_id) WHERE (correlation_id IS NOT NULL);
+CREATE INDEX notifications_regulated__ix_notifications_correlated ON ONLY notification.notifications_regulated USING btree (tenant_id, correlation_id, created_at DESC, id DESC) WHERE (correlation_id IS NOT NULL);
 
 CREATE INDEX notifications_regulated__ix_notifications_digest_group ON ONLY notification.notifications_regulated USING btree (tenant_id, digest_group_id) WHERE (digest_group_id IS NOT NULL);
 
@@ -3939,7 +3939,7 @@ CREATE INDEX notifications_regulated_recipient_id_created_at_idx ON ONLY notific
 
 CREATE INDEX notifications_standard__ix_notifications_batch ON ONLY notification.notifications_standard USING btree (tenant_id, batch_id) WHERE (batch_id IS NOT NULL);
 
-CREATE INDEX notifications_standard__ix_notifications_correlation ON ONLY notification.notifications_standard USING btree (tenant_id, correlation_id) WHERE (correlation_id IS NOT NULL);
+CREATE INDEX notifications_standard__ix_notifications_correlated ON ONLY notification.notifications_standard USING btree (tenant_id, correlation_id, created_at DESC, id DESC) WHERE (correlation_id IS NOT NULL);
 
 CREATE INDEX notifications_standard__ix_notifications_digest_group ON ONLY notification.notifications_standard USING btree (tenant_id, digest_group_id) WHERE (digest_group_id IS NOT NULL);
 
@@ -3965,7 +3965,7 @@ CREATE UNIQUE INDEX ux_template_versions_active ON notification_platform.templat
 
 ALTER INDEX notification.ix_notifications_batch ATTACH PARTITION notification.notifications_marketing__ix_notifications_batch;
 
-ALTER INDEX notification.ix_notifications_correlation ATTACH PARTITION notification.notifications_marketing__ix_notifications_correlation;
+ALTER INDEX notification.ix_notifications_correlated ATTACH PARTITION notification.notifications_marketing__ix_notifications_correlated;
 
 ALTER INDEX notification.ix_notifications_digest_group ATTACH PARTITION notification.notifications_marketing__ix_notifications_digest_group;
 
@@ -3977,7 +3977,7 @@ ALTER INDEX notification.ix_notifications_recipient ATTACH PARTITION notificatio
 
 ALTER INDEX notification.ix_notifications_batch ATTACH PARTITION notification.notifications_regulated__ix_notifications_batch;
 
-ALTER INDEX notification.ix_notifications_correlation ATTACH PARTITION notification.notifications_regulated__ix_notifications_correlation;
+ALTER INDEX notification.ix_notifications_correlated ATTACH PARTITION notification.notifications_regulated__ix_notifications_correlated;
 
 ALTER INDEX notification.ix_notifications_digest_group ATTACH PARTITION notification.notifications_regulated__ix_notifications_digest_group;
 
@@ -3989,7 +3989,7 @@ ALTER INDEX notification.ix_notifications_recipient ATTACH PARTITION notificatio
 
 ALTER INDEX notification.ix_notifications_batch ATTACH PARTITION notification.notifications_standard__ix_notifications_batch;
 
-ALTER INDEX notification.ix_notifications_correlation ATTACH PARTITION notification.notifications_standard__ix_notifications_correlation;
+ALTER INDEX notification.ix_notifications_correlated ATTACH PARTITION notification.notifications_standard__ix_notifications_correlated;
 
 ALTER INDEX notification.ix_notifications_digest_group ATTACH PARTITION notification.notifications_standard__ix_notifications_digest_group;
 

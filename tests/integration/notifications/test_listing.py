@@ -200,8 +200,8 @@ async def test_rows_are_found_by_index_and_only_in_their_months(world: SentWorld
             "most": 50,
         }
         somebody = RecipientId(RECIPIENT.new(now))
-        recent = await _explained(world, sender.tenant_id, plan, QUERIES.look_back, common)
-        theirs = await _explained(
+        recent = await explained(world, sender.tenant_id, plan, QUERIES.look_back, common)
+        theirs = await explained(
             world,
             sender.tenant_id,
             plan,
@@ -218,9 +218,10 @@ async def test_rows_are_found_by_index_and_only_in_their_months(world: SentWorld
     assert "_pkey" not in theirs
 
 
-async def _explained(
+async def explained(
     world: SentWorld, tenant_id: TenantId, plan: str, query: Any, values: dict[str, Any]
 ) -> str:
+    """How the server goes about a query."""
     async with world.db.tenant(tenant_id) as tx:
         await tx.connection.execute(f"SET LOCAL plan_cache_mode = {plan}; SET LOCAL enable_seqscan = off")
         # Through PREPARE, so that the server plans for any values where it is told to.
@@ -237,6 +238,8 @@ async def _explained(
 def _literal(value: Any) -> str:
     if value is None:
         return "NULL"
+    if isinstance(value, list):
+        return f"'{{{','.join(value)}}}'"
     return str(value) if isinstance(value, int) else f"'{value}'"
 
 

@@ -37,7 +37,7 @@ def handler(eraser: Eraser) -> TenantHandler:
         wanted = Lookup(
             identities=[(place, IdentityType.USER.value, user) for place, user in enumerate(users)]
         )
-        known = await store.match_recipients(tx, wanted)
+        known = (await store.match_recipients(tx, wanted)).known
         # In the order of ids, as everybody else who locks recipients.
         for recipient_id in sorted({found.recipient.id for found in known.values()}):
             await eraser.erase(tx, recipient_id, actor="system", cause=USER_DELETED_SUBJECT)

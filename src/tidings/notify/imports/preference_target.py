@@ -247,7 +247,7 @@ async def _people(tx: TenantTx, wishes: Sequence[ImportedPreferences]) -> dict[i
         elif not isinstance(wish.identity, UnsetType):
             lookup.identities.append((place, wish.identity.type.value, wish.identity.id or ""))
     found = await store.match_recipients(tx, lookup)
-    return {place: known.recipient.id for place, known in found.items()}
+    return {place: known.recipient.id for place, known in found.known.items()}
 
 
 def _column(field: str) -> str:

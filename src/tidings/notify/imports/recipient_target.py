@@ -13,6 +13,7 @@ from tidings.notify.imports.errors import UnreadableFileError
 from tidings.notify.imports.model import LineProblem, Row, Tally
 from tidings.notify.imports.rows import RowReader
 from tidings.notify.imports.target import Author, Written
+from tidings.notify.recipients.errors import SharedAddressError
 from tidings.notify.recipients.upsert import RecipientUpserter
 from tidings.notify.recipients.wish import RecipientInput, RecipientWish, wish_of
 
@@ -82,9 +83,12 @@ class RecipientTarget:
         seen: set[str] = set()
         for (line, _), result in zip(wishes, done.results, strict=True):
             if isinstance(result, RefusalError):
-                problems.append(
-                    LineProblem(line, "", result.code, "names somebody who is not known, or was erased")
+                what = (
+                    "has addresses of several recipients, or of one who does not have all of them; add an id or an identity"
+                    if isinstance(result, SharedAddressError)
+                    else "names somebody who is not known, or was erased"
                 )
+                problems.append(LineProblem(line, "", result.code, what))
                 continue
             again = result.recipient.id in seen
             seen.add(result.recipient.id)

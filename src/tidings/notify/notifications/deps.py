@@ -9,6 +9,7 @@ from tidings.notify.notifications.body import BodyReader
 from tidings.notify.notifications.cancel import Canceller
 from tidings.notify.notifications.explain import Explainer
 from tidings.notify.notifications.front import NotificationsFront
+from tidings.notify.notifications.lookup import NotificationFinder
 from tidings.notify.notifications.simulate import Simulator
 
 
@@ -22,6 +23,7 @@ class Deps:
     history: ExecutionHistory
     #: Takes new ones in; it stands before the framework too.
     front: NotificationsFront
+    finder: NotificationFinder
     canceller: Canceller
     explainer: Explainer
     simulator: Simulator

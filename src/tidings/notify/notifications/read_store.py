@@ -42,6 +42,8 @@ class Filter:
     channel: AnyChannel | None = None
     category: str | None = None
     recipient_id: RecipientId | None = None
+    #: Any of these, beside or instead of the one.
+    recipient_ids: tuple[RecipientId, ...] | None = None
     template: str | None = None
     correlation_id: str | None = None
 
@@ -110,7 +112,7 @@ async def find_notifications(
 async def look_back(
     tx: TenantTx, wanted: Filter, *, since: datetime, before_at: datetime, before_id: str, most: int
 ) -> Glance:
-    """Look at up to `most` rows older than a place, by the recipient's index where a recipient is wanted."""
+    """Look at up to `most` rows older than a place, by the narrowest index that the filter has."""
     values: dict[str, Any] = {
         "tenant_id": tx.tenant_id,
         "status": wanted.status.value if wanted.status is not None else None,
@@ -123,13 +125,27 @@ async def look_back(
         "before_id": before_id,
         "most": most,
     }
-    if wanted.recipient_id is None:
+    people = _people(wanted)
+    if wanted.correlation_id is not None:
+        row = await tx.fetch_one(QUERIES.look_back_at_correlation, recipient_ids=people, **values)
+    elif people is None:
         row = await tx.fetch_one(QUERIES.look_back, **values)
+    elif len(people) == 1:
+        row = await tx.fetch_one(QUERIES.look_back_at_recipient, recipient_id=people[0], **values)
     else:
-        row = await tx.fetch_one(QUERIES.look_back_at_recipient, recipient_id=wanted.recipient_id, **values)
+        row = await tx.fetch_one(QUERIES.look_back_at_recipients, recipient_ids=people, **values)
     if row is None:
         return Glance(ids=[], looked_at=0, last_id=None)
     return Glance(ids=list(row["ids"]), looked_at=row["looked_at"], last_id=row["last_id"])
+
+
+def _people(wanted: Filter) -> list[RecipientId] | None:
+    """Whose notifications are wanted; None: anybody's."""
+    if wanted.recipient_ids is None:
+        return None if wanted.recipient_id is None else [wanted.recipient_id]
+    if wanted.recipient_id is None:
+        return list(wanted.recipient_ids)
+    return [one for one in wanted.recipient_ids if one == wanted.recipient_id]
 
 
 async def find_waits(tx: TenantTx, *, id: NotificationId, now: datetime) -> list[Wait]:  # noqa: A002

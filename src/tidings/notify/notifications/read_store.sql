@@ -63,6 +63,54 @@ SELECT count(*) AS looked_at, min(id) AS last_id,
        coalesce(array_agg(id ORDER BY id DESC) FILTER (WHERE fits), '{}') AS ids
 FROM seen;
 
+-- name: look_back_at_recipients
+-- The same among several recipients': those who have one address. Each by its own index scan, never more than asked for.
+WITH seen AS MATERIALIZED (
+    SELECT theirs.id, theirs.fits
+    FROM unnest(:recipient_ids::text[]) AS wanted (recipient_id)
+    CROSS JOIN LATERAL (
+        SELECT n.id,
+               (CAST(:status AS text) IS NULL OR n.status = :status)
+               AND (CAST(:channel AS text) IS NULL OR n.channel = :channel OR n.final_channel = :channel)
+               AND (CAST(:category AS text) IS NULL OR n.category = :category)
+               AND (CAST(:template AS text) IS NULL OR n.template_key = :template)
+               AND (CAST(:correlation_id AS text) IS NULL OR n.correlation_id = :correlation_id) AS fits
+        FROM notification.notifications AS n
+        WHERE n.tenant_id = :tenant_id AND n.recipient_id >= wanted.recipient_id
+          AND n.recipient_id <= wanted.recipient_id
+          AND n.created_at >= :since AND n.created_at <= :before_at
+          AND (n.created_at, n.id) < (:before_at, CAST(:before_id AS text))
+        ORDER BY n.recipient_id, n.created_at DESC, n.id DESC
+        LIMIT :most
+    ) AS theirs
+    ORDER BY theirs.id DESC
+    LIMIT :most
+)
+SELECT count(*) AS looked_at, min(id) AS last_id,
+       coalesce(array_agg(id ORDER BY id DESC) FILTER (WHERE fits), '{}') AS ids
+FROM seen;
+
+-- name: look_back_at_correlation
+-- The same among those with one correlation id, by ix_notifications_correlated; a range for the same reason.
+WITH seen AS MATERIALIZED (
+    SELECT n.id,
+           (CAST(:status AS text) IS NULL OR n.status = :status)
+           AND (CAST(:channel AS text) IS NULL OR n.channel = :channel OR n.final_channel = :channel)
+           AND (CAST(:category AS text) IS NULL OR n.category = :category)
+           AND (CAST(:template AS text) IS NULL OR n.template_key = :template)
+           AND (CAST(:recipient_ids AS text[]) IS NULL OR n.recipient_id = ANY(CAST(:recipient_ids AS text[]))) AS fits
+    FROM notification.notifications AS n
+    WHERE n.tenant_id = :tenant_id AND n.correlation_id IS NOT NULL
+      AND n.correlation_id >= :correlation_id AND n.correlation_id <= :correlation_id
+      AND n.created_at >= :since AND n.created_at <= :before_at
+      AND (n.created_at, n.id) < (:before_at, CAST(:before_id AS text))
+    ORDER BY n.correlation_id, n.created_at DESC, n.id DESC
+    LIMIT :most
+)
+SELECT count(*) AS looked_at, min(id) AS last_id,
+       coalesce(array_agg(id ORDER BY id DESC) FILTER (WHERE fits), '{}') AS ids
+FROM seen;
+
 -- name: find_waits
 -- Where it waits: its place in the queue, and all its appointments that were not swept yet.
 SELECT 'queue' AS kind, queued_at AS created_at, NULL::timestamptz AS run_after, claimed_by IS NOT NULL AS claimed,

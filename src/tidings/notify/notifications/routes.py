@@ -8,29 +8,31 @@ from litestar import Request, Router, get, post
 
 from tidings.kernel.db import TenantTx
 from tidings.kernel.errors import BadValueError
-from tidings.kernel.http.bodies import read_query
+from tidings.kernel.http.bodies import read_body, read_query
 from tidings.kernel.http.callers import caller_of, tenant_of
 from tidings.kernel.http.operations import deps_of, given, operation, path_id
-from tidings.kernel.http.paging import Page, read_cursor, write_cursor
-from tidings.kernel.ids import NOTIFICATION, RECIPIENT
+from tidings.kernel.http.paging import Page, write_cursor
+from tidings.kernel.ids import NOTIFICATION
+from tidings.kernel.refusals import MissingScopeError
 from tidings.notify.notifications import accept_routes, explain_routes
 from tidings.notify.notifications.accept_routes import TAG
 from tidings.notify.notifications.counts import sum_counts
 from tidings.notify.notifications.deps import Deps
-from tidings.notify.notifications.listing import find_recent
+from tidings.notify.notifications.listing import Found
+from tidings.notify.notifications.lookup import LISTING
 from tidings.notify.notifications.outlook import phase_of
-from tidings.notify.notifications.read_store import Filter
 from tidings.notify.notifications.story import load_story, load_way
 from tidings.notify.notifications.view import (
     AttemptList,
     CountersView,
     ListNotifications,
+    LookUpNotifications,
     NotificationView,
     ShowCounters,
     attempts_of,
 )
 
-_LISTING: Final = "notifications"
+_BY_ADDRESS: Final = "recipients:read"
 _ID: Final = "notification_id"
 _PATH: Final = {_ID: NOTIFICATION}
 #: Days that are counted where nothing else is asked for, and at most.
@@ -48,36 +50,36 @@ AnyRequest = Request[Any, Any, Any]
         scope="notifications:read",
         query=ListNotifications,
         answer=Page[NotificationView],
-        description="By `recipient` it is quick however many there are. The other filters are looked for among the newest, some 20,000 in a request: where few fit, a page may be short or empty and still have a `next_cursor` to go on from. `since` and `until` narrow what is looked at.",
+        description="By `recipient` and by `correlation_id` it is quick however many there are. The other filters are looked for among the newest, some 20,000 in a request: where few fit, a page may be short or empty and still have a `next_cursor` to go on from. `since` and `until` narrow what is looked at.",
     ),
 )
 async def list_notifications(request: AnyRequest) -> Page[NotificationView]:
     """List notifications."""
     query = read_query(request, ListNotifications)
-    if query.since is not None and query.until is not None and query.since >= query.until:
-        raise BadValueError("until", "must be later than since")
-    wanted = Filter(
-        status=query.status,
-        channel=query.channel,
-        category=query.category,
-        recipient_id=RECIPIENT.parse(query.recipient, field="recipient") if query.recipient else None,
-        template=query.template,
-        correlation_id=query.correlation_id,
-    )
     async with _tenant(request) as tx:
-        found = await find_recent(
-            tx,
-            wanted,
-            since=query.since,
-            until=query.until,
-            after=read_cursor(query.cursor, listing=_LISTING),
-            limit=query.limit,
-            now=deps_of(request, Deps).clock.now(),
-        )
-    return Page(
-        items=[NotificationView.of(one) for one in found.items],
-        next_cursor=write_cursor(found.next_id, listing=_LISTING) if found.next_id is not None else None,
-    )
+        return _page(await deps_of(request, Deps).finder.list(tx, query))
+
+
+@post(
+    "/lookup",
+    **operation(
+        summary="Find notifications by an address, or by the filters of the list.",
+        tag=TAG,
+        scope="notifications:read",
+        writes=False,
+        body=LookUpNotifications,
+        answer=Page[NotificationView],
+        description="All that was sent to those who have the `address` now, the newest first. An address belongs into a body and never into a URL. Audited: who asked, and the hash of the address; `recipients:read` is needed for it too.",
+    ),
+)
+async def look_up_notifications(request: AnyRequest) -> Page[NotificationView]:
+    """Find notifications."""
+    query = await read_body(request, LookUpNotifications)
+    caller = caller_of(request)
+    if query.address is not None and _BY_ADDRESS not in caller.scopes:
+        raise MissingScopeError(_BY_ADDRESS)
+    async with _tenant(request) as tx:
+        return _page(await deps_of(request, Deps).finder.look_up(tx, query, actor=caller.actor))
 
 
 @get(
@@ -168,6 +170,13 @@ async def cancel_notification(request: AnyRequest) -> NotificationView:
     return NotificationView.of(one, None)
 
 
+def _page(found: Found) -> Page[NotificationView]:
+    return Page(
+        items=[NotificationView.of(one) for one in found.items],
+        next_cursor=write_cursor(found.next_id, listing=LISTING) if found.next_id is not None else None,
+    )
+
+
 def _tenant(request: AnyRequest) -> AbstractAsyncContextManager[TenantTx]:
     return deps_of(request, Deps).db.tenant(tenant_of(request), caller_role=caller_of(request).role)
 
@@ -177,6 +186,7 @@ def routers(deps: Deps) -> list[Router]:
     handlers = [
         *accept_routes.HANDLERS,
         list_notifications,
+        look_up_notifications,
         show_counters,
         show_notification,
         list_attempts,

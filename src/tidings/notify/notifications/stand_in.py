@@ -24,6 +24,7 @@ from tidings.notify.recipients.errors import ErasedRecipientError, UnknownRecipi
 from tidings.notify.recipients.model import NAME_PURPOSE, AddressStatus
 from tidings.notify.recipients.preferences_model import NO_CHOICES
 from tidings.notify.recipients.store import Known, Lookup
+from tidings.notify.recipients.upsert import unsure_of
 from tidings.notify.recipients.wish import AddressWish, RecipientWish
 from tidings.notify.suppressions import store as suppression_store
 from tidings.notify.suppressions.model import Question, domain_hash_of, mail_domain_of
@@ -83,7 +84,16 @@ async def _find(tx: TenantTx, wish: RecipientWish, pepper: Pepper) -> Known | No
         lookup.identities.append((0, wish.identity.type.value, wish.identity.id))
     else:
         lookup.addresses += [(0, a.channel, pepper.hash(a.address)) for a in wish.addresses]
-    known = (await recipient_store.match_recipients(tx, lookup)).get(0)
+        if wish.identity is not None:
+            lookup.nameless.add(0)
+    found = await recipient_store.match_recipients(tx, lookup)
+    known = found.known.get(0)
+    if lookup.addresses and not lookup.nameless:
+        unsure = unsure_of(
+            found, 0, [(channel, address_hash) for _, channel, address_hash in lookup.addresses]
+        )
+        if unsure is not None:
+            raise unsure
     if known is None and wish.id is not None:
         raise UnknownRecipientError(f"there is no recipient with the id {wish.id}")
     if known is not None and known.recipient.erased_at is not None:

@@ -18,9 +18,10 @@ from tidings.notify.notifications.read_store import LoggedAttempt
 from tidings.notify.notifications.story import Story
 from tidings.notify.notifications.wire import ForeignId, Links, TemplateKey, links_of
 from tidings.notify.notifications.words import NEVER_LEARNED
+from tidings.notify.recipients.wire import LookUpAddress
 
 
-class ListNotifications(PageQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class NotificationFilter(PageQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which notifications are wanted."""
 
     status: Status | None = None
@@ -36,6 +37,17 @@ class ListNotifications(PageQuery, frozen=True, kw_only=True, forbid_unknown_fie
     since: Moment | None = None
     #: Accepted before then.
     until: Moment | None = None
+
+
+class ListNotifications(NotificationFilter, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which notifications are wanted."""
+
+
+class LookUpNotifications(NotificationFilter, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which notifications are wanted; the same filters as of the list, and what must not stand in a URL."""
+
+    #: Of everybody who has this address.
+    address: LookUpAddress | None = None
 
 
 class ShowBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -17,13 +17,16 @@ from tidings.kernel.refusals import FieldError, InvalidError, MissingScopeError,
 from tidings.notify.recipients import consent_routes, preference_routes, store
 from tidings.notify.recipients.change import RecipientChanger, Whole, load_whole
 from tidings.notify.recipients.deps import Deps
+from tidings.notify.recipients.lookup import AddressFinder
 from tidings.notify.recipients.model import Recipient
 from tidings.notify.recipients.store import Lookup
 from tidings.notify.recipients.upsert import RecipientUpserter
 from tidings.notify.recipients.wire import (
     AddressList,
     AddressView,
+    FoundRecipients,
     ListRecipients,
+    LookUpAddress,
     RecipientView,
     ShowRecipient,
     UpdateRecipient,
@@ -49,8 +52,8 @@ AnyRequest = Request[Any, Any, Any]
         answer=RecipientView,
         status=201,
         also={200: RecipientView},
-        problems=["recipient_not_found", "recipient_erased"],
-        description="By `id`, by `identity`, or by an address alone. `201` where it is new, `200` where it was known; doing it again changes nothing, so it needs no key for that.",
+        problems=["recipient_not_found", "recipient_erased", "address_shared"],
+        description='By `id`, by `identity`, or by addresses alone. `201` where it is new, `200` where it was known; doing it again changes nothing, so it needs no key for that. Addresses alone mean the one recipient who has them; `409 address_shared` names the candidates where there are several. `"identity": {"type": "anonymous"}` beside them means somebody apart from those who have an identity.',
         example={
             "identity": {"type": "guest", "id": "g-1"},
             "display_name": "Laila",
@@ -103,6 +106,31 @@ async def list_recipients(request: AnyRequest) -> Page[RecipientView]:
         id_of=lambda recipient: recipient.id,
         render=lambda recipient: RecipientView.brief(recipient, keys.get(recipient.id)),
     )
+
+
+@post(
+    "/lookup",
+    **operation(
+        summary="Find recipients by an address.",
+        tag=_TAG,
+        scope="recipients:read",
+        writes=False,
+        body=LookUpAddress,
+        answer=FoundRecipients,
+        description="Everybody of the tenant who has the address now, with ids, identity and addresses as hints. Audited: who asked, and the hash of the address.",
+    ),
+)
+async def look_up_recipients(request: AnyRequest) -> FoundRecipients:
+    """Find recipients by an address."""
+    deps = deps_of(request, Deps)
+    wanted = await read_body(request, LookUpAddress)
+    finder = AddressFinder(keyring=deps.keyring, audit=deps.audit)
+    async with _tenant(request) as tx:
+        owners = await finder.owners(
+            tx, channel=wanted.channel, address=wanted.address, actor=caller_of(request).actor
+        )
+        found = await finder.load(tx, owners.ids)
+    return FoundRecipients(items=[RecipientView.of(whole) for whole in found], more=owners.more)
 
 
 @get(
@@ -240,7 +268,7 @@ async def _listed(tx: TenantTx, query: ListRecipients) -> list[Recipient]:
         raise BadValueError("identity_type", "is required beside identity_id")
     # By its key, however many there are.
     named = Lookup(identities=[(0, query.identity_type.value, query.identity_id)])
-    known = [known.recipient for known in (await store.match_recipients(tx, named)).values()]
+    known = [known.recipient for known in (await store.match_recipients(tx, named)).known.values()]
     return [r for r in known if after is None and (query.tag is None or query.tag in r.tags)]
 
 
@@ -275,6 +303,7 @@ def routers(deps: Deps) -> list[Router]:
     handlers = [
         upsert_recipient,
         list_recipients,
+        look_up_recipients,
         show_recipient,
         update_recipient,
         add_address,

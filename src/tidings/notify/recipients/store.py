@@ -39,8 +39,19 @@ class Lookup:
 
     ids: list[tuple[int, RecipientId]] = field(default_factory=list)
     identities: list[tuple[int, str, str]] = field(default_factory=list)
-    #: Place, channel, hash; only people without an identity are found this way.
+    #: Place, channel, hash.
     addresses: list[tuple[int, str, str]] = field(default_factory=list)
+    #: Places of addresses that only somebody without an identity is wanted for.
+    nameless: set[int] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matches:
+    """Who was found, by the place where they were asked for."""
+
+    known: dict[int, Known]
+    #: By place: all who have one of the addresses, where nobody could be chosen.
+    shared: dict[int, list[RecipientId]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +80,7 @@ def facts_of(recipient: Recipient) -> RecipientFacts:
     )
 
 
-async def match_recipients(tx: TenantTx, wanted: Lookup) -> dict[int, Known]:
+async def match_recipients(tx: TenantTx, wanted: Lookup) -> Matches:
     """Those that exist, by the place where they were asked for."""
     rows = await tx.fetch(
         QUERIES.match_recipients,
@@ -82,8 +93,30 @@ async def match_recipients(tx: TenantTx, wanted: Lookup) -> dict[int, Known]:
         address_places=[place for place, _, _ in wanted.addresses],
         address_channels=[channel for _, channel, _ in wanted.addresses],
         address_hashes=[address_hash for _, _, address_hash in wanted.addresses],
+        nameless=[place in wanted.nameless for place, _, _ in wanted.addresses],
     )
-    return {row["place"]: Known(recipient=from_row(row), addresses=_addresses(row)) for row in rows}
+    return Matches(
+        known={
+            row["place"]: Known(recipient=from_row(row), addresses=_addresses(row))
+            for row in rows
+            if row["id"] is not None
+        },
+        shared={row["place"]: row["candidates"] for row in rows if row["id"] is None and row["candidates"]},
+    )
+
+
+async def find_by_address(
+    tx: TenantTx, *, channels: Sequence[str], address_hash: str, limit: int
+) -> list[RecipientId]:
+    """Everybody who has this address on one of these channels, the oldest first."""
+    rows = await tx.fetch(
+        QUERIES.find_by_address,
+        tenant_id=tx.tenant_id,
+        channels=list(channels),
+        address_hash=address_hash,
+        limit=limit,
+    )
+    return [RecipientId(row["recipient_id"]) for row in rows]
 
 
 async def lock_new_addresses(tx: TenantTx, *, addresses: Sequence[tuple[str, str]]) -> None:

@@ -1,12 +1,13 @@
 -- name: match_recipients
--- Finds everybody in a set at once: by id, by identity, or by address among those who have no identity (the oldest
--- wins, so that all callers agree). OFFSET 0 and LATERAL hold the planner to one index look-up each: a generic plan
--- knows nothing of the length of an array. Addresses come along as arrays, to spare a second trip.
+-- Finds everybody in a set at once: by id, by identity, or by address. By address somebody without an identity comes first (the
+-- oldest, so that all callers agree), then the only one who has it; `nameless` leaves all who have an identity aside. Where
+-- several have it nobody is chosen, and they are named. OFFSET 0 and LATERAL hold the planner to one index look-up each: a
+-- generic plan knows nothing of the length of an array. Addresses come along as arrays, to spare a second trip.
 WITH asked AS (
-    SELECT wanted.place, wanted.id
+    SELECT wanted.place, wanted.id, NULL::text[] AS candidates
     FROM unnest(:id_places::integer[], :ids::text[]) AS wanted (place, id)
     UNION ALL
-    SELECT wanted.place, found.id
+    SELECT wanted.place, found.id, NULL
     FROM unnest(:identity_places::integer[], :identity_types::text[], :identity_ids::text[])
         AS wanted (place, identity_type, identity_id)
     CROSS JOIN LATERAL (
@@ -16,9 +17,12 @@ WITH asked AS (
         OFFSET 0
     ) AS found
     UNION ALL
-    SELECT wanted.place, min(found.id)
-    FROM unnest(:address_places::integer[], :address_channels::text[], :address_hashes::text[])
-        AS wanted (place, channel, address_hash)
+    SELECT wanted.place,
+           coalesce(min(found.id) FILTER (WHERE found.nameless),
+                    CASE WHEN min(found.id) = max(found.id) THEN min(found.id) END),
+           array_agg(DISTINCT found.id)
+    FROM unnest(:address_places::integer[], :address_channels::text[], :address_hashes::text[], :nameless::boolean[])
+        AS wanted (place, channel, address_hash, nameless)
     CROSS JOIN LATERAL (
         SELECT address.recipient_id FROM notification.recipient_addresses AS address
         WHERE address.tenant_id = :tenant_id AND address.channel = wanted.channel
@@ -26,25 +30,25 @@ WITH asked AS (
         OFFSET 0
     ) AS there
     CROSS JOIN LATERAL (
-        SELECT mine.id FROM notification.recipients AS mine
+        SELECT mine.id, mine.identity_id IS NULL AS nameless FROM notification.recipients AS mine
         WHERE mine.tenant_id = :tenant_id AND mine.id = there.recipient_id
-          AND mine.identity_id IS NULL AND mine.erased_at IS NULL
+          AND (mine.identity_id IS NULL OR NOT wanted.nameless) AND mine.erased_at IS NULL
         OFFSET 0
     ) AS found
     GROUP BY wanted.place
 )
-SELECT asked.place, mine.id, mine.identity_type, mine.identity_id, mine.display_name_ciphertext,
+SELECT asked.place, asked.candidates, mine.id, mine.identity_type, mine.identity_id, mine.display_name_ciphertext,
        mine.primary_locale, mine.primary_timezone, mine.tags, mine.attributes, mine.erased_at, mine.version,
        mine.updated_at, known.address_ids, known.channels, known.hashes, known.primaries, known.verifieds,
        known.statuses
 FROM asked
-CROSS JOIN LATERAL (
+LEFT JOIN LATERAL (
     SELECT r.id, r.identity_type, r.identity_id, r.display_name_ciphertext, r.primary_locale, r.primary_timezone,
            r.tags, r.attributes, r.erased_at, r.version, r.updated_at
     FROM notification.recipients AS r
     WHERE r.tenant_id = :tenant_id AND r.id = asked.id
     OFFSET 0
-) AS mine
+) AS mine ON true
 CROSS JOIN LATERAL (
     SELECT array_agg(a.id) AS address_ids, array_agg(a.channel) AS channels, array_agg(a.address_hash) AS hashes,
            array_agg(a.is_primary) AS primaries, array_agg(a.verified) AS verifieds, array_agg(a.status) AS statuses
@@ -131,4 +135,16 @@ WHERE tenant_id = :tenant_id
   AND (CAST(:identity_type AS text) IS NULL OR identity_type = :identity_type)
   AND (CAST(:tag AS text) IS NULL OR tags @> ARRAY[CAST(:tag AS text)])
 ORDER BY id DESC
+LIMIT :limit;
+
+-- name: find_by_address
+-- Everybody who has one of these addresses now, the oldest first; by ix_recipient_addresses_hash.
+SELECT DISTINCT there.recipient_id
+FROM unnest(:channels::text[]) AS wanted (channel)
+CROSS JOIN LATERAL (
+    SELECT address.recipient_id FROM notification.recipient_addresses AS address
+    WHERE address.tenant_id = :tenant_id AND address.channel = wanted.channel AND address.address_hash = :address_hash
+    OFFSET 0
+) AS there
+ORDER BY there.recipient_id
 LIMIT :limit;

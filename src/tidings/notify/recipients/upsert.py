@@ -18,7 +18,11 @@ from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.refusals import RefusalError
 from tidings.notify.recipients import addresses as address_store
 from tidings.notify.recipients import store
-from tidings.notify.recipients.errors import ErasedRecipientError, UnknownRecipientError
+from tidings.notify.recipients.errors import (
+    ErasedRecipientError,
+    SharedAddressError,
+    UnknownRecipientError,
+)
 from tidings.notify.recipients.model import Recipient
 from tidings.notify.recipients.plan import (
     Changes,
@@ -28,7 +32,7 @@ from tidings.notify.recipients.plan import (
     facts_of_new,
     merge,
 )
-from tidings.notify.recipients.store import Known, Lookup
+from tidings.notify.recipients.store import Known, Lookup, Matches
 from tidings.notify.recipients.wish import RecipientWish
 
 
@@ -50,6 +54,10 @@ class UpsertedSet:
     results: list[Upserted | RefusalError]
     #: The keys that were needed on the way; whoever seals something for the same people needs them next.
     keys: Mapping[str, DataKey]
+
+
+#: Groups that are known by their addresses: of anybody who has them, or of somebody without an identity.
+_BY_ADDRESS = ("address", "nameless")
 
 
 class _Group:
@@ -81,12 +89,13 @@ class RecipientUpserter:
         pepper = await self._keyring.pepper(tx)
         groups = _grouped(wishes, pepper)
         await _find(tx, groups)
+        groups = _with_their_owners(groups)
         strangers = [g for g in groups if g.known is None and g.refusal is None]
-        nameless = [g for g in strangers if g.key[0] == "address"]
+        nameless = [g for g in strangers if g.key[0] in _BY_ADDRESS]
         if nameless:
             await store.lock_new_addresses(tx, addresses=[a.key for g in nameless for a in g.addresses])
             await _find(tx, nameless)
-            strangers = [g for g in strangers if g.known is None]
+            strangers = [g for g in strangers if g.known is None and g.refusal is None]
         now = self._clock.now()
         keys = await self._make(tx, strangers, [g for g in groups if g.known], now)
         for group in groups:
@@ -143,6 +152,9 @@ class RecipientUpserter:
         if planned:
             # Planned from what was read without a lock: plan again from what is there under it.
             touched = [group for group in known if _id_of(group) in planned]
+            for group in touched:
+                # It is settled who they are; what was joined on the way must not put it in doubt again.
+                group.key = ("id", _id_of(group))
             await store.lock_recipients(tx, ids=sorted(planned))
             await _find(tx, touched)
             planned = _plan([g for g in touched if g.refusal is None], keys, now)
@@ -215,11 +227,45 @@ def _joined(groups: Sequence[_Group]) -> list[_Group]:
         if same is group:
             kept.append(group)
             continue
-        same.wish = merge(same.wish, group.wish)
-        same.places += group.places
-        hashes = {a.wish.address: a.address_hash for a in (*same.addresses, *group.addresses)}
-        same.addresses = [HashedAddress(wish=a, address_hash=hashes[a.address]) for a in same.wish.addresses]
+        _join(same, group)
     return kept
+
+
+def _with_their_owners(groups: Sequence[_Group]) -> list[_Group]:
+    """Addresses alone, of somebody new, go to the one in the same set who brings them too.
+
+    That is the only one under an identity who has all of them, or the first without one who has any.
+    """
+    owners: dict[tuple[str, str], set[_Group]] = {}
+    for group in groups:
+        if group.key[0] == "identity" and group.known is None:
+            for address in group.addresses:
+                owners.setdefault(address.key, set()).add(group)
+    kept: list[_Group] = []
+    alike: dict[tuple[str, str], _Group] = {}
+    for group in groups:
+        if group.key[0] not in _BY_ADDRESS or group.known is not None or group.refusal is not None:
+            kept.append(group)
+            continue
+        found = [owners.get(address.key, set()) for address in group.addresses]
+        if group.key[0] == "address" and all(found) and len(set[_Group]().union(*found)) == 1:
+            _join(next(iter(found[0])), group)
+            continue
+        same = next((alike[a.key] for a in group.addresses if a.key in alike), group)
+        if same is group:
+            kept.append(group)
+        else:
+            _join(same, group)
+        for address in same.addresses:
+            alike.setdefault(address.key, same)
+    return kept
+
+
+def _join(same: _Group, group: _Group) -> None:
+    same.wish = merge(same.wish, group.wish)
+    same.places += group.places
+    hashes = {a.wish.address: a.address_hash for a in (*same.addresses, *group.addresses)}
+    same.addresses = [HashedAddress(wish=a, address_hash=hashes[a.address]) for a in same.wish.addresses]
 
 
 def _key_of(wish: RecipientWish) -> tuple[str, ...]:
@@ -227,8 +273,8 @@ def _key_of(wish: RecipientWish) -> tuple[str, ...]:
         return "id", wish.id
     if wish.identity is not None and wish.identity.id is not None:
         return "identity", wish.identity.type.value, wish.identity.id
-    first = min(wish.addresses, key=lambda address: (address.channel, address.address))
-    return "address", first.channel, first.address
+    spelt = sorted(f"{address.channel} {address.address}" for address in wish.addresses)
+    return "address" if wish.identity is None else "nameless", *spelt
 
 
 async def _find(tx: TenantTx, groups: Sequence[_Group]) -> None:
@@ -240,12 +286,31 @@ async def _find(tx: TenantTx, groups: Sequence[_Group]) -> None:
                 lookup.ids.append((place, RecipientId(group.key[1])))
             case "identity":
                 lookup.identities.append((place, group.key[1], group.key[2]))
-            case _:
+            case kind:
                 lookup.addresses += [(place, *address.key) for address in group.addresses]
+                if kind == "nameless":
+                    lookup.nameless.add(place)
     found = await store.match_recipients(tx, lookup)
     for place, group in enumerate(groups):
-        group.known = found.get(place)
+        group.known = found.known.get(place)
         if group.known is None and group.key[0] == "id":
             group.refusal = UnknownRecipientError(f"there is no recipient with the id {group.key[1]}")
         elif group.known is not None and group.known.recipient.erased_at is not None:
             group.known, group.refusal = None, ErasedRecipientError()
+        elif group.key[0] == "address":
+            group.refusal = unsure_of(found, place, [a.key for a in group.addresses])
+            group.known = None if group.refusal else group.known
+
+
+def unsure_of(found: Matches, place: int, addresses: Sequence[tuple[str, str]]) -> SharedAddressError | None:
+    """Why addresses alone do not say who is meant; None where they do, or where nobody has them.
+
+    Somebody with an identity is meant only by addresses that are all theirs: a stranger's number beside a known mail
+    address must not become a number of the one who has the mail address.
+    """
+    if place in found.shared:
+        return SharedAddressError(found.shared[place])
+    known = found.known.get(place)
+    if known is None or known.recipient.identity is None or known.recipient.identity.id is None:
+        return None
+    return None if known.addresses.keys() >= set(addresses) else SharedAddressError([known.recipient.id])

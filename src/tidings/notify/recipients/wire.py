@@ -81,6 +81,17 @@ class ShowRecipient(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     reveal: Literal["true", "false"] = "false"
 
 
+class LookUpAddress(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """An address that somebody is looked for by. In the body: addresses in URLs end up in other people's logs."""
+
+    #: A telephone number is looked for on `sms`, `whatsapp` and `voice`, whichever is named.
+    channel: Channel
+    address: Annotated[str, Meta(min_length=1, max_length=4096)]
+
+    def __repr__(self) -> str:
+        return f"LookUpAddress({self.channel}, ***)"
+
+
 class IdentityView(Struct, frozen=True, kw_only=True):
     """Who somebody is in your own system."""
 
@@ -169,6 +180,14 @@ class RecipientView(Struct, frozen=True, kw_only=True):
             created_at=recipient.created_at,
             updated_at=recipient.updated_at,
         )
+
+
+class FoundRecipients(Struct, frozen=True, kw_only=True):
+    """Everybody who has an address, the oldest first."""
+
+    items: list[RecipientView]
+    #: More than 200 have it; these are the first.
+    more: bool
 
 
 class AddressList(Struct, frozen=True, kw_only=True):
