@@ -290,6 +290,7 @@ def routers(system: "System", front: NotificationsFront) -> list[Router | HTTPRo
             notifications_deps.Deps(
                 db=system.db,
                 clock=system.clock,
+                keyring=system.keyring,
                 history=system.history,
                 front=front,
                 finder=NotificationFinder(
@@ -306,6 +307,7 @@ def routers(system: "System", front: NotificationsFront) -> list[Router | HTTPRo
                     history=system.history,
                     templates=system.templates,
                     categories=system.categories,
+                    keyring=system.keyring,
                     clock=system.clock,
                 ),
                 simulator=simulator,

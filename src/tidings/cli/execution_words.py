@@ -90,10 +90,26 @@ def _attempt(attempt: Mapping[str, Any]) -> Iterator[str]:
     cost = attempt.get("cost_micros")
     price = f", {money(cost, attempt.get('cost_currency'))}" if cost else ""
     yield f"{attempt['started_at']}{who} {attempt['status']}{why}{price}"
+    if told := _answer(attempt):
+        yield f"  {told}"
     for heard in attempt.get("receipts", ()):
         late = " (late)" if heard.get("late") else ""
         why = _why(heard.get("code"), heard.get("reason"))
         yield f"  {heard['recorded_at']} {heard['status']}{why}{late}"
+
+
+def _answer(attempt: Mapping[str, Any]) -> str:
+    """What the vendor answered, and who the message came from."""
+    sender = attempt.get("sender") or {}
+    who = " ".join(word for word in (sender.get("name"), sender.get("value")) if word)
+    status, wait = attempt.get("http_status"), attempt.get("retry_after_ms")
+    told = (
+        f"from {who}" if who else "",
+        f"HTTP {status}" if status else "",
+        f"to be left alone for {wait / 1000:g} s" if wait else "",
+        attempt.get("error") or "",
+    )
+    return ", ".join(word for word in told if word)
 
 
 def _why(*words: str | None) -> str:

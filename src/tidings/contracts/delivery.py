@@ -11,7 +11,7 @@ from typing import Literal, Protocol, TypeAlias
 from msgspec import Struct
 
 from tidings.contracts.callback_forms import Effect
-from tidings.contracts.messages import OutboundMessage
+from tidings.contracts.messages import OutboundMessage, SentRecord
 from tidings.contracts.moments import Moment
 from tidings.contracts.tenants import Channel
 from tidings.contracts.words import Priority, UseCase
@@ -219,6 +219,16 @@ class AttemptRecord:
     #: What the vendor's code, which is the reason, means by the status map: a word of ours.
     meaning: str | None = None
     receipts: tuple[ReceiptRecord, ...] = ()
+    #: The vendor account that it went through.
+    account_id: str | None = None
+    http_status: int | None = None
+    retry_after_ms: int | None = None
+    #: What the vendor said, in short; without anything personal.
+    error: str | None = None
+    #: Where the vendor's answer is kept, sealed under the person's key; None: it is not.
+    answer_ref: str | None = None
+    #: What was kept of the message before the vendor was called; None for a step that was skipped.
+    record: SentRecord | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -307,6 +317,14 @@ class AttemptTold(Struct, frozen=True, kw_only=True, omit_defaults=True):
     effect: Effect | None = None
     #: Where it went to several devices: what is meant for single ones, also where another one took it.
     others: tuple[AddressTold, ...] = ()
+    #: Of the vendor's answer, where it came over HTTP.
+    http_status: int | None = None
+    #: How long the vendor wanted to be left alone.
+    retry_after_ms: int | None = None
+    #: What the vendor said, in short; without anything personal.
+    error: str | None = None
+    #: Where the router keeps the vendor's answer, sealed.
+    answer_ref: str | None = None
 
 
 class DeliveryOutcome(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -9,7 +9,10 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Literal, TypeAlias
 
+from msgspec import Struct
+
 from tidings.contracts.callback_forms import Effect
+from tidings.kernel.keys.data_key import DataKey
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +46,27 @@ class VendorTemplate:
     language: str
     #: In the order of its places.
     parameters: tuple[str, ...] = field(default=(), repr=False)
+
+
+class SenderRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Who a message came from, as it is kept."""
+
+    #: A mail address, a number, a sender name; empty where the vendor's account has one of its own.
+    value: str
+    #: What people see beside it.
+    name: str | None = None
+
+
+class SentRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What is kept of a message with every attempt, noted before the vendor is called."""
+
+    sender: SenderRecord
+    #: Under the tenant's pepper; of several devices one each, with a space between them. None: it has no address.
+    address_hash: str | None = None
+    #: A JSON list of the addresses, under the key of the person who is written to.
+    address_ciphertext: bytes | None = None
+    #: Of what was rendered, under the tenant's pepper.
+    digest: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +104,19 @@ class OutboundMessage:
     urgent: bool = False
     #: What the caller gave along, for adapters that pass it on.
     metadata: Mapping[str, object] = field(default_factory=dict, repr=False, hash=False)
+    #: What is kept of it with every attempt.
+    record: SentRecord | None = field(default=None, repr=False, compare=False)
+    #: Of the person who is written to: what the vendor answers is sealed under it.
+    key: DataKey | None = field(default=None, repr=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawAnswer:
+    """What a vendor answered, word for word: it may hold an address."""
+
+    content: bytes = field(repr=False)
+    #: Of HTTP; None where the vendor speaks something else.
+    http_status: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +129,7 @@ class Accepted:
     sender: str | None = field(default=None, repr=False)
     #: Devices that it was refused for, beside the one that took it.
     others: "tuple[DeviceRefused, ...]" = ()
+    answer: RawAnswer | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +150,7 @@ class Refused:
     meaning: str | None = None
     #: The other devices that it was refused for.
     others: "tuple[DeviceRefused, ...]" = ()
+    answer: RawAnswer | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,6 +172,7 @@ class TryLater:
     after: timedelta | None = None
     #: What the code means, by the status map: a word of ours.
     meaning: str | None = None
+    answer: RawAnswer | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,6 +180,7 @@ class Unlearned:
     """The message may or may not have been taken: the answer was never learned."""
 
     reason: str
+    answer: RawAnswer | None = field(default=None, repr=False, compare=False)
 
 
 Outcome: TypeAlias = Accepted | Refused | TryLater | Unlearned

@@ -948,6 +948,13 @@ CREATE TABLE chan.delivery_attempts (
     cost_currency text COLLATE pg_catalog."C",
     raw_payload_ref text,
     meaning text COLLATE pg_catalog."C",
+    http_status integer,
+    retry_after_ms integer,
+    error_message text,
+    address_hash text COLLATE pg_catalog."C",
+    address_ciphertext bytea,
+    sender text,
+    content_digest text COLLATE pg_catalog."C",
     CONSTRAINT ck_delivery_attempts_channel CHECK ((channel = ANY (ARRAY['email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
     CONSTRAINT ck_delivery_attempts_currency CHECK ((cost_currency ~ '^[A-Z]{3}$'::text)),
     CONSTRAINT ck_delivery_attempts_id CHECK (((id ~~ 'attempt\_%'::text) AND (length(id) = 34))),
@@ -967,9 +974,23 @@ COMMENT ON COLUMN chan.delivery_attempts.status IS 'What the call itself came to
 
 COMMENT ON COLUMN chan.delivery_attempts.reason IS 'A code: the vendor''s, or one of ours.';
 
-COMMENT ON COLUMN chan.delivery_attempts.raw_payload_ref IS 'Encrypted object in the blob store: what the vendor answered.';
+COMMENT ON COLUMN chan.delivery_attempts.raw_payload_ref IS 'What the vendor answered: an object in the blob store and a place in it, sealed under the person''s key; kept 30 days.';
 
 COMMENT ON COLUMN chan.delivery_attempts.meaning IS 'What the vendor''s code means by the status map as it was then: a word of ours. Null: nobody has said.';
+
+COMMENT ON COLUMN chan.delivery_attempts.http_status IS 'Of the vendor''s answer; null where it did not come over HTTP.';
+
+COMMENT ON COLUMN chan.delivery_attempts.retry_after_ms IS 'How long the vendor wanted to be left alone.';
+
+COMMENT ON COLUMN chan.delivery_attempts.error_message IS 'What the vendor said, in short. Redacted: no address, no body.';
+
+COMMENT ON COLUMN chan.delivery_attempts.address_hash IS 'Where it went, under the tenant''s pepper; of several devices one each, with a space between them.';
+
+COMMENT ON COLUMN chan.delivery_attempts.address_ciphertext IS 'JSON list under the key of the person who was written to: erasing them makes it unreadable.';
+
+COMMENT ON COLUMN chan.delivery_attempts.sender IS 'JSON: the sender as it was handed to the vendor; adapter_config_id is the account.';
+
+COMMENT ON COLUMN chan.delivery_attempts.content_digest IS 'Of what was rendered, under the tenant''s pepper.';
 
 CREATE TABLE chan.delivery_inbox (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
@@ -2117,7 +2138,7 @@ COMMENT ON COLUMN notification.delivery_attempts.router_attempt_id IS 'The attem
 
 COMMENT ON COLUMN notification.delivery_attempts.error_message IS 'Redacted: no address, no body.';
 
-COMMENT ON COLUMN notification.delivery_attempts.raw_response_ref IS 'Encrypted object in the blob store.';
+COMMENT ON COLUMN notification.delivery_attempts.raw_response_ref IS 'The router''s reference to what the vendor answered; sealed under the person''s key, kept 30 days.';
 
 CREATE TABLE notification.digest_windows (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
@@ -2549,11 +2570,13 @@ COMMENT ON COLUMN notification.notifications.final_channel IS 'The channel that 
 
 COMMENT ON COLUMN notification.notifications.locale IS 'As asked for, or as it was rendered in; null until then: the recipient''s.';
 
-COMMENT ON COLUMN notification.notifications.address_hash IS 'The address last written to; null until a step was prepared.';
+COMMENT ON COLUMN notification.notifications.address_hash IS 'The address last written to, under the tenant''s pepper; null until a step was prepared.';
 
-COMMENT ON COLUMN notification.notifications.sender IS 'JSON: the sender as frozen when the first step was prepared.';
+COMMENT ON COLUMN notification.notifications.address_ciphertext IS 'The same, a JSON list under the key of whoever was written to: render_snapshot names them where it is not the recipient.';
 
-COMMENT ON COLUMN notification.notifications.render_snapshot IS 'JSON: body format, checksum, sizes. No text of the message.';
+COMMENT ON COLUMN notification.notifications.sender IS 'JSON: the sender of the step that was prepared last.';
+
+COMMENT ON COLUMN notification.notifications.render_snapshot IS 'JSON: language, time zone, digest, size, address ids of the step that was prepared last. No text of the message.';
 
 COMMENT ON COLUMN notification.notifications.body_ciphertext IS 'Short bodies (sms, inapp); long ones are in the blob store under body_ref.';
 

@@ -206,12 +206,12 @@ async def test_what_is_over_costs_one_statement_and_a_story_a_handful(world: Sen
         id_ = await sender.send()
         now = world.system.clock.now()
         async with world.db.tenant(sender.tenant_id) as tx, counted(tx) as under_way:
-            await load_way(tx, id_, history=world.system.history, now=now)
+            await load_way(tx, id_, history=world.system.history, keyring=world.system.keyring, now=now)
         await world.arrange(sender.tenant_id, id_, status="delivered", delivered_at=now)
         async with world.db.tenant(sender.tenant_id) as tx, counted(tx) as over:
-            await load_way(tx, id_, history=world.system.history, now=now)
+            await load_way(tx, id_, history=world.system.history, keyring=world.system.keyring, now=now)
         async with world.db.tenant(sender.tenant_id) as tx, counted(tx) as whole:
-            await load_story(tx, id_, history=world.system.history, now=now)
+            await load_story(tx, id_, history=world.system.history, keyring=world.system.keyring, now=now)
 
     assert len(over) == 1
     assert len(under_way) <= 5

@@ -43,6 +43,7 @@ class Case:
                 history=system.history,
                 templates=system.templates,
                 categories=system.categories,
+                keyring=system.keyring,
                 clock=system.clock,
             )
             told = await explainer.explain(self.sender.tenant_id, NotificationId(self.id))

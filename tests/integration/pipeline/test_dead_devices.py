@@ -69,6 +69,19 @@ async def fcm(world: PipelineWorld) -> AsyncIterator[PlayedFcm]:
         server.close()
 
 
+async def somebody_with_devices(sender: Sender, *tokens: str) -> str:
+    """A channel and a text for it, and somebody with these devices; their id."""
+    await sender.channel("push", vendor=VENDOR, sender={})
+    path = "/api/v1/templates/ping/push/versions"
+    locales = {"en": {"format": "text", "subject": "Ping", "body": "Hello {{name}}"}}
+    made = await sender.client.post(path, json=draft(locales=locales))
+    assert made.status_code == 201, made.text
+    await sender.client.post(f"{path}/1.0.0/publish")
+    devices = [{"channel": "push", "address": one} for one in tokens]
+    made = await sender.client.post("/api/v1/recipients", json=person(addresses=devices))
+    return str(made.json()["id"])
+
+
 async def push(sender: Sender, recipient: object) -> str:
     """One message to all devices; its id."""
     sent = await sender.send(
@@ -80,15 +93,8 @@ async def push(sender: Sender, recipient: object) -> str:
 
 async def test_a_dead_device_beside_a_living_one_is_not_tried_again(world: PipelineWorld) -> None:
     dead, alive, also_dead = (f"{name}-{unused()}" for name in ("dead", "alive", "also-dead"))
-    devices = [{"channel": "push", "address": one} for one in (dead, alive, also_dead)]
     async with fcm(world) as played, world.sender(channels=()) as sender:
-        await sender.channel("push", vendor=VENDOR, sender={})
-        path = "/api/v1/templates/ping/push/versions"
-        locales = {"en": {"format": "text", "subject": "Ping", "body": "Hello {{name}}"}}
-        made = await sender.client.post(path, json=draft(locales=locales))
-        assert made.status_code == 201, made.text
-        await sender.client.post(f"{path}/1.0.0/publish")
-        whom = (await sender.client.post("/api/v1/recipients", json=person(addresses=devices))).json()["id"]
+        whom = await somebody_with_devices(sender, dead, alive, also_dead)
         played.gone = {dead, also_dead}
 
         first = await push(sender, whom)

@@ -41,6 +41,8 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     bytes: int
     #: By channel, the id of the address that was written to last: what its vendor says later is about that one.
     to: dict[str, str] = {}
+    #: Who was written to, where it was not the recipient: the address is under their key.
+    reader: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,6 +209,11 @@ _decode = msgspec.json.Decoder(Snapshot).decode
 def with_address(snapshot: Snapshot, *, channel: str, address_id: str) -> Snapshot:
     """The same, and which address it goes to."""
     return msgspec.structs.replace(snapshot, to={channel: address_id})
+
+
+def with_reader(snapshot: Snapshot, reader: str) -> Snapshot:
+    """The same, and who was written to instead of the recipient."""
+    return msgspec.structs.replace(snapshot, reader=reader)
 
 
 def after(before: str | None, snapshot: Snapshot) -> Snapshot:

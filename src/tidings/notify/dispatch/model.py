@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from tidings.contracts.messages import SentRecord
 from tidings.contracts.tenants import Channel
 from tidings.contracts.words import Priority, Status, UseCase
 from tidings.kernel.ids import NotificationId, RecipientId, TemplateId, TemplateVersionId
@@ -68,4 +69,6 @@ class Move:
     until: datetime | None = None
     locale: str | None = None
     snapshot: str | None = None
+    #: What is kept of the message that is ready to go out.
+    record: SentRecord | None = field(default=None, repr=False)
     preferences_version: int | None = None

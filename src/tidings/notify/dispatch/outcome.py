@@ -18,7 +18,7 @@ from tidings.kernel.ids import (
     time_of,
 )
 from tidings.kernel.outbox import Outbox
-from tidings.kernel.sql import Queries
+from tidings.kernel.sql import Queries, sparse
 from tidings.notify.decide.reasons import Reason
 from tidings.notify.notifications.announce import moved_event
 from tidings.notify.receipts.bounces import Bounces
@@ -160,4 +160,8 @@ def _attempts(outcomes: Sequence[DeliveryOutcome]) -> dict[str, list[Any]]:
         "attempt_messages": [a.provider_message_id for _, _, a in made],
         "attempt_outcomes": [_OUTCOMES[a.status] for _, _, a in made],
         "attempt_codes": [a.reason for _, _, a in made],
+        "attempt_http_statuses": sparse([a.http_status for _, _, a in made]),
+        "attempt_retry_afters": sparse([a.retry_after_ms for _, _, a in made]),
+        "attempt_errors": sparse([a.error for _, _, a in made]),
+        "attempt_answers": sparse([a.answer_ref for _, _, a in made]),
     }

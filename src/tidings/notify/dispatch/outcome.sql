@@ -44,16 +44,19 @@ WITH given AS (
 ), attempted AS (
     INSERT INTO notification.delivery_attempts
         (tenant_id, id, started_at, finished_at, attempt_number, latency_ms, notification_id, execution_id,
-         router_attempt_id, channel, vendor, vendor_message_id, outcome, error_code)
+         router_attempt_id, channel, vendor, vendor_message_id, outcome, error_code, http_status, retry_after_ms,
+         error_message, raw_response_ref)
     SELECT :tenant_id, a.id, a.started_at, a.finished_at, a.number, a.latency_ms, a.notification_id, a.execution_id,
-           a.router_attempt_id, a.channel, a.vendor, a.vendor_message_id, a.outcome, a.error_code
+           a.router_attempt_id, a.channel, a.vendor, a.vendor_message_id, a.outcome, a.error_code, a.http_status,
+           a.retry_after_ms, a.error, a.answer
     FROM unnest(
         :attempt_ids::text[], :attempt_starts::timestamptz[], :attempt_ends::timestamptz[], :attempt_numbers::integer[],
         :attempt_latencies::integer[], :attempt_notifications::text[], :attempt_executions::text[],
         :attempt_router_ids::text[], :attempt_channels::text[], :attempt_vendors::text[], :attempt_messages::text[],
-        :attempt_outcomes::text[], :attempt_codes::text[]
+        :attempt_outcomes::text[], :attempt_codes::text[], :attempt_http_statuses::integer[],
+        :attempt_retry_afters::integer[], :attempt_errors::text[], :attempt_answers::text[]
     ) AS a (id, started_at, finished_at, number, latency_ms, notification_id, execution_id, router_attempt_id, channel,
-            vendor, vendor_message_id, outcome, error_code)
+            vendor, vendor_message_id, outcome, error_code, http_status, retry_after_ms, error, answer)
 ), counts AS (
     INSERT INTO notification.counters AS known (tenant_id, day, stripe, name, channel, category, n)
     SELECT :tenant_id, :day, :stripe, moved.status, moved.channel, moved.category, count(*)

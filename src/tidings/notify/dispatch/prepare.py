@@ -82,11 +82,12 @@ def _moves(found: Mapping[NotificationId, Pending], made: Sequence[tuple[StepAsk
             trace=_bounded(trace.append(pending.trace if before is None else before.trace, step.lines)),
             locale=before.locale if before is not None else None,
             snapshot=before.snapshot if before is not None else None,
+            record=before.record if before is not None else None,
         )
         if composed is not None:
             known = pending.render_snapshot if move.snapshot is None else move.snapshot
             kept = after(known, composed.snapshot)
-            move = replace(move, locale=composed.locale, snapshot=encode_snapshot(kept))
+            move = replace(move, locale=composed.locale, snapshot=encode_snapshot(kept), record=step.record)
         moves[ask.notification_id] = move
     return list(moves.values())
 

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from tidings.contracts.delivery import DeliveryResult, PreparedStep, ReadyStep, SkipStep, WaitStep
-from tidings.contracts.messages import Address, Attachment, OutboundMessage, VendorTemplate
+from tidings.contracts.messages import Address, Attachment, OutboundMessage, SentRecord, VendorTemplate
 from tidings.contracts.tenants import Channel
 from tidings.kernel.addresses import Pepper
 from tidings.kernel.clock import Clock
@@ -19,8 +19,9 @@ from tidings.notify.decide.decide import decide_step, step_limited
 from tidings.notify.decide.limits import takes_of_step
 from tidings.notify.decide.model import Defer, Line, Pass, StepDecision, StepRequest, Stop
 from tidings.notify.decide.reasons import Reason
-from tidings.notify.dispatch.compose import ComposeAsk, Composed, Composer, with_address
+from tidings.notify.dispatch.compose import ComposeAsk, Composed, Composer, with_address, with_reader
 from tidings.notify.dispatch.model import Pending
+from tidings.notify.dispatch.sent import record_of
 from tidings.notify.facts.model import Facts, TenantFacts
 from tidings.notify.notifications.attachments import Attachments
 from tidings.notify.notifications.model import ATTACHMENTS_PURPOSE
@@ -72,6 +73,8 @@ class StepMade:
     composed: Composed | None = None
     #: Those that its words hold; to be stored with what is written of it.
     links: MessageLinks | None = None
+    #: What is kept of where it goes and who it comes from.
+    record: SentRecord | None = None
 
 
 class StepMaker:
@@ -131,6 +134,7 @@ class StepMaker:
                     files=files,
                     links=links[place],
                     html=_watched(watch, work, composition),
+                    pepper=pepper,
                 )
                 made.append(
                     StepMade(
@@ -138,6 +142,7 @@ class StepMaker:
                         lines=decision.trace,
                         composed=composition,
                         links=links[place],
+                        record=message.record,
                     )
                 )
             else:
@@ -230,10 +235,11 @@ def _refused(decision: StepDecision) -> PreparedStep:
 
 def _addressed(work: StepWork, decision: StepDecision, composed: Composed) -> Composed:
     """Of a step to several devices nobody could say later which of them is meant."""
-    if len(decision.addresses) != 1:
-        return composed
-    [address] = decision.addresses
-    kept = with_address(composed.snapshot, channel=work.channel, address_id=address.id)
+    kept = composed.snapshot
+    if len(decision.addresses) == 1:
+        kept = with_address(kept, channel=work.channel, address_id=decision.addresses[0].id)
+    if work.recipient_id != work.pending.recipient_id:
+        kept = with_reader(kept, work.recipient_id)
     return replace(composed, snapshot=kept)
 
 
@@ -261,6 +267,7 @@ def _message(
     files: tuple[Attachment, ...],
     links: MessageLinks | None,
     html: str | None,
+    pepper: Pepper,
 ) -> OutboundMessage:
     config = decision.channel
     if config is None:
@@ -268,6 +275,14 @@ def _message(
     sender, reply_to = _sender(work, config, facts.tenant)
     rendered = composed.rendered
     address = decision.addresses[0].value if decision.addresses else None
+    key = facts.people[work.recipient_id].key
+    record = record_of(
+        [one.value for one in decision.addresses if one.value is not None],
+        sender=sender,
+        digest=composed.snapshot.digest,
+        key=key,
+        pepper=pepper,
+    )
     return OutboundMessage(
         message_id=_message_id(work),
         tenant_id=tenant_id,
@@ -286,6 +301,8 @@ def _message(
         list_unsubscribe=links.unsubscribe if links is not None else None,
         urgent=work.pending.priority in _URGENT,
         metadata=msgspec.json.decode(work.pending.metadata) if work.pending.metadata else {},
+        record=record,
+        key=key,
     )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 
 import msgspec
 
@@ -13,6 +14,7 @@ from tidings.kernel.outbox import event_columns
 from tidings.kernel.sql import Queries, sparse
 from tidings.kernel.workers import WorkerId
 from tidings.notify.dispatch.model import Move, Pending
+from tidings.notify.dispatch.sent import sender_text
 from tidings.notify.notifications.model import NewNotification, Pin
 
 QUERIES = Queries.beside(__file__)
@@ -66,6 +68,7 @@ async def move(
         "traces": [m.trace for m in moves],
         "locales": sparse([m.locale for m in moves]),
         "snapshots": sparse([m.snapshot for m in moves]),
+        **_records(moves),
         "preference_versions": sparse([m.preferences_version for m in moves]),
         "untils": sparse([m.until for m in moves]),
         "schedule_ids": sparse([SCHEDULED_WORK.new(now) if wait else None for wait in waits]),
@@ -112,10 +115,21 @@ async def note_steps(tx: TenantTx, moves: Sequence[Move], *, now: datetime) -> N
         "traces": [m.trace for m in moves],
         "locales": sparse([m.locale for m in moves]),
         "snapshots": sparse([m.snapshot for m in moves]),
+        **_records(moves),
     }
     for _ in _AT_ONCE_AND_AGAIN:
         if await tx.execute(QUERIES.note_step, **given) == len(moves):
             return
+
+
+def _records(moves: Sequence[Move]) -> dict[str, list[Any]]:
+    """Where the messages go that are ready, and who they come from."""
+    records = [m.record for m in moves]
+    return {
+        "address_hashes": sparse([one.address_hash if one else None for one in records]),
+        "addresses": sparse([one.address_ciphertext if one else None for one in records]),
+        "senders": sparse([sender_text(one) if one else None for one in records]),
+    }
 
 
 def _pending(row: Row) -> Pending:

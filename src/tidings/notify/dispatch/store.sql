@@ -24,10 +24,12 @@ WITH given AS (
     SELECT *
     FROM unnest(
         :ids::text[], :created_ats::timestamptz[], :retention_classes::text[], :statuses::text[], :reasons::text[],
-        :traces::text[], :locales::text[], :snapshots::text[], :preference_versions::integer[], :untils::timestamptz[],
+        :traces::text[], :locales::text[], :snapshots::text[], :address_hashes::text[], :addresses::bytea[], :senders::text[],
+        :preference_versions::integer[], :untils::timestamptz[],
         :schedule_ids::text[], :kinds::text[], :counted::text[], :event_ids::text[], :event_subjects::text[],
         :event_payloads::text[], :event_envelopes::text[]
-    ) AS g (id, created_at, retention_class, status, reason, trace, locale, snapshot, preference_version, until,
+    ) AS g (id, created_at, retention_class, status, reason, trace, locale, snapshot, address_hash, address, sender,
+            preference_version, until,
             schedule_id, kind, counted, event_id, event_subject, event_payload, event_envelope)
 ), mine AS MATERIALIZED (
     -- Each by its key and locked, whatever the planner thinks of the length of a queue.
@@ -63,6 +65,10 @@ WITH given AS (
         decision_trace = found.trace,
         locale = coalesce(found.locale, n.locale),
         render_snapshot = coalesce(found.snapshot, n.render_snapshot),
+        -- Of one message together: a step without an address leaves none of another's behind.
+        address_hash = CASE WHEN found.sender IS NULL THEN n.address_hash ELSE found.address_hash END,
+        address_ciphertext = CASE WHEN found.sender IS NULL THEN n.address_ciphertext ELSE found.address END,
+        sender = coalesce(found.sender, n.sender),
         preference_version = coalesce(found.preference_version, n.preference_version),
         -- Accepted while its recipient was being erased: the caller's words go as those of the others went.
         metadata = CASE WHEN found.reason = 'recipient_erased' THEN NULL ELSE n.metadata END,
@@ -125,11 +131,12 @@ WHERE n.tableoid = found.part AND n.ctid = found.row AND n.created_at BETWEEN :o
 -- What the gates of a later step said; only while the notification is still under way. One that had to be waited for is missing in
 -- the count, as in `move`: ask again.
 WITH found AS MATERIALIZED (
-    SELECT given.trace, given.locale, given.snapshot, there.part, there.row, NULL::text AS nothing
+    SELECT given.trace, given.locale, given.snapshot, given.address_hash, given.address, given.sender, there.part,
+           there.row, NULL::text AS nothing
     FROM unnest(
         :ids::text[], :created_ats::timestamptz[], :retention_classes::text[], :traces::text[], :locales::text[],
-        :snapshots::text[]
-    ) AS given (id, created_at, retention_class, trace, locale, snapshot)
+        :snapshots::text[], :address_hashes::text[], :addresses::bytea[], :senders::text[]
+    ) AS given (id, created_at, retention_class, trace, locale, snapshot, address_hash, address, sender)
     CROSS JOIN LATERAL (
         SELECT n.tableoid AS part, n.ctid AS row FROM notification.notifications AS n
         WHERE n.tenant_id = :tenant_id AND n.created_at = given.created_at AND n.id = given.id
@@ -143,6 +150,9 @@ UPDATE notification.notifications AS n
 SET decision_trace = found.trace,
     locale = coalesce(found.locale, n.locale),
     render_snapshot = coalesce(found.snapshot, n.render_snapshot),
+    address_hash = CASE WHEN found.sender IS NULL THEN n.address_hash ELSE found.address_hash END,
+    address_ciphertext = CASE WHEN found.sender IS NULL THEN n.address_ciphertext ELSE found.address END,
+    sender = coalesce(found.sender, n.sender),
     updated_at = :now
 FROM found
 WHERE n.tableoid = found.part AND n.ctid = found.row AND n.created_at BETWEEN :oldest AND :newest

@@ -285,6 +285,7 @@ def _move(case: _Case) -> Move:
             trace=told(case.pending.trace, lines),
             locale=composed.locale if composed is not None else None,
             snapshot=encode_snapshot(composed.snapshot) if composed is not None else None,
+            record=made.record if made is not None else None,
             preferences_version=decision.preferences_version,
         )
     return Move(

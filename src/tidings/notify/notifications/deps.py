@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from tidings.contracts.delivery import ExecutionHistory
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
+from tidings.kernel.keys.keyring import Keyring
 from tidings.notify.notifications.body import BodyReader
 from tidings.notify.notifications.cancel import Canceller
 from tidings.notify.notifications.explain import Explainer
@@ -19,6 +20,8 @@ class Deps:
 
     db: Database
     clock: Clock
+    #: Opens where messages went, to be shown as hints.
+    keyring: Keyring
     #: What the router can tell.
     history: ExecutionHistory
     #: Takes new ones in; it stands before the framework too.

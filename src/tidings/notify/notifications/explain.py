@@ -8,6 +8,7 @@ from tidings.contracts.delivery import ExecutionHistory, ExecutionRecord, Route
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import CallerRole, Database
 from tidings.kernel.ids import NotificationId, RecipientId, TenantId
+from tidings.kernel.keys.keyring import Keyring
 from tidings.notify.categories.model import CategoryPolicy
 from tidings.notify.categories.registry import Categories
 from tidings.notify.dispatch import store as dispatch_store
@@ -64,9 +65,11 @@ class Explainer:
         history: ExecutionHistory,
         templates: Templates,
         categories: Categories,
+        keyring: Keyring,
         clock: Clock,
     ) -> None:
         self._db = db
+        self._keyring = keyring
         self._history = history
         self._templates = templates
         self._categories = categories
@@ -79,7 +82,9 @@ class Explainer:
         categories = await self._categories.all()
         now = self._clock.now()
         async with self._db.tenant(tenant_id, caller_role=role) as tx:
-            story = await load_story(tx, notification_id, history=self._history, now=now)
+            story = await load_story(
+                tx, notification_id, history=self._history, keyring=self._keyring, now=now
+            )
             reader = _reader_of(story)
             tenant = await facts_store.load_tenant(tx)
             people = await facts_store.load_people(tx, recipient_ids=[reader])
@@ -107,7 +112,7 @@ def explanation(story: Story, background: Background, now: datetime) -> ExplainV
     phase = phase_of(story, now)
     return ExplainView(
         summary=summary(story, now),
-        notification=NotificationView.of(story.notification, phase),
+        notification=NotificationView.told(story, phase),
         phase=phase,
         next=next_of(story, now),
         possibly_repeated=repeated_perhaps(story),

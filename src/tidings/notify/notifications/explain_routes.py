@@ -33,7 +33,7 @@ AnyRequest = Request[Any, Any, Any]
         path=_PATH,
         answer=ExplainView,
         problems=["notification_not_found"],
-        description="What every gate said, what happened when, what comes next, and by which template, preferences and policy. No address and nothing of the message is in it.",
+        description="What every gate said, what happened when, what comes next, and by which template, preferences and policy. Addresses are hints, and nothing of the message is in it.",
     ),
 )
 async def explain_notification(request: AnyRequest) -> ExplainView:

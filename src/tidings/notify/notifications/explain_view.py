@@ -1,4 +1,4 @@
-"""An explanation as JSON; no address, no name, nothing of the message."""
+"""An explanation as JSON; addresses as hints, no name, nothing of the message."""
 
 from collections.abc import Mapping
 from typing import Literal

@@ -6,6 +6,7 @@ from typing import Any, Final, Literal
 
 from msgspec import Struct
 
+from tidings.contracts.messages import SenderRecord
 from tidings.contracts.tenants import Channel
 from tidings.contracts.words import Priority, Status, UseCase
 from tidings.kernel.ids import NotificationId, RecipientId, TemplateId, TemplateVersionId, time_of
@@ -107,6 +108,15 @@ class Notification:
     is_test: bool
     metadata: dict[str, Any]
     updated_at: datetime
+    #: Where it went last, under the key of the person who was written to.
+    address_ciphertext: bytes | None = field(default=None, repr=False)
+    #: Who it came from then.
+    sender: SenderRecord | None = None
+
+    @property
+    def reader_id(self) -> RecipientId:
+        """Who was written to last: the recipient, or their guardian instead."""
+        return RecipientId((self.render_snapshot or {}).get("reader") or self.recipient_id)
 
     @property
     def created_at(self) -> datetime:

@@ -11,6 +11,7 @@ from tidings.contracts.words import Status
 from tidings.kernel.db import Row, TenantTx
 from tidings.kernel.ids import NotificationId, RecipientId, TemplateVersionId, time_of
 from tidings.kernel.sql import Queries
+from tidings.notify.dispatch.sent import sender_of
 from tidings.notify.notifications.model import AnyChannel, Notification
 
 QUERIES = Queries.beside(__file__)
@@ -211,4 +212,6 @@ def from_row(row: Row) -> Notification:
         is_test=row["is_test"],
         metadata=_read_object(row["metadata"]) if row["metadata"] else {},
         updated_at=row["updated_at"],
+        address_ciphertext=row["address_ciphertext"],
+        sender=sender_of(row["sender"]),
     )

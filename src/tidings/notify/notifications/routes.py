@@ -123,8 +123,8 @@ async def show_notification(request: AnyRequest) -> NotificationView:
     notification_id = path_id(request, NOTIFICATION, _ID)
     now = deps.clock.now()
     async with _tenant(request) as tx:
-        way = await load_way(tx, notification_id, history=deps.history, now=now)
-    return NotificationView.of(way.notification, phase_of(way, now))
+        way = await load_way(tx, notification_id, history=deps.history, keyring=deps.keyring, now=now)
+    return NotificationView.told(way, phase_of(way, now))
 
 
 @get(
@@ -144,7 +144,9 @@ async def list_attempts(request: AnyRequest) -> AttemptList:
     deps = deps_of(request, Deps)
     notification_id = path_id(request, NOTIFICATION, _ID)
     async with _tenant(request) as tx:
-        story = await load_story(tx, notification_id, history=deps.history, now=deps.clock.now())
+        story = await load_story(
+            tx, notification_id, history=deps.history, keyring=deps.keyring, now=deps.clock.now()
+        )
     return AttemptList(items=attempts_of(story))
 
 

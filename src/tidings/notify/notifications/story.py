@@ -7,8 +7,11 @@ from datetime import datetime
 from tidings.contracts.delivery import AttemptRecord, ExecutionHistory, ExecutionRecord
 from tidings.kernel.db import TenantTx
 from tidings.kernel.ids import NotificationId, SuppressionId
+from tidings.kernel.keys.data_key import DataKey
+from tidings.kernel.keys.keyring import Keyring
 from tidings.notify.decide.model import Line
 from tidings.notify.decide.trace import decode
+from tidings.notify.dispatch.sent import hints_of
 from tidings.notify.notifications import read_store
 from tidings.notify.notifications.find import find_one
 from tidings.notify.notifications.model import FINAL, Notification
@@ -36,12 +39,22 @@ class Story:
     log: Sequence[LoggedAttempt]
     #: The tenant's suppressions that gates have named, as they are now.
     held: Mapping[str, Suppression] = field(default_factory=dict)
+    #: By the key of a person, the sealed addresses of messages can be shown as hints.
+    keys: Mapping[str, DataKey] = field(default_factory=dict, repr=False)
 
     @property
     def attempts(self) -> list[AttemptRecord]:
         """Every attempt of every ladder, the oldest first."""
         found = [attempt for execution in self.executions for attempt in execution.attempts]
         return sorted(found, key=lambda attempt: (attempt.started_at, attempt.step, attempt.id))
+
+    def went_to(self, attempt: AttemptRecord) -> tuple[str, ...]:
+        """Hints of the addresses that an attempt went to; none where the person was erased."""
+        record = attempt.record
+        reader = next((e.recipient_id for e in self.executions if attempt in e.attempts), None)
+        if record is None or reader is None:
+            return ()
+        return hints_of(self.keys.get(reader), record.address_ciphertext)
 
     @property
     def live(self) -> ExecutionRecord | None:
@@ -91,7 +104,12 @@ def _told_by(statuses: set[str] | None, line: LoggedAttempt) -> bool:
 
 
 async def load_story(
-    tx: TenantTx, notification_id: NotificationId, *, history: ExecutionHistory, now: datetime
+    tx: TenantTx,
+    notification_id: NotificationId,
+    *,
+    history: ExecutionHistory,
+    keyring: Keyring,
+    now: datetime,
 ) -> Story:
     """Everything about one notification; an `UnknownNotificationError` where there is none."""
     notification = await find_one(tx, notification_id)
@@ -99,6 +117,8 @@ async def load_story(
     log = await read_store.load_own_attempts(tx, id=notification_id)
     executions = await history.of_notifications(tx, [notification_id])
     story = _story(notification, waits, log, executions.get(notification_id, []))
+    if readers := _readers(story):
+        story = replace(story, keys=await keyring.data_keys(tx, readers, create=False))
     named = sorted({SuppressionId(line.by) for line in story.lines if line.by is not None})
     if not named:
         return story
@@ -106,16 +126,35 @@ async def load_story(
     return replace(story, held={str(id_): held for id_, held in found.items()})
 
 
+def _readers(story: Story) -> set[str]:
+    """Whose keys open where its messages went."""
+    one = story.notification
+    readers: set[str] = {one.reader_id} if one.address_ciphertext is not None else set()
+    return readers | {
+        execution.recipient_id
+        for execution in story.executions
+        if any(attempt.record is not None for attempt in execution.attempts)
+    }
+
+
 async def load_way(
-    tx: TenantTx, notification_id: NotificationId, *, history: ExecutionHistory, now: datetime
+    tx: TenantTx,
+    notification_id: NotificationId,
+    *,
+    history: ExecutionHistory,
+    keyring: Keyring,
+    now: datetime,
 ) -> Story:
-    """The row, and where it is while it is under way; what is over costs one look-up."""
+    """The row, and where it is while it is under way; what is over costs two look-ups."""
     notification = await find_one(tx, notification_id)
+    keys: Mapping[str, DataKey] = {}
+    if notification.address_ciphertext is not None:
+        keys = await keyring.data_keys(tx, [notification.reader_id], create=False)
     if notification.status in FINAL:
-        return _story(notification, [], [], [])
+        return replace(_story(notification, [], [], []), keys=keys)
     waits = await read_store.find_waits(tx, id=notification_id, now=now)
     executions = await history.of_notifications(tx, [notification_id])
-    return _story(notification, waits, [], executions.get(notification_id, []))
+    return replace(_story(notification, waits, [], executions.get(notification_id, [])), keys=keys)
 
 
 def _story(

@@ -1,5 +1,6 @@
-"""Notifications as answers show them; no address, no name, nothing of the message."""
+"""Notifications as answers show them; addresses as hints, no name, nothing of the message."""
 
+from collections.abc import Sequence
 from datetime import date
 from typing import Annotated, Any, Literal
 
@@ -7,10 +8,12 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from tidings.contracts.delivery import AttemptRecord
+from tidings.contracts.messages import SenderRecord
 from tidings.contracts.moments import Moment
 from tidings.contracts.tenants import Channel
 from tidings.contracts.words import Category, Priority, Status, UseCase
 from tidings.kernel.http.paging import PageQuery
+from tidings.notify.dispatch.sent import hints_of
 from tidings.notify.notifications.counts import DayCount
 from tidings.notify.notifications.model import Notification
 from tidings.notify.notifications.outlook import Phase
@@ -70,6 +73,20 @@ class TemplateRef(Struct, frozen=True, kw_only=True):
         return cls(key=one.template_key, version=one.template_semver, version_id=one.template_version_id)
 
 
+class SenderView(Struct, frozen=True, kw_only=True):
+    """Who a message came from."""
+
+    #: A mail address, a number, a sender name; empty where the vendor's account has one of its own.
+    value: str
+    #: What people see beside it.
+    name: str | None
+
+    @classmethod
+    def of(cls, sender: SenderRecord | None) -> "SenderView | None":
+        """The sender as it was frozen; null where nothing went out."""
+        return None if sender is None else cls(value=sender.value, name=sender.name)
+
+
 class NotificationView(Struct, frozen=True, kw_only=True):
     """A notification as it stands."""
 
@@ -92,6 +109,10 @@ class NotificationView(Struct, frozen=True, kw_only=True):
     reason: str | None
     #: What `delivered` rests on; `accepted` where the channel has no receipts.
     evidence: str | None
+    #: Where it went last, as a hint such as `l…@e….test`; empty after an erasure, left out in lists.
+    to: list[str] | UnsetType = UNSET
+    #: Who it came from then; null until a step was prepared.
+    sender: SenderView | None
     scheduled_for: Moment | None
     expires_at: Moment
     created_at: Moment
@@ -114,6 +135,13 @@ class NotificationView(Struct, frozen=True, kw_only=True):
     links: Links
 
     @classmethod
+    def told(cls, story: Story, phase: Phase | None) -> "NotificationView":
+        """One notification as it is shown by itself, with where it is and where it went."""
+        one = story.notification
+        hints = hints_of(story.keys.get(one.reader_id), one.address_ciphertext)
+        return msgspec.structs.replace(cls.of(one, phase), to=list(hints))
+
+    @classmethod
     def of(cls, one: Notification, phase: Phase | UnsetType | None = UNSET) -> "NotificationView":
         """The notification as it is shown."""
         at = one.moments.get
@@ -131,6 +159,7 @@ class NotificationView(Struct, frozen=True, kw_only=True):
             template=TemplateRef.of(one),
             reason=one.reason,
             evidence=one.evidence,
+            sender=SenderView.of(one.sender),
             scheduled_for=one.scheduled_for,
             expires_at=one.expires_at,
             created_at=one.created_at,
@@ -175,10 +204,26 @@ class AttemptView(Struct, frozen=True, kw_only=True):
     provider_message_id: str | None
     started_at: Moment
     ended_at: Moment | None
+    #: Where it went, as hints such as `l…@e….test`; several where a step goes to all devices. Empty after an erasure.
+    to: list[str] = []
+    sender: SenderView | None = None
+    #: The vendor account that it went through: `adcfg_…`.
+    account_id: str | None = None
+    #: Of the vendor's answer, where it came over HTTP.
+    http_status: int | None = None
+    #: How long the vendor wanted to be left alone.
+    retry_after_ms: int | None = None
+    #: What the vendor said, in short; no address and nothing of the message is in it.
+    error: str | None = None
+    #: Whether the vendor's answer is kept word for word; the router's executions show it.
+    answer_kept: bool = False
+    #: Of what was rendered, under the tenant's pepper: equal ones said the same.
+    content_digest: str | None = None
 
     @classmethod
-    def of(cls, attempt: AttemptRecord) -> "AttemptView":
-        """An attempt of the router."""
+    def of(cls, attempt: AttemptRecord, went_to: Sequence[str] = ()) -> "AttemptView":
+        """An attempt of the router, and hints of where it went."""
+        record = attempt.record
         return cls(
             id=attempt.id,
             step=attempt.step,
@@ -191,6 +236,14 @@ class AttemptView(Struct, frozen=True, kw_only=True):
             provider_message_id=attempt.provider_message_id,
             started_at=attempt.started_at,
             ended_at=attempt.ended_at,
+            to=list(went_to),
+            sender=SenderView.of(record.sender if record is not None else None),
+            account_id=attempt.account_id,
+            http_status=attempt.http_status,
+            retry_after_ms=attempt.retry_after_ms,
+            error=attempt.error,
+            answer_kept=attempt.answer_ref is not None,
+            content_digest=record.digest if record is not None else None,
         )
 
     @classmethod
@@ -213,7 +266,7 @@ class AttemptView(Struct, frozen=True, kw_only=True):
 
 def attempts_of(story: Story) -> list[AttemptView]:
     """All of them, the oldest first."""
-    found = [AttemptView.of(attempt) for attempt in story.attempts]
+    found = [AttemptView.of(attempt, story.went_to(attempt)) for attempt in story.attempts]
     found += [AttemptView.later(line) for line in story.said_later]
     return sorted(found, key=lambda attempt: attempt.started_at)
 

@@ -14,7 +14,7 @@ from tidings.kernel.logs import get_logger
 from tidings.router.adapters.apns_http2 import Http2Link, LostError, NotBegunError, NotTakenError
 from tidings.router.adapters.apns_open import CannotConnectError, Server, open_link
 from tidings.router.adapters.cut_off import LATE, UNANSWERED
-from tidings.router.adapters.http_answers import HttpAnswer
+from tidings.router.adapters.http_answers import HttpAnswer, with_answer
 
 _log = get_logger("apns")
 #: Seconds of silence after which a connection is asked whether it is still one: routers forget those that rest.
@@ -148,13 +148,16 @@ class ApnsSender:
         if isinstance(link, TryLater):
             return link
         turn.learned[turn.place] = UNANSWERED
+        answer: HttpAnswer | None = None
+        outcome: Outcome
         try:
             async with asyncio.timeout(seconds):
                 answer = await link.ask(request.headers, request.body)
-            return read(answer, message)
+            outcome = read(answer, message)
         except Exception as error:  # noqa: BLE001  # whatever a vendor makes the library do, one message pays for it
             _log.info("apns.unanswered", message_id=message.message_id, error=type(error).__name__)
-            return self._failed(error)
+            outcome = self._failed(error)
+        return outcome if answer is None else with_answer(outcome, answer)
 
     def _failed(self, error: Exception) -> TryLater | Unlearned:
         """What is certain after a request that has begun."""

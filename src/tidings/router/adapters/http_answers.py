@@ -1,7 +1,7 @@
 """Their status → our outcome, for vendors that are asked over HTTP."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Any, Literal, TypeAlias
@@ -9,9 +9,17 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from tidings.contracts.adapters import OUR_CODES
-from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused, TryLater, Unlearned
+from tidings.contracts.messages import (
+    Accepted,
+    OutboundMessage,
+    Outcome,
+    RawAnswer,
+    Refused,
+    TryLater,
+    Unlearned,
+)
 from tidings.kernel.clock import Clock
-from tidings.router.adapters.reasons import clean
+from tidings.router.adapters.reasons import clean, clean_code
 
 Verdict: TypeAlias = Literal["accepted", "refused", "try_later", "unlearned"]
 
@@ -53,6 +61,11 @@ class HttpAnswer:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
+def with_answer(outcome: Outcome, answer: HttpAnswer) -> Outcome:
+    """The outcome with what the vendor answered, word for word."""
+    return replace(outcome, answer=RawAnswer(content=answer.content, http_status=answer.status))
+
+
 def answered(
     verdict: Verdict,
     answer: HttpAnswer,
@@ -70,7 +83,7 @@ def answered(
     status = str(answer.status)
     if verdict == "accepted":
         return Accepted(provider_message_id=message_id[:_MOST_ID_CHARACTERS] if message_id else None)
-    code = clean(code or status, message) or status
+    code = clean_code(code or status, message) or status
     if code in OUR_CODES:
         # Said by the vendor, it means something else.
         code = status

@@ -20,7 +20,7 @@ from tidings.kernel.errors import BadValueError
 from tidings.kernel.logs import get_logger
 from tidings.router.adapters.cut_off import LATE, UNANSWERED
 from tidings.router.adapters.egress import Guard, NotAllowedThereError
-from tidings.router.adapters.http_answers import HttpAnswer, checked
+from tidings.router.adapters.http_answers import HttpAnswer, checked, with_answer
 from tidings.router.adapters.http_failures import outcome_of_failure
 from tidings.router.adapters.strangers import Strangers
 from tidings.router.adapters.trusted import trusting
@@ -200,11 +200,14 @@ class HttpSender:
         except Exception as error:  # noqa: BLE001  # our own mistake costs this message, not its whole set
             _log.error("http.unbuildable", message_id=message.message_id, error=type(error).__name__)
             return TryLater(reason="the message could not be built", code="internal")
+        answer: HttpAnswer | None = None
         try:
-            return read(await self._call(request, within), message)
+            answer = await self._call(request, within)
+            outcome = read(answer, message)
         except Exception as error:  # noqa: BLE001  # whatever a vendor makes the library do, one message pays for it
             _log.info("http.unanswered", message_id=message.message_id, error=type(error).__name__)
-            return outcome_of_failure(error)
+            outcome = outcome_of_failure(error)
+        return outcome if answer is None else with_answer(outcome, answer)
 
     async def _call(self, request: VendorRequest, within: float | None) -> HttpAnswer:
         """With one clock, however many hops it takes; only for those who have a slot."""

@@ -2,7 +2,15 @@
 
 import re
 
-from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused, TryLater, Unlearned
+from tidings.contracts.messages import (
+    Accepted,
+    OutboundMessage,
+    Outcome,
+    RawAnswer,
+    Refused,
+    TryLater,
+    Unlearned,
+)
 from tidings.router.adapters.reasons import clean
 from tidings.router.adapters.smtp_wire import Reply
 
@@ -22,14 +30,15 @@ _QUEUE_IDS = (
 def outcome_of(reply: Reply, message: OutboundMessage) -> Outcome:
     """What a reply means; nothing of the message comes back in its reason."""
     kind = reply.code // 100
+    answer = RawAnswer(content=f"{reply.code} {reply.words}".encode())
     if kind == 2:
-        return Accepted(provider_message_id=queue_id(reply))
+        return Accepted(provider_message_id=queue_id(reply), answer=answer)
     reason = clean(reply.words, message) or "the server gave no reason"
     if kind == 4:
-        return TryLater(reason=reason, code=reply.detailed_code)
+        return TryLater(reason=reason, code=reply.detailed_code, answer=answer)
     if kind == 5:
-        return Refused(reason=reason, code=reply.detailed_code)
-    return Unlearned(reason="the server's answer to the message was none")
+        return Refused(reason=reason, code=reply.detailed_code, answer=answer)
+    return Unlearned(reason="the server's answer to the message was none", answer=answer)
 
 
 def queue_id(reply: Reply) -> str | None:

@@ -23,8 +23,10 @@ _NAMES: Final = (
 _ATTEMPT_NAMES: Final = (
     "attempt_executions", "attempt_ids", "attempt_started_ats", "attempt_steps", "channels", "account_ids", "vendors",
     "provider_message_ids", "statuses", "reasons", "meanings", "costs", "cost_currencies",
+    "http_statuses", "retry_afters", "errors", "answer_refs", "address_hashes", "addresses", "senders", "digests",
 )  # fmt: skip
 _NO_END: Final = (None,) * 7
+_NO_RECORD: Final = (None,) * 4
 
 _encode = msgspec.json.Encoder().encode
 
@@ -65,7 +67,22 @@ def _attempt(note: Note, past: Past) -> tuple[Any, ...]:
         past.meaning,
         past.cost,
         (note.currency or note.live.currency) if past.cost else None,
+        past.http_status,
+        past.retry_after_ms,
+        past.error,
+        past.answer_ref,
+        *_record(note, past),
     )
+
+
+def _record(note: Note, past: Past) -> tuple[Any, ...]:
+    """What was noted before the call; a step that was skipped has nothing."""
+    calls = (leg.calling for leg in note.live.here.legs)
+    record = next((call.record for call in calls if call is not None and call.id == past.id), None)
+    if record is None:
+        return _NO_RECORD
+    sender = _encode(record.sender).decode()
+    return record.address_hash, record.address_ciphertext, sender, record.digest
 
 
 def _end(tenant_id: TenantId, note: Note, end: End, now: datetime) -> tuple[Any, ...]:
@@ -115,6 +132,10 @@ def _told(past: Past) -> AttemptTold:
         provider_message_id=past.provider_message_id,
         effect=past.effect,
         others=past.others,
+        http_status=past.http_status,
+        retry_after_ms=past.retry_after_ms,
+        error=past.error,
+        answer_ref=past.answer_ref,
     )
 
 

@@ -5,7 +5,10 @@ from datetime import UTC, datetime, timedelta
 from itertools import zip_longest
 from typing import Final
 
+import msgspec
+
 from tidings.contracts.delivery import AttemptRecord, ExecutionRecord, ReceiptRecord, Route, StepRecord
+from tidings.contracts.messages import SenderRecord, SentRecord
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Row, TenantTx
 from tidings.kernel.ids import NotificationId
@@ -20,6 +23,7 @@ _LEEWAY = timedelta(minutes=5)
 #: What a step waits for that was accepted.
 RECEIPT: Final = "receipt"
 _NEVER = datetime.max.replace(tzinfo=UTC)
+_read_sender: Final = msgspec.json.Decoder(SenderRecord).decode
 
 
 class StoredHistory:
@@ -126,6 +130,24 @@ def _attempt(row: Row, receipts: tuple[ReceiptRecord, ...], why: str | None) -> 
         cost_currency=row["cost_currency"],
         why=why,
         receipts=receipts,
+        account_id=row["adapter_config_id"],
+        http_status=row["http_status"],
+        retry_after_ms=row["retry_after_ms"],
+        error=row["error_message"],
+        answer_ref=row["raw_payload_ref"],
+        record=record_of(row),
+    )
+
+
+def record_of(row: Row) -> SentRecord | None:
+    """What was kept of the message, as an attempt's row has it; None for a step that was skipped."""
+    if row["sender"] is None:
+        return None
+    return SentRecord(
+        sender=_read_sender(row["sender"]),
+        address_hash=row["address_hash"],
+        address_ciphertext=row["address_ciphertext"],
+        digest=row["content_digest"],
     )
 
 
@@ -156,6 +178,8 @@ def _under_way(row: Row) -> list[AttemptRecord]:
             started_at=leg.calling.started_at,
             ended_at=None,
             why=leg.calling.why,
+            account_id=leg.calling.account,
+            record=leg.calling.record,
         )
         for leg in state_of(row["state"]).legs
         if leg.calling is not None

@@ -77,6 +77,7 @@ class Booked(msgspec.Struct, frozen=True, kw_only=True):
             started_at=time_of(self.call_id),
             reserved=self.cost,
             why=self.why,
+            record=self.message.record,
         )
 
 

@@ -143,19 +143,23 @@ WITH told AS (
 ), attempts AS (
     INSERT INTO chan.delivery_attempts (
         tenant_id, id, started_at, terminated_at, cost_micros, step_index, duration_ms, execution_id, channel,
-        adapter_config_id, provider, provider_message_id, status, reason, meaning, cost_currency
+        adapter_config_id, provider, provider_message_id, status, reason, meaning, cost_currency,
+        http_status, retry_after_ms, error_message, raw_payload_ref, address_hash, address_ciphertext, sender, content_digest
     )
     SELECT :tenant_id, made.id, made.started_at, :now, made.cost, made.step,
            extract(epoch FROM :now - made.started_at) * 1000, made.execution_id, made.channel,
            made.account_id, made.vendor, made.provider_message_id, made.status, made.reason, made.meaning,
-           made.cost_currency
+           made.cost_currency, made.http_status, made.retry_after_ms, made.error, made.answer_ref,
+           made.address_hash, made.address, made.sender, made.digest
     FROM unnest(
         :attempt_executions::text[], :attempt_ids::text[], :attempt_started_ats::timestamptz[], :attempt_steps::integer[],
         :channels::text[], :account_ids::text[], :vendors::text[], :provider_message_ids::text[], :statuses::text[],
-        :reasons::text[], :meanings::text[], :costs::bigint[], :cost_currencies::text[]
+        :reasons::text[], :meanings::text[], :costs::bigint[], :cost_currencies::text[], :http_statuses::integer[],
+        :retry_afters::integer[], :errors::text[], :answer_refs::text[], :address_hashes::text[], :addresses::bytea[],
+        :senders::text[], :digests::text[]
     ) AS made (
         execution_id, id, started_at, step, channel, account_id, vendor, provider_message_id, status, reason, meaning,
-        cost, cost_currency
+        cost, cost_currency, http_status, retry_after_ms, error, answer_ref, address_hash, address, sender, digest
     )
     -- A join would be planned for one row and take the square of the set; this looks each up in a hash.
     WHERE (made.execution_id IN (SELECT id FROM found)) IS TRUE
@@ -226,7 +230,9 @@ CROSS JOIN LATERAL (
 -- name: find_attempts
 -- All calls and skipped steps of some ladders, within the time that each had.
 SELECT made.id, made.execution_id, made.step_index, made.channel, made.provider, made.status, made.reason, made.meaning,
-       made.provider_message_id, made.started_at, made.terminated_at, made.cost_micros, made.cost_currency
+       made.provider_message_id, made.started_at, made.terminated_at, made.cost_micros, made.cost_currency,
+       made.adapter_config_id, made.http_status, made.retry_after_ms, made.error_message, made.raw_payload_ref,
+       made.address_hash, made.address_ciphertext, made.sender, made.content_digest
 FROM unnest(:execution_ids::text[], :started_ats::timestamptz[], :ended_ats::timestamptz[])
     AS wanted (execution_id, started_at, ended_at)
 CROSS JOIN LATERAL (

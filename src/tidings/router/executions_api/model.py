@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from tidings.contracts.delivery import DeliveryResult, Evidence
+from tidings.contracts.messages import SenderRecord
 from tidings.contracts.words import UseCase
 from tidings.router.executions.model import ExecutionId
 from tidings.router.executions.snapshot import Frozen
@@ -74,6 +75,14 @@ class Attempt:
     ended_at: datetime | None
     cost_micros: int
     cost_currency: str | None
+    http_status: int | None = None
+    retry_after_ms: int | None = None
+    #: What the vendor said, in short; without anything personal.
+    error: str | None = None
+    #: Where its answer is kept, word for word; None: it is not.
+    answer_ref: str | None = None
+    sender: SenderRecord | None = None
+    digest: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ from datetime import datetime
 
 import msgspec
 
+from tidings.contracts.messages import SenderRecord
 from tidings.kernel.db import Row, TenantTx
 from tidings.kernel.ids import time_of
 from tidings.kernel.sql import Queries
@@ -17,6 +18,7 @@ from tidings.router.ladder.model import Past
 QUERIES = Queries.beside(__file__)
 
 _read_path = msgspec.json.Decoder(tuple[Past, ...]).decode
+_read_sender = msgspec.json.Decoder(SenderRecord).decode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +99,12 @@ async def find_attempts(tx: TenantTx, execution: Execution) -> list[Attempt]:
             ended_at=row["terminated_at"],
             cost_micros=row["cost_micros"],
             cost_currency=row["cost_currency"],
+            http_status=row["http_status"],
+            retry_after_ms=row["retry_after_ms"],
+            error=row["error_message"],
+            answer_ref=row["raw_payload_ref"],
+            sender=_read_sender(row["sender"]) if row["sender"] is not None else None,
+            digest=row["content_digest"],
         )
         for row in rows
     ]

@@ -54,7 +54,8 @@ CROSS JOIN LATERAL (
 -- name: find_attempts
 -- All calls and skipped steps of one ladder; none is older than it.
 SELECT id, step_index, channel, provider, adapter_config_id, status, reason, meaning, provider_message_id, started_at,
-       terminated_at, cost_micros, cost_currency
+       terminated_at, cost_micros, cost_currency, http_status, retry_after_ms, error_message, raw_payload_ref, sender,
+       content_digest
 FROM chan.delivery_attempts
 WHERE tenant_id = :tenant_id AND execution_id = :execution_id AND started_at >= :since
 ORDER BY started_at, step_index, id;

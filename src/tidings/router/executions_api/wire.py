@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from tidings.contracts.delivery import DeliveryResult, Evidence
+from tidings.contracts.messages import SenderRecord
 from tidings.contracts.moments import Moment
 from tidings.contracts.words import UseCase
 from tidings.kernel.http.paging import PageQuery
@@ -157,6 +158,15 @@ class ReceiptView(Struct, frozen=True, kw_only=True):
     cost_currency: str | None
 
 
+class ExecutionSender(Struct, frozen=True, kw_only=True):
+    """Who a message came from, as it was handed to the vendor."""
+
+    #: A mail address, a number, a sender name; empty where the vendor's account has one of its own.
+    value: str
+    #: What people see beside it.
+    name: str | None
+
+
 class ExecutionAttempt(Struct, frozen=True, kw_only=True):
     """A vendor call or a skipped step, with all that was heard of it."""
 
@@ -177,6 +187,17 @@ class ExecutionAttempt(Struct, frozen=True, kw_only=True):
     ended_at: Moment | None
     cost_micros: int
     cost_currency: str | None
+    #: Of the vendor's answer, where it came over HTTP.
+    http_status: int | None
+    #: How long the vendor wanted to be left alone.
+    retry_after_ms: int | None
+    #: What the vendor said, in short; no address and nothing of the message is in it.
+    error: str | None
+    #: Whether the vendor's answer is kept word for word; `…/attempts/{attempt_id}/answer` shows it.
+    answer_kept: bool
+    sender: ExecutionSender | None
+    #: Of what was rendered, under the tenant's pepper: equal ones said the same.
+    content_digest: str | None
     receipts: list[ReceiptView]
 
 
@@ -298,6 +319,12 @@ def _attempt(attempt: Attempt, receipts: Sequence[Receipt]) -> ExecutionAttempt:
         ended_at=attempt.ended_at,
         cost_micros=attempt.cost_micros,
         cost_currency=attempt.cost_currency,
+        http_status=attempt.http_status,
+        retry_after_ms=attempt.retry_after_ms,
+        error=attempt.error,
+        answer_kept=attempt.answer_ref is not None,
+        sender=_sender(attempt.sender),
+        content_digest=attempt.digest,
         receipts=[
             ReceiptView(
                 id=heard.id,
@@ -313,6 +340,10 @@ def _attempt(attempt: Attempt, receipts: Sequence[Receipt]) -> ExecutionAttempt:
             for heard in receipts
         ],
     )
+
+
+def _sender(sender: SenderRecord | None) -> ExecutionSender | None:
+    return None if sender is None else ExecutionSender(value=sender.value, name=sender.name)
 
 
 def _calling(execution: Execution, leg: Leg) -> ExecutionAttempt:
@@ -332,5 +363,11 @@ def _calling(execution: Execution, leg: Leg) -> ExecutionAttempt:
         ended_at=None,
         cost_micros=0,
         cost_currency=execution.cost_currency,
+        http_status=None,
+        retry_after_ms=None,
+        error=None,
+        answer_kept=False,
+        sender=_sender(calling.record.sender if calling.record is not None else None),
+        content_digest=calling.record.digest if calling.record is not None else None,
         receipts=[],
     )

@@ -1,11 +1,11 @@
 """What happened: how each thing changes where a ladder stands."""
 
 from collections.abc import Iterable
+from typing import Final
 
 from msgspec.structs import replace
 
-from tidings.contracts.callback_forms import Effect
-from tidings.contracts.delivery import AddressTold, SkipStep
+from tidings.contracts.delivery import SkipStep
 from tidings.contracts.messages import Accepted, Refused, TryLater, Unlearned
 from tidings.router.ladder.climb import Climb
 from tidings.router.ladder.model import (
@@ -36,6 +36,9 @@ from tidings.router.ladder.statuses import (
     is_of_person,
     told_as,
 )
+
+#: What is kept of a vendor's words.
+MOST_ERROR_CHARACTERS: Final = 300
 
 
 def hear(climb: Climb, happened: Happened) -> None:
@@ -105,18 +108,22 @@ def _answered(climb: Climb, leg: Leg, call: Calling, answered: Answered) -> None
     # Whoever may have taken it may have charged for it.
     maybe_taken = isinstance(outcome, Accepted | Unlearned)
     status, reason = told_as(outcome)
-    message_id = outcome.provider_message_id if isinstance(outcome, Accepted) else None
+    after = outcome.after if isinstance(outcome, TryLater) else None
+    past = _past(climb, leg, call, status, reason, cost=call.reserved if maybe_taken else 0)
     _called(
         climb,
-        leg,
         call,
-        status,
-        reason,
-        cost=call.reserved if maybe_taken else 0,
-        message_id=message_id,
-        effect=outcome.effect if isinstance(outcome, Refused) else None,
-        meaning=outcome.meaning if isinstance(outcome, Refused | TryLater) else None,
-        others=answered.others,
+        replace(
+            past,
+            provider_message_id=outcome.provider_message_id if isinstance(outcome, Accepted) else None,
+            effect=outcome.effect if isinstance(outcome, Refused) else None,
+            meaning=outcome.meaning if isinstance(outcome, Refused | TryLater) else None,
+            others=answered.others,
+            http_status=outcome.answer.http_status if outcome.answer is not None else None,
+            retry_after_ms=int(after.total_seconds() * 1000) if after is not None else None,
+            error=None if isinstance(outcome, Accepted) else outcome.reason[:MOST_ERROR_CHARACTERS],
+            answer_ref=answered.answer_ref,
+        ),
     )
     leg = replace(leg, calling=None)
     climb.put(leg)
@@ -145,45 +152,31 @@ def _answered(climb: Climb, leg: Leg, call: Calling, answered: Answered) -> None
 
 
 def _died(climb: Climb, leg: Leg, call: Calling) -> None:
-    _called(climb, leg, call, "timed_out", ANSWER_NEVER_LEARNED, cost=call.reserved)
+    _called(climb, call, _past(climb, leg, call, "timed_out", ANSWER_NEVER_LEARNED, cost=call.reserved))
     leg = replace(leg, calling=None, unlearned=call.vendor)
     climb.put(leg)
     climb.repeat(leg, at=climb.now)
 
 
-def _called(
-    climb: Climb,
-    leg: Leg,
-    call: Calling,
-    status: str,
-    reason: str | None,
-    *,
-    cost: int,
-    message_id: str | None = None,
-    effect: Effect | None = None,
-    meaning: str | None = None,
-    others: tuple[AddressTold, ...] = (),
-) -> None:
-    climb.settle(call, cost=cost)
-    climb.note(
-        Past(
-            id=call.id,
-            step=leg.step,
-            channel=climb.step(leg).channel,
-            status=status,
-            started_at=call.started_at,
-            ended_at=climb.now,
-            vendor=call.vendor,
-            account=call.account,
-            reason=reason,
-            provider_message_id=message_id,
-            cost=cost,
-            why=call.why,
-            effect=effect,
-            meaning=meaning,
-            others=others,
-        )
+def _past(climb: Climb, leg: Leg, call: Calling, status: str, reason: str | None, *, cost: int) -> Past:
+    return Past(
+        id=call.id,
+        step=leg.step,
+        channel=climb.step(leg).channel,
+        status=status,
+        started_at=call.started_at,
+        ended_at=climb.now,
+        vendor=call.vendor,
+        account=call.account,
+        reason=reason,
+        cost=cost,
+        why=call.why,
     )
+
+
+def _called(climb: Climb, call: Calling, past: Past) -> None:
+    climb.settle(call, cost=past.cost)
+    climb.note(past)
 
 
 def _heard(climb: Climb, heard: Heard) -> None:

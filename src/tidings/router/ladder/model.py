@@ -8,7 +8,7 @@ import msgspec
 
 from tidings.contracts.callback_forms import Effect
 from tidings.contracts.delivery import AddressTold, DeliveryResult, Evidence, SkipStep, WaitStep
-from tidings.contracts.messages import Outcome
+from tidings.contracts.messages import Outcome, SentRecord
 from tidings.contracts.moments import Moment
 from tidings.contracts.tenants import Channel
 from tidings.contracts.words import UseCase
@@ -87,6 +87,14 @@ class Past(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     others: tuple[AddressTold, ...] = ()
     #: What the vendor's code, which is the reason, means by the status map.
     meaning: str | None = None
+    #: Of the vendor's answer, where it came over HTTP.
+    http_status: int | None = None
+    #: How long the vendor wanted to be left alone.
+    retry_after_ms: int | None = None
+    #: The vendor's words or ours, without anything personal.
+    error: str | None = None
+    #: Where the vendor's answer is kept, word for word.
+    answer_ref: str | None = None
 
 
 class Calling(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -100,6 +108,8 @@ class Calling(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     reserved: int = 0
     #: Why this vendor, where there was a choice.
     why: str | None = None
+    #: What is kept of the message, whatever becomes of the call.
+    record: SentRecord | None = None
 
 
 class Leg(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -173,6 +183,8 @@ class Answered:
     account: str | None = None
     #: What is meant for single addresses, where it went to several.
     others: tuple[AddressTold, ...] = ()
+    #: Where the vendor's answer is kept, word for word.
+    answer_ref: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
