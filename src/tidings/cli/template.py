@@ -160,7 +160,12 @@ def diff(
 
 @app.command("publish")
 def publish(
-    names: Annotated[list[str], typer.Argument(metavar="NAME...", help="welcome/email")],
+    names: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="NAME...", help="welcome for the drafts of all its channels, or welcome/email"
+        ),
+    ],
     *,
     version: Annotated[str | None, typer.Option(help="Which one. [default: the newest draft]")] = None,
     reason: Annotated[str | None, typer.Option(help="Why; it is kept in the audit.")] = None,
@@ -171,18 +176,26 @@ def publish(
 ) -> None:
     """Put versions in force that are drafts on the server; the validator looks at them first."""
     from tidings.cli.printing import print_lines
-    from tidings.cli.template_exchange import newest
-    from tidings.cli.template_folder import names_of
+    from tidings.cli.template_exchange import drafts_of, newest
+    from tidings.cli.template_folder import Name, names_of
     from tidings.cli.template_report import tell_findings
     from tidings.client import ProblemError
     from tidings.client import templates as calls
 
-    wanted = [(name, name.one_channel()) for name in names_of(names)]
     with client(url, key, tenant, data_dir) as tidings:
-        for name, channel in wanted:
-            semver = version or newest(tidings, name.key, channel, ("draft",))
+        wanted: list[tuple[Name, str]] = []
+        for name in names_of(names):
+            if name.channel is not None:
+                wanted.append((name, version or newest(tidings, name.key, name.channel, ("draft",))))
+            elif version is not None:
+                raise CommandError(
+                    f"--version is a number of one channel; say which: {name.key}/email, {name.key}/sms, …"
+                )
+            else:
+                wanted += [(Name(name.key, channel), semver) for channel, semver in drafts_of(tidings, name)]
+        for name, semver in wanted:
             try:
-                tidings.call(calls.publish(name.key, channel, semver, reason=reason))
+                tidings.call(calls.publish(name.key, name.one_channel(), semver, reason=reason))
             except ProblemError as problem:
                 if problem.code != "template_unpublishable":
                     raise

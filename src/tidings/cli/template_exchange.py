@@ -8,7 +8,7 @@ from tidings.cli.failures import CommandError
 if TYPE_CHECKING:
     from tidings.cli.template_folder import Name
     from tidings.client import Tidings
-    from tidings.client.templates import ImportReport
+    from tidings.client.templates import ImportReport, TemplateLine
 
 
 def fetch(tidings: "Tidings", names: "Sequence[Name]", *, active: bool, platform: bool) -> dict[str, bytes]:
@@ -61,3 +61,32 @@ def newest(tidings: "Tidings", key: str, channel: str, statuses: Sequence[str]) 
     raise CommandError(
         f"{key}/{channel} has no version here that is {' or '.join(statuses)}; `tidings template push` sends a draft"
     )
+
+
+def every_template(
+    tidings: "Tidings", *, key: str | None = None, channel: str | None = None
+) -> "list[TemplateLine]":
+    """All templates that can be used, page by page."""
+    from tidings.client import templates as calls
+
+    found: list[TemplateLine] = []
+    cursor: str | None = None
+    while True:
+        page = tidings.call(calls.list_(key=key, channel=channel, cursor=cursor))
+        found += page.items
+        if (cursor := page.next_cursor) is None:
+            return found
+
+
+def drafts_of(tidings: "Tidings", name: "Name") -> list[tuple[str, str]]:
+    """The channels of a key whose latest version is a draft, each with its number; a `CommandError` where none is."""
+    lines = every_template(tidings, key=name.key)
+    own = [line for line in lines if line.owner == "tenant"] or lines
+    found = [
+        (line.channel, line.latest_version)
+        for line in own
+        if line.latest_status == "draft" and line.latest_version is not None
+    ]
+    if not found:
+        raise CommandError(f"{name.key} has no draft in any channel; `tidings template push` sends one")
+    return sorted(found)

@@ -109,6 +109,10 @@ def _tell(seen: dict[str, Any], what: str) -> None:
     if isinstance(reference := seen.get("whatsapp"), dict):
         told = json.dumps(reference, ensure_ascii=False)
         lines.append(Text.assemble(("whatsapp: ", "dim"), shown(told)))
+    for told in seen.get("warnings") or ():
+        at = ":".join(str(told[part]) for part in ("file", "line") if told.get(part))
+        words = f"{at}: {told.get('what')}; {told.get('how')}"
+        lines.append(Text.assemble(("warning: ", "yellow"), shown(words)))
     lines.append(Text(""))
     lines += [Text(shown(line.replace("\t", "    "))) for line in str(seen.get("text") or "").splitlines()]
     print_lines(lines)

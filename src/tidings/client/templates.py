@@ -76,6 +76,31 @@ class VersionLine(Struct, frozen=True, kw_only=True):
     locales: tuple[str, ...] = ()
 
 
+class TemplateLine(Struct, frozen=True, kw_only=True):
+    """A template in a list."""
+
+    key: str
+    channel: str
+    #: `tenant` or `platform`.
+    owner: str
+    category: str
+    active_version: str | None = None
+    latest_version: str | None = None
+    #: Of the latest version: `draft`, `active` or `archived`.
+    latest_status: str | None = None
+    locales: tuple[str, ...] = ()
+
+
+def list_(
+    *, key: str | None = None, channel: str | None = None, cursor: str | None = None
+) -> Call[Page[TemplateLine]]:
+    """The templates that can be used, the newest first: the caller's own, and the platform's."""
+    given = {"key": key, "channel": channel, "cursor": cursor, "limit": "200"}
+    query = {name: value for name, value in given.items() if value is not None}
+    read = msgspec.json.Decoder(Page[TemplateLine]).decode
+    return Call(method="GET", path=f"{_HOME}/", read=read, query=query)
+
+
 def export(
     *,
     key: str | None = None,

@@ -3055,6 +3055,7 @@ CREATE TABLE notification.template_versions (
     strings jsonb DEFAULT '{}'::jsonb NOT NULL,
     layout text COLLATE pg_catalog."C",
     assets jsonb DEFAULT '{}'::jsonb NOT NULL,
+    sample_names text[] DEFAULT ARRAY[]::text[] NOT NULL,
     CONSTRAINT ck_template_versions_ai_approved CHECK (((source <> 'ai_drafted'::text) OR (status <> 'active'::text) OR ((approver_user_id IS NOT NULL) AND (approver_user_id <> created_by)))),
     CONSTRAINT ck_template_versions_id CHECK ((id ~ '^tpv_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
     CONSTRAINT ck_template_versions_semver CHECK ((semver ~ '^[0-9]+\.[0-9]+\.[0-9]+'::text)),
@@ -3078,6 +3079,8 @@ COMMENT ON COLUMN notification.template_versions.layout IS 'The tenant''s layout
 
 COMMENT ON COLUMN notification.template_versions.assets IS 'By name: media type, size and hash of each picture; whoever reads a version knows whether there are any.';
 
+COMMENT ON COLUMN notification.template_versions.sample_names IS 'The names of preview_samples as they were written: the first is shown unless another is asked for. Empty: by name.';
+
 CREATE TABLE notification.templates (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
     id text NOT NULL COLLATE pg_catalog."C",
@@ -3088,12 +3091,12 @@ CREATE TABLE notification.templates (
     active_version_id text COLLATE pg_catalog."C",
     default_locale text NOT NULL,
     fallback_chain text[] DEFAULT ARRAY[]::text[] NOT NULL,
-    renderer_profile text DEFAULT 'default'::text NOT NULL,
     default_priority text DEFAULT 'normal'::text NOT NULL,
     created_by text NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
     version integer DEFAULT 1 NOT NULL,
+    platform_semver text COLLATE pg_catalog."C",
     CONSTRAINT ck_templates_channel CHECK ((channel = ANY (ARRAY['email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
     CONSTRAINT ck_templates_id CHECK ((id ~ '^tpl_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
     CONSTRAINT ck_templates_priority CHECK ((default_priority = ANY (ARRAY['critical'::text, 'high'::text, 'normal'::text, 'low'::text]))),
@@ -3105,6 +3108,8 @@ ALTER TABLE ONLY notification.templates FORCE ROW LEVEL SECURITY;
 COMMENT ON TABLE notification.templates IS 'A tenant''s templates; one wins over the platform''s of the same key and channel.';
 
 COMMENT ON COLUMN notification.templates.active_version_id IS 'The published version. No foreign key: the two tables would refer to each other.';
+
+COMMENT ON COLUMN notification.templates.platform_semver IS 'The platform''s version that it was customised from last; null: it is the tenant''s own from the beginning.';
 
 CREATE TABLE notification.tenants_local (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
@@ -3308,6 +3313,7 @@ CREATE TABLE notification_platform.template_versions (
     strings jsonb DEFAULT '{}'::jsonb NOT NULL,
     layout text COLLATE pg_catalog."C",
     assets jsonb DEFAULT '{}'::jsonb NOT NULL,
+    sample_names text[] DEFAULT ARRAY[]::text[] NOT NULL,
     CONSTRAINT ck_template_versions_ai_approved CHECK (((source <> 'ai_drafted'::text) OR (status <> 'active'::text) OR ((approver_user_id IS NOT NULL) AND (approver_user_id <> created_by)))),
     CONSTRAINT ck_template_versions_id CHECK ((id ~ '^tpv_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
     CONSTRAINT ck_template_versions_semver CHECK ((semver ~ '^[0-9]+\.[0-9]+\.[0-9]+'::text)),
@@ -3328,7 +3334,6 @@ CREATE TABLE notification_platform.templates (
     active_version_id text COLLATE pg_catalog."C",
     default_locale text NOT NULL,
     fallback_chain text[] DEFAULT ARRAY[]::text[] NOT NULL,
-    renderer_profile text DEFAULT 'default'::text NOT NULL,
     default_priority text DEFAULT 'normal'::text NOT NULL,
     created_by text NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,

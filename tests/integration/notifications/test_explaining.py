@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from tests.integration.notifications.world import HOME, SentWorld
+from tests.integration.templates.drafts import draft
 from tests.support.people import rows
 from tidings.client.calls import explain as explain_call
 from tidings.contracts.tenants import NotificationPolicy, QuietHours
@@ -201,3 +202,48 @@ async def test_a_real_stop_and_a_real_deferral_are_told(alone: SentWorld) -> Non
     assert later["timeline"][-1]["until"][:16] == later["next"]["at"][:16]
     assert "approximate" not in later["timeline"][-1]
     assert cancelled.json()["status"] == "cancelled"
+
+
+async def test_a_text_that_fails_is_named_with_its_expression_file_and_line(alone: SentWorld) -> None:
+    """The link's value is wrong, and stays out of what is told."""
+    locales = {
+        "en": {
+            "format": "html",
+            "subject": "Hello {{name}}",
+            "body": '<p>Hello {{name}}</p>\n<p><a href="{{url}}">Go</a></p>',
+        }
+    }
+    samples = {"usual": {"name": "Laila", "url": "https://example.test/"}}
+    async with alone.sender(environment="test") as sender:
+        path = "/api/v1/templates/linked/email/versions"
+        made = await sender.client.post(path, json=draft(locales=locales, preview_samples=samples))
+        assert made.status_code == 201, made.text
+        await sender.client.post(f"{path}/1.0.0/publish")
+        id_ = await sender.send(template="linked", variables={"name": "Laila", "url": "javascript:secret"})
+        await alone.hand_over()
+        found = (await sender.get(f"/{id_}/explain")).json()
+
+    [stop] = [line for line in found["decision"] if line["verdict"] == "stop"]
+    assert (stop["gate"], stop["reason"]) == ("render", "render_link_not_allowed")
+    assert "{{url}} in templates/linked/email/en/body.html:2" in stop["explanation"]
+    assert "secret" not in str(found)
+
+
+async def test_the_version_shown_is_that_of_the_channel_it_went_by(alone: SentWorld) -> None:
+    """Two channels of a key have versions of their own."""
+    text = {"en": {"body": "Hello {{name}}"}}
+    async with alone.sender(environment="test", channels=("email", "sms")) as sender:
+        path = "/api/v1/templates/welcome/sms/versions"
+        await sender.client.post(path, json=draft("2.3.4", locales=text))
+        published = await sender.client.post(f"{path}/2.3.4/publish")
+        assert published.status_code == 200, published.text
+        id_ = await sender.send(channel="auto")
+        before = (await sender.get(f"/{id_}")).json()["template"]
+        await alone.arrange(sender.tenant_id, id_, final_channel="sms", status="delivered")
+        shown = (await sender.get(f"/{id_}")).json()["template"]
+        explained = (await sender.get(f"/{id_}/explain")).json()["template"]
+        [listed] = (await sender.get()).json()["items"]
+
+    assert before["version"] == "1.0.0"
+    assert (shown["version"], explained["version"], listed["template"]["version"]) == ("2.3.4",) * 3
+    assert shown["version_id"] == published.json()["id"] == explained["version_id"]

@@ -78,6 +78,8 @@ class NotComposed:
     """It can't be put into words, now or later."""
 
     reason: str
+    #: Where the text failed: `file:line:expression`, or its locale; never a value.
+    where: str | None = None
 
 
 Composition: TypeAlias = Composed | NotComposed
@@ -142,7 +144,7 @@ class Composer:
         rendered = await self._renderer.render([job for _, job in jobs])
         for (place, job), result in zip(jobs, rendered, strict=True):
             if isinstance(result, RenderFailed):
-                found[place] = NotComposed(reason=f"render_{result.code}")
+                found[place] = NotComposed(reason=f"render_{result.code}", where=result.where or None)
             else:
                 found[place] = Composed(
                     rendered=result,

@@ -147,7 +147,7 @@ class StepMaker:
                 )
             else:
                 skip = SkipStep(reason=composition.reason, result="FAILED")
-                line = Line("render", "stop", composition.reason, None, work.step)
+                line = Line("render", "stop", composition.reason, None, work.step, composition.where)
                 made.append(StepMade(prepared=skip, lines=(*decision.trace, line)))
         return made
 

@@ -126,6 +126,7 @@ def _ended(story: Story) -> str | None:
     stop = _last(story, "stop")
     why = (
         _held(story, one.reason)
+        or _not_rendered(story, one.reason)
         or reason_sentence(one.reason, meaning=story.meaning_of(one.reason))
         or (line_sentence(stop) if stop else "")
     )
@@ -153,6 +154,12 @@ def _held(story: Story, reason: str | None) -> str | None:
     """What the suppression says that stopped it, where that is known."""
     stops = [line for line in story.lines if line.by in story.held and line.reason == reason]
     return held_sentence(story.held[stops[-1].by or ""]) if stops else None
+
+
+def _not_rendered(story: Story, reason: str | None) -> str | None:
+    """Where the text failed, where it is known."""
+    stops = [line for line in story.lines if line.gate == "render" and line.by and line.reason == reason]
+    return line_sentence(stops[-1]) if stops else None
 
 
 def _under_way(story: Story, now: datetime) -> str:

@@ -2,7 +2,9 @@
 -- By id: the time inside an id names its month. The bounds leave all other months aside, also in a plan that was made
 -- for any values.
 SELECT mine.id, mine.recipient_id, mine.status, mine.channel, mine.final_channel, mine.category, mine.use_case,
-       mine.priority, mine.locale, mine.template_key, mine.template_semver, mine.template_version_id,
+       mine.priority, mine.locale, mine.template_key,
+       coalesce(went.semver, mine.template_semver) AS template_semver,
+       coalesce(went.id, mine.template_version_id) AS template_version_id,
        mine.preference_version, mine.scheduled_for, mine.expires_at, mine.queued_at, mine.dispatched_at,
        mine.delivered_at, mine.failed_at, mine.bounced_at, mine.suppressed_at, mine.superseded_at, mine.cancelled_at,
        mine.expired_at, mine.opened_at, mine.clicked_at, mine.read_at, mine.suppression_reason, mine.failure_reason,
@@ -11,7 +13,7 @@ SELECT mine.id, mine.recipient_id, mine.status, mine.channel, mine.final_channel
 FROM unnest(:ids::text[], :created_ats::timestamptz[]) AS wanted (id, created_at)
 CROSS JOIN LATERAL (
     SELECT n.id, n.recipient_id, n.status, n.channel, n.final_channel, n.category, n.use_case, n.priority, n.locale,
-           n.template_key, n.template_semver, n.template_version_id, n.preference_version, n.scheduled_for,
+           n.template_key, n.template_semver, n.template_version_id, n.template_versions, n.preference_version, n.scheduled_for,
            n.expires_at, n.queued_at, n.dispatched_at, n.delivered_at, n.failed_at, n.bounced_at, n.suppressed_at,
            n.superseded_at, n.cancelled_at, n.expired_at, n.opened_at, n.clicked_at, n.read_at,
            n.suppression_reason, n.failure_reason, n.delivery_evidence, n.decision_trace, n.render_snapshot,
@@ -20,7 +22,16 @@ CROSS JOIN LATERAL (
     WHERE n.tenant_id = :tenant_id AND n.created_at = wanted.created_at AND n.id = wanted.id
       AND n.created_at BETWEEN :oldest AND :newest
     OFFSET 0
-) AS mine;
+) AS mine
+LEFT JOIN LATERAL (
+    -- Channels of one key have versions of their own: shown is that of the channel which it went by.
+    SELECT v.id, v.semver FROM notification.template_versions AS v
+    WHERE v.tenant_id = :tenant_id AND v.id = CAST(mine.template_versions AS jsonb) ->> mine.final_channel
+    UNION ALL
+    SELECT v.id, v.semver FROM notification_platform.template_versions AS v
+    WHERE v.id = CAST(mine.template_versions AS jsonb) ->> mine.final_channel
+    LIMIT 1
+) AS went ON CAST(mine.template_versions AS jsonb) ->> mine.final_channel <> mine.template_version_id;
 
 -- name: look_back
 -- Looks at so many rows, the newest first, and says which of them fit: no filter can make it read more than that, and

@@ -119,7 +119,7 @@ async def load_story(
     story = _story(notification, waits, log, executions.get(notification_id, []))
     if readers := _readers(story):
         story = replace(story, keys=await keyring.data_keys(tx, readers, create=False))
-    named = sorted({SuppressionId(line.by) for line in story.lines if line.by is not None})
+    named = sorted({SuppressionId(by) for line in story.lines if (by := line.by) and by.startswith("sup_")})
     if not named:
         return story
     found = await suppression_store.find_suppressions(tx, named)

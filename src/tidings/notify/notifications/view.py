@@ -69,7 +69,7 @@ class TemplateRef(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, one: Notification) -> "TemplateRef":
-        """The version that it was frozen to; for `auto`, that of the first channel."""
+        """The version that it was frozen to; for `auto`, that of the channel it went by, or else of the first."""
         return cls(key=one.template_key, version=one.template_semver, version_id=one.template_version_id)
 
 

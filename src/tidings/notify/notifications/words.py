@@ -168,11 +168,19 @@ def held_sentence(held: Suppression) -> str:
 
 def line_sentence(line: Line) -> str:
     """What a gate said."""
+    if line.reason is not None and line.reason.startswith(_RENDERING) and line.by is not None:
+        return f"{(reason_sentence(line.reason) or '').removesuffix('.')}: {_place_of_failure(line.by)}."
     if line.reason is not None:
         return reason_sentence(line.reason) or ""
     if line.verdict == "pass":
         return PASSED.get(line.gate, "It was passed.")
     return "It was stopped here." if line.verdict == "stop" else "It was put off."
+
+
+def _place_of_failure(by: str) -> str:
+    """`file:line:expression`, or a locale, as a part of a sentence."""
+    place, found, expression = by.rpartition(":")
+    return f"{{{{{expression}}}}} in {place}" if found else f"the text in {by}"
 
 
 def attempt_sentence(attempt: AttemptRecord) -> str:

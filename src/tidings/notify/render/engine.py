@@ -74,7 +74,8 @@ class V8Renderer:
                 return await self._call(jobs)
         except IsolateFailedError as error:
             if len(jobs) == 1:
-                return [RenderFailed(code="took_too_long", detail=f"the template was stopped: {error}")]
+                detail = f"the template was stopped: {error}"
+                return [RenderFailed(code="took_too_long", detail=detail, locale=jobs[0].content.locale)]
         middle = len(jobs) // 2
         return [*await self._render_set(jobs[:middle]), *await self._render_set(jobs[middle:])]
 
@@ -175,7 +176,7 @@ class V8Renderer:
 def _result(content: Content, fields: Sequence[str]) -> Rendered | RenderFailed:
     code, subject, html, text, whatsapp = fields
     if code:
-        return RenderFailed(code=code, detail=subject)
+        return RenderFailed(code=code, detail=subject, locale=content.locale, place=html)
     return Rendered(
         subject=None if content.subject is None else subject,
         html=None if content.html is None else html,

@@ -75,6 +75,15 @@ class RenderFailed:
     code: str
     #: What happened, without any of the content.
     detail: str
+    #: The language of the texts.
+    locale: str = ""
+    #: `file:line:expression` where it is known; the expression as it was written, never its value.
+    place: str = ""
+
+    @property
+    def where(self) -> str:
+        """Where the fault lies, as exactly as it is known."""
+        return self.place or self.locale
 
 
 class Renderer(Protocol):

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from tidings.contracts.templates import Finding
 from tidings.contracts.tenants import Channel
 from tidings.kernel.db import TenantTx
 from tidings.kernel.ids import RecipientId
@@ -16,12 +17,13 @@ from tidings.notify.recipients.errors import ErasedRecipientError, UnknownRecipi
 from tidings.notify.recipients.model import NAME_PURPOSE
 from tidings.notify.render.model import Rendered, RenderFailed, RenderJob
 from tidings.notify.templates import store
-from tidings.notify.templates.assemble import assemble
+from tidings.notify.templates.assemble import assemble, place_of
 from tidings.notify.templates.assets import Asset, with_data
 from tidings.notify.templates.errors import InvalidVariablesError, UnpublishableError
+from tidings.notify.templates.message_links import empty_link, has_links, written_at
 from tidings.notify.templates.model import Compiled, LocaleText, Version, choose_locale, fallbacks
 from tidings.notify.templates.publish import ReadVersion
-from tidings.notify.templates.validate import Engine, trial_content, trial_link
+from tidings.notify.templates.validate import Engine, finding_of, trial_content, trial_link
 from tidings.notify.templates.variables import Checker
 
 #: How wide the frame is that shows it.
@@ -60,6 +62,8 @@ class Preview:
     why: str
     #: The sample whose variables were used; None where they were given.
     sample: str | None
+    #: What would fail a real message, though it is shown here.
+    warnings: tuple[Finding, ...] = ()
 
 
 async def read_reader(
@@ -113,7 +117,19 @@ async def preview(
             content, key=f"{content.key}/preheader", subject=preheader, html=None, text=None, whatsapp=None
         )
         jobs.append(replace(job, content=apart))
-    results = await engine.render(jobs)
+    warnings: tuple[Finding, ...] = ()
+    if read.category is not None and not has_links(read.category):
+        linkless = [replace(one, unsubscribe_url=None, preferences_url=None) for one in jobs]
+        results = await engine.render(linkless)
+        failed = next((r for r in results if isinstance(r, RenderFailed)), None)
+        fault = empty_link(failed, read.category) if failed is not None else None
+        if failed is not None and fault is not None:
+            # It is shown as it is meant, and said that it can't be sent so.
+            place = place_of(version.locales[chosen].source, chosen, read.around, "body")
+            warnings = (finding_of(written_at(failed, place), replace(fault, severity="warning"), chosen),)
+            results = await engine.render(jobs)
+    else:
+        results = await engine.render(jobs)
     result = results[0]
     if isinstance(result, RenderFailed):
         raise InvalidError([FieldError("variables", f"make the text fail: {result.detail} ({result.code})")])
@@ -126,6 +142,7 @@ async def preview(
         wanted=wanted,
         why=_why(wanted, chosen, version.fallback_chain, chain),
         sample=sample,
+        warnings=warnings,
     )
 
 

@@ -30,6 +30,9 @@ def page(view: PreviewView) -> str:
         facts.insert(0, html.escape(view.preheader))
     if view.sms is not None:
         facts.append(f"{view.sms.encoding}, {view.sms.segments} × SMS, {view.sms.characters} characters")
+    facts += [
+        html.escape(f"Warning: {told.file}:{told.line}: {told.what}; {told.how}") for told in view.warnings
+    ]
     lines = "".join(f"<p>{fact}</p>" for fact in facts)
     return (
         f'<!DOCTYPE html><html lang="{html.escape(view.locale)}"><head><meta charset="utf-8">'

@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from tidings.contracts.prices import Cost
+from tidings.contracts.templates import Finding
 from tidings.contracts.tenants import Channel, Locale
 from tidings.kernel.sms_text import measure, plainer, transliterated
 from tidings.notify.templates.preview import Preview, PreviewWish, Width
@@ -97,6 +98,8 @@ class PreviewView(Struct, frozen=True, kw_only=True):
     sms: SmsPreview | None
     #: The template of WhatsApp that would be sent, with its parameters.
     whatsapp: Any
+    #: What would fail a real message, though it is shown here.
+    warnings: tuple[Finding, ...] = ()
 
     @classmethod
     def of(cls, preview: Preview, width: Width, cost: Cost | None = None) -> "PreviewView":
@@ -116,4 +119,5 @@ class PreviewView(Struct, frozen=True, kw_only=True):
             width=PIXELS[width],
             sms=SmsPreview.of(rendered.text or "", cost) if preview.channel == "sms" else None,
             whatsapp=None if rendered.whatsapp is None else msgspec.json.decode(rendered.whatsapp),
+            warnings=preview.warnings,
         )

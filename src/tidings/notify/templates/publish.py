@@ -13,6 +13,8 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.refusals import StaleVersionError
+from tidings.notify.categories.model import CategoryPolicy
+from tidings.notify.categories.store import load_categories
 from tidings.notify.templates import layouts_store, store
 from tidings.notify.templates.assemble import Surroundings
 from tidings.notify.templates.enforce import put_in_force
@@ -82,11 +84,18 @@ class ReadVersion:
     links: LinkPolicy
     #: The locales of the key's other channels.
     siblings: Mapping[str, Sequence[str]]
+    #: What messages of its category may do, and which links they have.
+    category: CategoryPolicy | None = None
 
     async def validated(self, engine: Engine) -> Report:
         """What the validator says about it."""
         return await validate(
-            self.version, around=self.around, links=self.links, engine=engine, siblings=self.siblings
+            self.version,
+            around=self.around,
+            links=self.links,
+            engine=engine,
+            siblings=self.siblings,
+            category=self.category,
         )
 
 
@@ -114,6 +123,7 @@ async def all_in_surroundings(
         return []
     layouts = {layout.name: layout.text for layout in await layouts_store.list_layouts(tx)}
     links = await _links(tx, own_hosts)
+    categories = await load_categories(tx)
     spoken = await store.locales_in_force(tx, keys=sorted({template.key for template, _ in versions}))
     return [
         ReadVersion(
@@ -132,6 +142,7 @@ async def all_in_surroundings(
                 for channel, tags in spoken.get(template.key, {}).items()
                 if channel != template.channel
             },
+            category=categories.get(template.category),
         )
         for template, version in versions
     ]

@@ -361,7 +361,7 @@ def _version(row: Row) -> Version:
         supersedes_id=row["supersedes_id"],
         variables_schema=_read_object(row["variables_schema"]),
         fallback_chain=tuple(row["fallback_chain"]),
-        samples=_read_object(row["preview_samples"] or "{}"),
+        samples=_read_samples(row),
         locales=_read_locales(row["locales"]),
         published_at=row["published_at"],
         archived_at=row["archived_at"],
@@ -374,6 +374,13 @@ def _version(row: Row) -> Version:
         approved_at=row["approved_at"],
         assets=_read_assets(row["assets"]),
     )
+
+
+def _read_samples(row: Row) -> dict[str, Any]:
+    """In the order in which they were written; the database keeps that apart."""
+    samples = _read_object(row["preview_samples"] or "{}")
+    order = {name: place for place, name in enumerate(row["sample_names"])}
+    return dict(sorted(samples.items(), key=lambda sample: order.get(sample[0], len(order))))
 
 
 def _published(row: Row) -> Published:

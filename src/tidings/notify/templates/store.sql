@@ -74,11 +74,12 @@ WHERE id = :id;
 -- name: add_versions
 -- Drafts.
 INSERT INTO notification.template_versions
-    (tenant_id, id, template_id, semver, source, created_by, variables_schema, fallback_chain, preview_samples, locales,
+    (tenant_id, id, template_id, semver, source, created_by, variables_schema, fallback_chain, preview_samples, sample_names, locales,
      partials, strings, layout, ai_provenance, assets, created_at, updated_at)
 SELECT :tenant_id, fresh.id, fresh.template_id, fresh.semver, fresh.source, :created_by,
        CAST(fresh.variables_schema AS jsonb), ARRAY(SELECT jsonb_array_elements_text(CAST(fresh.fallback_chain AS jsonb))),
-       CAST(fresh.preview_samples AS jsonb), CAST(fresh.locales AS jsonb), CAST(fresh.partials AS jsonb),
+       CAST(fresh.preview_samples AS jsonb), ARRAY(SELECT json_object_keys(CAST(fresh.preview_samples AS json))),
+       CAST(fresh.locales AS jsonb), CAST(fresh.partials AS jsonb),
        CAST(fresh.strings AS jsonb), fresh.layout, CAST(fresh.ai_provenance AS jsonb), CAST(fresh.assets AS jsonb), :now, :now
 FROM unnest(
     CAST(:ids AS text[]), CAST(:sources AS text[]), CAST(:variables_schemas AS text[]),
@@ -93,11 +94,12 @@ FROM unnest(
 -- name: add_platform_versions
 -- The same for the platform's.
 INSERT INTO notification_platform.template_versions
-    (id, template_id, semver, source, created_by, variables_schema, fallback_chain, preview_samples, locales,
+    (id, template_id, semver, source, created_by, variables_schema, fallback_chain, preview_samples, sample_names, locales,
      partials, strings, layout, ai_provenance, assets, created_at, updated_at)
 SELECT fresh.id, fresh.template_id, fresh.semver, fresh.source, :created_by,
        CAST(fresh.variables_schema AS jsonb), ARRAY(SELECT jsonb_array_elements_text(CAST(fresh.fallback_chain AS jsonb))),
-       CAST(fresh.preview_samples AS jsonb), CAST(fresh.locales AS jsonb), CAST(fresh.partials AS jsonb),
+       CAST(fresh.preview_samples AS jsonb), ARRAY(SELECT json_object_keys(CAST(fresh.preview_samples AS json))),
+       CAST(fresh.locales AS jsonb), CAST(fresh.partials AS jsonb),
        CAST(fresh.strings AS jsonb), fresh.layout, CAST(fresh.ai_provenance AS jsonb), CAST(fresh.assets AS jsonb), :now, :now
 FROM unnest(
     CAST(:ids AS text[]), CAST(:sources AS text[]), CAST(:variables_schemas AS text[]),
@@ -134,7 +136,7 @@ LIMIT :limit;
 -- name: find_version
 -- One version with all its texts.
 SELECT id, template_id, tenant_id, semver, status, source, created_by, approver_user_id, supersedes_id,
-       variables_schema, fallback_chain, preview_samples, locales, partials, strings, layout, assets, ai_provenance,
+       variables_schema, fallback_chain, preview_samples, sample_names, locales, partials, strings, layout, assets, ai_provenance,
        approved_at, published_at, archived_at, version, updated_at
 FROM notification.template_versions
 WHERE tenant_id = :tenant_id AND template_id = :template_id AND semver = :semver;
@@ -142,7 +144,7 @@ WHERE tenant_id = :tenant_id AND template_id = :template_id AND semver = :semver
 -- name: find_platform_version
 -- The same for the platform's.
 SELECT id, template_id, NULL AS tenant_id, semver, status, source, created_by, approver_user_id, supersedes_id,
-       variables_schema, fallback_chain, preview_samples, locales, partials, strings, layout, assets, ai_provenance,
+       variables_schema, fallback_chain, preview_samples, sample_names, locales, partials, strings, layout, assets, ai_provenance,
        approved_at, published_at, archived_at, version, updated_at
 FROM notification_platform.template_versions
 WHERE template_id = :template_id AND semver = :semver;
@@ -150,7 +152,7 @@ WHERE template_id = :template_id AND semver = :semver;
 -- name: find_versions
 -- Some with all their texts, each by its template and its number.
 SELECT v.id, v.template_id, v.tenant_id, v.semver, v.status, v.source, v.created_by, v.approver_user_id, v.supersedes_id,
-       v.variables_schema, v.fallback_chain, v.preview_samples, v.locales, v.partials, v.strings, v.layout, v.assets,
+       v.variables_schema, v.fallback_chain, v.preview_samples, v.sample_names, v.locales, v.partials, v.strings, v.layout, v.assets,
        v.ai_provenance, v.approved_at, v.published_at, v.archived_at, v.version, v.updated_at
 FROM unnest(CAST(:template_ids AS text[]), CAST(:semvers AS text[])) AS wanted (template_id, semver)
 JOIN notification.template_versions v
@@ -159,7 +161,7 @@ JOIN notification.template_versions v
 -- name: find_platform_versions
 -- The same for the platform's.
 SELECT v.id, v.template_id, NULL AS tenant_id, v.semver, v.status, v.source, v.created_by, v.approver_user_id, v.supersedes_id,
-       v.variables_schema, v.fallback_chain, v.preview_samples, v.locales, v.partials, v.strings, v.layout, v.assets,
+       v.variables_schema, v.fallback_chain, v.preview_samples, v.sample_names, v.locales, v.partials, v.strings, v.layout, v.assets,
        v.ai_provenance, v.approved_at, v.published_at, v.archived_at, v.version, v.updated_at
 FROM unnest(CAST(:template_ids AS text[]), CAST(:semvers AS text[])) AS wanted (template_id, semver)
 JOIN notification_platform.template_versions v ON v.template_id = wanted.template_id AND v.semver = wanted.semver;
@@ -178,7 +180,7 @@ SELECT t.tenant_id AS template_tenant_id, t.key, t.channel, t.category, t.active
        t.fallback_chain AS template_fallback_chain, t.default_priority, t.version AS template_version,
        t.updated_at AS template_updated_at,
        v.id, v.template_id, v.tenant_id, v.semver, v.status, v.source, v.created_by, v.approver_user_id,
-       v.supersedes_id, v.variables_schema, v.fallback_chain, v.preview_samples, v.locales, v.partials, v.strings, v.layout,
+       v.supersedes_id, v.variables_schema, v.fallback_chain, v.preview_samples, v.sample_names, v.locales, v.partials, v.strings, v.layout,
        v.assets, v.ai_provenance, v.approved_at, v.published_at,
        v.archived_at, v.version, v.updated_at
 FROM notification.template_versions v
@@ -188,7 +190,7 @@ UNION ALL
 SELECT NULL, t.key, t.channel, t.category, t.active_version_id, t.default_locale, t.fallback_chain,
        t.default_priority, t.version, t.updated_at,
        v.id, v.template_id, NULL, v.semver, v.status, v.source, v.created_by, v.approver_user_id,
-       v.supersedes_id, v.variables_schema, v.fallback_chain, v.preview_samples, v.locales, v.partials, v.strings, v.layout,
+       v.supersedes_id, v.variables_schema, v.fallback_chain, v.preview_samples, v.sample_names, v.locales, v.partials, v.strings, v.layout,
        v.assets, v.ai_provenance, v.approved_at, v.published_at,
        v.archived_at, v.version, v.updated_at
 FROM notification_platform.template_versions v
@@ -240,7 +242,8 @@ WHERE id = :id;
 UPDATE notification.template_versions AS mine
 SET variables_schema = CAST(fresh.variables_schema AS jsonb),
     fallback_chain = ARRAY(SELECT jsonb_array_elements_text(CAST(fresh.fallback_chain AS jsonb))),
-    preview_samples = CAST(fresh.preview_samples AS jsonb), locales = CAST(fresh.locales AS jsonb),
+    preview_samples = CAST(fresh.preview_samples AS jsonb),
+    sample_names = ARRAY(SELECT json_object_keys(CAST(fresh.preview_samples AS json))), locales = CAST(fresh.locales AS jsonb),
     partials = CAST(fresh.partials AS jsonb), strings = CAST(fresh.strings AS jsonb), layout = fresh.layout,
     source = fresh.source, ai_provenance = CAST(fresh.ai_provenance AS jsonb), assets = CAST(fresh.assets AS jsonb),
     approver_user_id = NULL, approved_at = NULL, version = mine.version + 1, updated_at = :now
@@ -259,7 +262,8 @@ WHERE mine.tenant_id = :tenant_id AND mine.id = fresh.id AND mine.status = 'draf
 UPDATE notification_platform.template_versions AS mine
 SET variables_schema = CAST(fresh.variables_schema AS jsonb),
     fallback_chain = ARRAY(SELECT jsonb_array_elements_text(CAST(fresh.fallback_chain AS jsonb))),
-    preview_samples = CAST(fresh.preview_samples AS jsonb), locales = CAST(fresh.locales AS jsonb),
+    preview_samples = CAST(fresh.preview_samples AS jsonb),
+    sample_names = ARRAY(SELECT json_object_keys(CAST(fresh.preview_samples AS json))), locales = CAST(fresh.locales AS jsonb),
     partials = CAST(fresh.partials AS jsonb), strings = CAST(fresh.strings AS jsonb), layout = fresh.layout,
     source = fresh.source, ai_provenance = CAST(fresh.ai_provenance AS jsonb), assets = CAST(fresh.assets AS jsonb),
     approver_user_id = NULL, approved_at = NULL, version = mine.version + 1, updated_at = :now

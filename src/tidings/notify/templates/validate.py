@@ -2,13 +2,14 @@
 
 import asyncio
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Protocol
 
 from tidings.contracts.templates import Finding
 from tidings.kernel.refusals import FieldError
 from tidings.kernel.sms_text import MANY_SEGMENTS, MOST_SEGMENTS, measure
+from tidings.notify.categories.model import CategoryPolicy
 from tidings.notify.render.model import Content, Rendered, Renderer, RenderFailed, RenderJob
 from tidings.notify.templates.assemble import Assembled, Surroundings, assemble, place_of
 from tidings.notify.templates.assets import crowd_fault, shown_in, unknown_in_styles, with_cids
@@ -16,6 +17,7 @@ from tidings.notify.templates.bundle.layout import ASSETS, FACTS, asset_file, pa
 from tidings.notify.templates.errors import CompileError, UnpublishableError
 from tidings.notify.templates.expand.mapped import MappedText, Place
 from tidings.notify.templates.faults import Fault, Severity
+from tidings.notify.templates.message_links import empty_link, has_links, link_warnings, written_at
 from tidings.notify.templates.model import BodyFormat, Compiled, LinkPolicy, LocaleText, Source, Version
 from tidings.notify.templates.syntax import find_faults
 from tidings.notify.templates.variables import Checker, schema_faults
@@ -70,9 +72,10 @@ async def validate(
     links: LinkPolicy,
     engine: Engine,
     siblings: Mapping[str, Sequence[str]] | None = None,
+    category: CategoryPolicy | None = None,
 ) -> Report:
     """Everything that is wrong with a version; `siblings`: the locales of the key's other channels."""
-    return await _Examination(version, around, links, engine).run(siblings or {})
+    return await _Examination(version, around, links, engine, category).run(siblings or {})
 
 
 @dataclass(slots=True)
@@ -81,6 +84,7 @@ class _Examination:
     around: Surroundings
     links: LinkPolicy
     engine: Engine
+    category: CategoryPolicy | None
     findings: list[Finding] = field(default_factory=list)
     used: set[str] = field(default_factory=set)
     partials: set[str] = field(default_factory=set)
@@ -119,7 +123,7 @@ class _Examination:
         what = f"there are {len(rest)} things more than the {_MOST_FINDINGS} that are told"
         place = Place(f"{self.around.folder}/{FACTS}", "")
         last = Fault(what, "mend those; the others are told then", severity=worst)
-        return *told, _finding(place, last, None)
+        return *told, finding_of(place, last, None)
 
     def _facts(self) -> None:
         version = self.version
@@ -216,6 +220,9 @@ class _Examination:
             )
             for fault in found:
                 self._note(text.place_of(fault.line, fault.column), fault, locale)
+            if self.category is not None and not has_links(self.category):
+                for fault in link_warnings(read["tree"], self.category.category):
+                    self._note(text.place_of(fault.line, fault.column), fault, locale)
             return True
         said = str(read["error"]).split("\n", 1)[0].rstrip(":")
         line = _PARSE_ERROR.search(said)
@@ -292,14 +299,19 @@ class _Examination:
                 assert text.compiled is not None  # noqa: S101
                 names.append((locale, sample))
                 content = trial_content(self.version, locale, text.compiled)
-                jobs.append(trial_job(content, variables, locale, self.links))
+                jobs.append(trial_job(content, variables, locale, self.links, self.category))
         results = await self.engine.render(jobs)
         for (locale, sample), result in zip(names, results, strict=True):
+            place = place_of(self.version.locales[locale].source, locale, self.around, "body")
+            if isinstance(result, RenderFailed):
+                place = written_at(result, place)
             for fault in self._trial_faults(sample, result):
-                self._at_part(locale, "body", fault.what, fault.how, fault.severity)
+                self._note(place, fault, locale)
 
     def _trial_faults(self, sample: str, result: Rendered | RenderFailed) -> Iterator[Fault]:
-        if isinstance(result, RenderFailed):
+        if isinstance(result, RenderFailed) and (fault := empty_link(result, self.category)):
+            yield fault
+        elif isinstance(result, RenderFailed):
             yield Fault(f"it fails with the sample {sample}: {result.detail}", "mend the text or the sample")
         elif not (result.html or result.text or "").strip():
             yield Fault(f"it is empty with the sample {sample}", "write something for this case too")
@@ -331,10 +343,11 @@ class _Examination:
         self._note(place, Fault(what, how, severity=severity), locale)
 
     def _note(self, place: Place, fault: Fault, locale: str | None) -> None:
-        self.findings.append(_finding(place, fault, locale))
+        self.findings.append(finding_of(place, fault, locale))
 
 
-def _finding(place: Place, fault: Fault, locale: str | None) -> Finding:
+def finding_of(place: Place, fault: Fault, locale: str | None) -> Finding:
+    """A fault as a line of the report."""
     return Finding(
         severity=fault.severity,
         file=place.file,
@@ -352,13 +365,31 @@ def _compiled(locale: str, made: Assembled, links: LinkPolicy) -> Compiled | tup
     from tidings.notify.templates.compile.locale_content import compile_source
 
     try:
-        return compile_source(made.source, locale=locale, links=links)
+        return compile_source(made.source, locale=locale, links=links, where=_where(made))
     except CompileError as error:
         return error.faults
 
 
-def trial_job(content: Content, variables: Mapping[str, Any], locale: str, links: LinkPolicy) -> RenderJob:
-    """A message to somebody who is not there."""
+def _where(made: Assembled) -> Callable[[int], str]:
+    # Markdown is HTML by then, and has other lines.
+    markdown = made.source.format is BodyFormat.MARKDOWN
+
+    def where(line: int) -> str:
+        place = made.texts["body"].place_of(None if markdown else line)
+        return place.file if markdown or place.line is None else f"{place.file}:{place.line}"
+
+    return where
+
+
+def trial_job(
+    content: Content,
+    variables: Mapping[str, Any],
+    locale: str,
+    links: LinkPolicy,
+    category: CategoryPolicy | None = None,
+) -> RenderJob:
+    """A message to somebody who is not there, with the links that messages of this category have."""
+    link = trial_link(links) if category is None or has_links(category) else None
     return RenderJob(
         content=content,
         variables=variables,
@@ -367,8 +398,8 @@ def trial_job(content: Content, variables: Mapping[str, Any], locale: str, links
         allowed_link_domains=tuple(links.allowed),
         recipient_name="Sample Person",
         tenant_name="Sample Tenant",
-        unsubscribe_url=trial_link(links),
-        preferences_url=trial_link(links),
+        unsubscribe_url=link,
+        preferences_url=link,
     )
 
 

@@ -21,7 +21,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=44, newest=44)
+SERVES: Final = SchemaRange(oldest=45, newest=45)
 
 
 async def check_servable(

@@ -6,6 +6,7 @@ class Refused extends Error {
   constructor(code, message) {
     super(message);
     this.code = code;
+    this.place = "";
   }
 }
 
@@ -108,17 +109,27 @@ function own(object, name) {
   return object !== null && typeof object === "object" && Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
+// A check that fails says where its value was written: the file and the line, then the expression.
+function placed(options, check) {
+  try {
+    return check();
+  } catch (error) {
+    if (error instanceof Refused && typeof options.hash.at === "string") error.place = `${options.hash.at}:${options.hash.of}`;
+    throw error;
+  }
+}
+
 // Publishing sets these around values that land in a link or in a style. No author can call them.
 for (const kind of ["href", "src"]) {
   hb.registerHelper(`tidings_${kind}`, function (options) {
     const value = options.fn(this);
-    checkLink(job.html ? plainText(value) : value, kind, job.hosts);
+    placed(options, () => checkLink(job.html ? plainText(value) : value, kind, job.hosts));
     return value;
   });
 }
 hb.registerHelper("tidings_style", function (options) {
   const value = options.fn(this);
-  checkStyle(plainText(value));
+  placed(options, () => checkStyle(plainText(value)));
   return value;
 });
 
@@ -222,15 +233,15 @@ function renderOne(wanted, out) {
     out.push("", part(bundle.subject, false, wanted).replace(/\s+/g, " ").trim(), part(bundle.html, true, wanted), part(bundle.text, false, wanted).trim(), part(bundle.whatsapp, false, wanted));
   } catch (error) {
     out.length = at;
-    out.push(...failure(error), "", "", "");
+    out.push(...failure(error), "", "");
   }
 }
 
 // Messages of ours name helpers and rules. Those of others could quote a value, so only their kind is told.
 function failure(error) {
-  if (error instanceof Refused) return [error.code, error.message];
-  if (error instanceof RangeError) return ["too_deep", "the template nests too deeply or grows too large"];
-  return ["template_broken", `the template can't be rendered (${error instanceof Error ? error.name : "unknown"})`];
+  if (error instanceof Refused) return [error.code, error.message, error.place];
+  if (error instanceof RangeError) return ["too_deep", "the template nests too deeply or grows too large", ""];
+  return ["template_broken", `the template can't be rendered (${error instanceof Error ? error.name : "unknown"})`, ""];
 }
 
 // Five fields per job, set apart by zero characters: three times as quick as JSON for texts beyond Latin.

@@ -15,7 +15,8 @@ function refuseLink(why) {
 // Browsers pass over blanks and turn backslashes round; whatever needs that is no honest link.
 function checkLink(url, kind, hosts) {
   if (url.length > 2048) refuseLink(`a link in ${kind} has more than 2048 characters`);
-  if (url === "" || /[\u0000-\u0020\u007f-\u009f\u2028\u2029\\<>"`]/.test(url)) refuseLink(`a value in ${kind} is no link`);
+  if (url === "") refuseLink(`a link in ${kind} is empty`);
+  if (/[\u0000-\u0020\u007f-\u009f\u2028\u2029\\<>"`]/.test(url)) refuseLink(`a value in ${kind} is no link`);
   // In a style the address stands in quotes and brackets, whose like would end it.
   if (kind === "src" && /['()]/.test(url)) refuseLink("a value in src is no link");
   const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):/.exec(url);

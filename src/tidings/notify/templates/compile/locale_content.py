@@ -12,7 +12,7 @@ from tidings.notify.templates.compile.expressions import Expression, expressions
 from tidings.notify.templates.compile.links import link_faults
 from tidings.notify.templates.compile.restore import restore
 from tidings.notify.templates.compile.text import text_of
-from tidings.notify.templates.compile.tokens import Tokenised, tokenise, unused_salt, word_pattern
+from tidings.notify.templates.compile.tokens import Tokenised, Where, tokenise, unused_salt, word_pattern
 from tidings.notify.templates.errors import CompileError
 from tidings.notify.templates.faults import Fault
 from tidings.notify.templates.model import BodyFormat, Compiled, LinkPolicy, Source, WhatsappReference
@@ -25,7 +25,7 @@ _BLOT: Final = "\ue000"
 MASKED: Final = re.compile(_BLOT)
 
 
-def compile_source(source: Source, *, locale: str, links: LinkPolicy) -> Compiled:
+def compile_source(source: Source, *, locale: str, links: LinkPolicy, where: Where | None = None) -> Compiled:
     """The compiled form of a source; a `CompileError` says what is in the way."""
     direction = source.direction or ("rtl" if direction_of(locale) == "rtl" else "ltr")
     if source.format in (BodyFormat.TEXT, BodyFormat.JSON):
@@ -38,16 +38,17 @@ def compile_source(source: Source, *, locale: str, links: LinkPolicy) -> Compile
             whatsapp=None if source.whatsapp is None else whatsapp_document(source.whatsapp),
         )
     body = markdown_html(source.body) if source.format is BodyFormat.MARKDOWN else source.body
-    return _compile_markup(source, body, locale, direction, links)
+    return _compile_markup(source, body, locale, direction, links=links, where=where)
 
 
 def _compile_markup(
-    source: Source, body: str, locale: str, direction: Direction, links: LinkPolicy
+    source: Source, body: str, locale: str, direction: Direction, *, links: LinkPolicy, where: Where | None
 ) -> Compiled:
     if re.search(r"[\x00-\x08\x0b\x0c\x0e-\x1f]", body):
         raise CompileError("the body holds control characters; take them away")
     mjml = source.format is BodyFormat.MJML
     tokenised = _tokenised(body, links, mjml=mjml)
+    tokenised.where = where
     whole = tokenised.markup
     if mjml:
         # It sets styles into elements itself, and what it leaves in the head is meant to stay there.

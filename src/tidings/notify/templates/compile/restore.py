@@ -52,7 +52,9 @@ def _with_attributes(tag: str, found: list[Attribute], tokenised: Tokenised) -> 
             continue
         kind = LINKS.get(attribute.name)
         if kind is not None:
-            value = _checked(_plain(attribute.value, tokenised), kind)
+            value = tokenised.checked(
+                _plain(attribute.value, tokenised), kind, _first(attribute.value, tokenised)
+            )
         elif attribute.name == "style":
             value = _style(attribute.value, tokenised)
         else:
@@ -69,16 +71,19 @@ def _style(value: str, tokenised: Tokenised) -> str:
     def keep(url: re.Match[str]) -> str:
         if not words.search(url[2]):
             return url[0]
-        urls.append(f"url({url[1]}{_checked(_plain(url[2], tokenised), 'src')}{url[1]})")
+        checked = tokenised.checked(_plain(url[2], tokenised), "src", _first(url[2], tokenised))
+        urls.append(f"url({url[1]}{checked}{url[1]})")
         return f"\x00{len(urls) - 1}\x00"
 
     value = _CSS_URL.sub(keep, value)
-    value = words.sub(lambda word: _checked(tokenised.expression(int(word[1])).text, "style"), value)
+    value = words.sub(
+        lambda word: tokenised.checked(_plain(word[0], tokenised), "style", int(word[1])), value
+    )
     return re.sub("\x00([0-9]+)\x00", lambda kept: urls[int(kept[1])], value)
 
 
-def _checked(value: str, kind: str) -> str:
-    return f"{{{{#tidings_{kind}}}}}{value}{{{{/tidings_{kind}}}}}"
+def _first(value: str, tokenised: Tokenised) -> int:
+    return int(tokenised.pattern().findall(value)[0])
 
 
 def _prove(markup: str, tokenised: Tokenised) -> None:

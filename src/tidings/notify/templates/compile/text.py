@@ -105,7 +105,7 @@ class _Reader(HTMLParser):
             return
         shown = href
         if self._words.search(href):
-            shown = f"{{{{#tidings_href}}}}{href}{{{{/tidings_href}}}}"
+            shown = self._tokenised.checked(href, "href", int(self._words.findall(href)[0]))
         self.out.append(f" ({shown})" if label else shown)
 
     def _at_line_start(self) -> bool:

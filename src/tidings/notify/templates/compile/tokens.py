@@ -6,6 +6,7 @@ as a whole, so that no tool takes its pieces for a scheme; so does an attribute 
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -50,6 +51,11 @@ _DEEPEST = 100
 _LINK_HELPER = re.compile(r"\{\{~?\s*link\s")
 
 Role = Literal["content", "attribute"]
+#: Where a line of the body was written, as `file:line`.
+Where = Callable[[int], str]
+#: The first expression of a value, and what of it can be quoted anywhere.
+_EXPRESSION = re.compile(r"\{\{\{?~?([^{}]*)")
+_UNQUOTABLE = re.compile(r"[^\w@#./ -]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +79,18 @@ class Tokenised:
     salt: str
     #: By their numbers; those that were taken up into a larger one are gone.
     tokens: dict[int, Token] = field(default_factory=dict)
+    #: None: checks don't say where their value was written.
+    where: Where | None = None
+
+    def checked(self, value: str, kind: str, first: int) -> str:
+        """A value inside the check that runs at every render; one that fails says where its first token stood for what."""
+        at = ""
+        if self.where is not None:
+            expression = self.expression(first)
+            found = _EXPRESSION.search(expression.text)
+            name = _UNQUOTABLE.sub("", found[1]).strip()[:60] if found else ""
+            at = f' at="{self.where(expression.line)}" of="{name}"'
+        return f"{{{{#tidings_{kind}{at}}}}}{value}{{{{/tidings_{kind}}}}}"
 
     def pattern(self) -> re.Pattern[str]:
         """Finds the tokens' words."""
