@@ -4,7 +4,9 @@ So a test can write and read through *every* table, the ones of tomorrow include
 remember to add them to a list.
 """
 
+import contextlib
 import re
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -13,6 +15,8 @@ import asyncpg
 
 from tidings.kernel.ids import time_of
 
+#: Every role that a request or a worker can have.
+ROLES = ("tidings_runtime", "tidings_platform", "tidings_worker")
 SCHEMAS = ("notification", "notification_platform", "chan", "bff_backoffice", "kernel")
 
 _COLUMNS = """
@@ -101,6 +105,7 @@ def _by_dependency(tables: dict[str, Table]) -> list[Table]:
 #: Where one column's value depends on another's, or on who owns the row: said here, once.
 _BY_HAND: dict[str, dict[str, Any]] = {
     "kernel.data_keys": {"wrapped_key": b"\x01sealed"},
+    "kernel.platform_keys": {"purpose": "signing"},
     "notification.notifications": {"retention_class": "standard"},
     "notification.api_keys": {"role": "tenant.admin"},
     "notification.notification_trigger_map": {"scope": "tenant"},
@@ -108,24 +113,68 @@ _BY_HAND: dict[str, dict[str, Any]] = {
 }
 
 
-def make_row(table: Table, tenant_id: str, ulid: str, others: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """A row that the table's constraints accept; `others` holds the rows it may refer to."""
+def make_row(
+    table: Table, tenant_id: str, ulid: str, others: dict[str, dict[str, Any]], *, full: bool = False
+) -> dict[str, Any]:
+    """A row that the table's constraints accept; `others` holds the rows it may refer to.
+
+    A `full` row has its optional columns too, and may be one that constraints over several columns refuse.
+    """
     row: dict[str, Any] = {}
     for column in table.columns:
         if column.name == "tenant_id":
             row["tenant_id"] = tenant_id
-        elif (
-            column.required and (not column.defaulted or column.name == "created_at") and not column.identity
-        ):
+        elif column.identity or (column.defaulted and column.name != "created_at"):
+            continue
+        elif column.required or full:
             row[column.name] = _value(table, column, ulid)
     row.update(_BY_HAND.get(table.name, {}))
     for columns, target, target_columns in table.references:
         if not any(column in row for column in columns if column != "tenant_id"):
             continue
+        if target not in others:  # itself: no parent
+            row.update({name: None for name in columns if name != "tenant_id"})
+            continue
         for name, target_name in zip(columns, target_columns, strict=True):
             if name != "tenant_id":
                 row[name] = others[target][target_name]
     return row
+
+
+async def write_row(connection: asyncpg.Connection, table: Table, row: dict[str, Any], tenant: str) -> None:
+    """Write the row as whichever of the product's roles may; `connection` is the runtime role's."""
+    refusals = []
+    for role in ROLES:
+        try:
+            async with acting_as(connection, role, tenant):
+                await insert_row(connection, table.name, row)
+        except asyncpg.InsufficientPrivilegeError as denied:
+            refusals.append(str(denied))
+        else:
+            return
+    raise NobodyMayWriteError(f"nobody may write {table.name}: {refusals}")
+
+
+class NobodyMayWriteError(AssertionError):
+    """A table that only the owner's migrations fill."""
+
+
+async def insert_row(connection: asyncpg.Connection, name: str, row: dict[str, Any]) -> None:
+    """Write the row as the role that the connection has."""
+    columns = ", ".join(f'"{column}"' for column in row)
+    places = ", ".join(f"${n}" for n in range(1, len(row) + 1))
+    await connection.execute(f"INSERT INTO {name} ({columns}) VALUES ({places})", *row.values())
+
+
+@contextlib.asynccontextmanager
+async def acting_as(connection: asyncpg.Connection, role: str, tenant: str | None) -> AsyncIterator[None]:
+    """One transaction in a role of the product, for a tenant."""
+    async with connection.transaction():
+        if role != "tidings_runtime":
+            await connection.execute(f"SET LOCAL ROLE {role}")
+        if tenant is not None:
+            await connection.execute("SELECT set_config('app.tenant_id', $1, true)", tenant)
+        yield
 
 
 def _value(table: Table, column: Column, ulid: str) -> Any:

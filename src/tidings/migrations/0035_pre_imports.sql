@@ -1,4 +1,7 @@
 -- Files that are taken in line by line, and counts of suppressions that nobody has to scan for.
+--
+-- Statement by statement: counting what is there takes long on a big table, and nothing may be locked meanwhile.
+-- tidings: transaction=off
 
 -- Set by set: what a set wrote and how far the file was read commit together, so that an import which was cut off
 -- goes on behind its last set and counts nothing twice.
@@ -130,23 +133,6 @@ END;
 $$;
 COMMENT ON FUNCTION notification.count_suppressions IS 'Trigger that counts suppressions as they come into force and are released.';
 REVOKE ALL ON FUNCTION notification.count_suppressions FROM PUBLIC;
--- What is there already, counted once. The owner sees tenants' rows only while security is not forced on it, which is
--- until the end of this very block.
-DO $$
-BEGIN
-    ALTER TABLE notification.suppressions NO FORCE ROW LEVEL SECURITY;
-    ALTER TABLE notification.suppression_counts NO FORCE ROW LEVEL SECURITY;
-    IF NOT EXISTS (SELECT FROM notification.suppression_counts) THEN
-        INSERT INTO notification.suppression_counts (tenant_id, channel, reason, bucket, n)
-        SELECT tenant_id, channel, reason, 0, count(*)
-        FROM notification.suppressions
-        WHERE released_at IS NULL
-        GROUP BY tenant_id, channel, reason;
-    END IF;
-    ALTER TABLE notification.suppression_counts FORCE ROW LEVEL SECURITY;
-    ALTER TABLE notification.suppressions FORCE ROW LEVEL SECURITY;
-END;
-$$;
 CREATE OR REPLACE TRIGGER count_added AFTER INSERT ON notification.suppressions
     REFERENCING NEW TABLE AS fresh
     FOR EACH STATEMENT EXECUTE FUNCTION notification.count_suppressions();
@@ -154,9 +140,52 @@ CREATE OR REPLACE TRIGGER count_changed AFTER UPDATE ON notification.suppression
     REFERENCING OLD TABLE AS gone NEW TABLE AS fresh
     FOR EACH STATEMENT EXECUTE FUNCTION notification.count_suppressions();
 
+-- What was there before the triggers, tenant by tenant, under row-level security like everybody: for this the owner gets
+-- policies that show it one tenant at a time, and loses them below.
+CALL kernel.set_policy('notification.tenants_local', 'owner_lists_tenants', 'FOR SELECT TO tidings_owner USING (true)');
+CALL kernel.set_policy('notification.suppressions', 'owner_counts',
+    $q$FOR SELECT TO tidings_owner USING (tenant_id = nullif(current_setting('app.tenant_id', true), ''))$q$);
+CALL kernel.set_policy('notification.suppression_counts', 'owner_counts',
+    $q$FOR ALL TO tidings_owner USING (tenant_id = nullif(current_setting('app.tenant_id', true), ''))
+       WITH CHECK (tenant_id = nullif(current_setting('app.tenant_id', true), ''))$q$);
+-- A transaction for each tenant. One statement sees rows and counts as of one moment: what it adds is what the triggers have
+-- not counted by then, so writers go on, and doing it again adds nothing.
+DO $$
+DECLARE
+    tenant TEXT COLLATE "C" := '';
+BEGIN
+    LOOP
+        SELECT min(t.tenant_id) INTO tenant FROM notification.tenants_local AS t WHERE t.tenant_id > tenant;
+        EXIT WHEN tenant IS NULL;
+        PERFORM set_config('app.tenant_id', tenant, true);
+        INSERT INTO notification.suppression_counts AS known (tenant_id, channel, reason, bucket, n)
+        SELECT tenant, found.channel, found.reason, 0, sum(found.n)
+        FROM (
+            SELECT s.channel, s.reason, count(*) AS n
+            FROM notification.suppressions AS s
+            WHERE s.tenant_id = tenant AND s.released_at IS NULL
+            GROUP BY s.channel, s.reason
+            UNION ALL
+            SELECT c.channel, c.reason, -sum(c.n)
+            FROM notification.suppression_counts AS c
+            WHERE c.tenant_id = tenant
+            GROUP BY c.channel, c.reason
+        ) AS found
+        GROUP BY found.channel, found.reason
+        HAVING sum(found.n) <> 0
+        ON CONFLICT ON CONSTRAINT pk_suppression_counts DO UPDATE SET n = known.n + excluded.n;
+        COMMIT;
+    END LOOP;
+END;
+$$;
+DROP POLICY IF EXISTS owner_counts ON notification.suppression_counts;
+DROP POLICY IF EXISTS owner_counts ON notification.suppressions;
+DROP POLICY IF EXISTS owner_lists_tenants ON notification.tenants_local;
+
 -- Those that run out: found by their time, without looking at the others.
--- squawk-ignore require-concurrent-index-creation
-CREATE INDEX IF NOT EXISTS ix_suppressions_expiring
+-- tidings: online
+-- squawk-ignore require-concurrent-index-creation, prefer-robust-stmts
+CREATE INDEX ix_suppressions_expiring
     ON notification.suppressions (expires_at) WHERE released_at IS NULL AND expires_at IS NOT NULL;
 CALL kernel.open_to_worker('notification.suppressions', 'SELECT (tenant_id, id, expires_at, released_at)');
 

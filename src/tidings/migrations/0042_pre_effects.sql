@@ -1,5 +1,8 @@
 -- What vendors say afterwards has effects: addresses that bounce softly are counted, and a bounce that is heard before its
 -- notification's outcome waits for it.
+--
+-- Statement by statement, because an index on a big table is built online.
+-- tidings: transaction=off
 
 CREATE TABLE IF NOT EXISTS notification.soft_bounces (
     tenant_id       TEXT COLLATE "C" NOT NULL,
@@ -51,8 +54,9 @@ COMMENT ON COLUMN notification.delivery_attempts.attempt_number IS 'Counts from 
 
 -- When an address was released last: what a vendor says of an earlier message does not suppress it again. Of all
 -- suppressions few are released, and the index holds only these.
--- squawk-ignore require-concurrent-index-creation
-CREATE INDEX IF NOT EXISTS ix_suppressions_released
+-- tidings: online
+-- squawk-ignore require-concurrent-index-creation, prefer-robust-stmts
+CREATE INDEX ix_suppressions_released
     ON notification.suppressions (tenant_id, channel, address_hash, released_at) WHERE released_at IS NOT NULL;
 
 CALL kernel.assert_protected();

@@ -13,12 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.support.postgres import TestDatabase, TestServer
-from tests.support.rows import Table, make_row, read_tables
+from tests.support.rows import ROLES, Table, acting_as, insert_row, make_row, read_tables, write_row
 from tidings.kernel.ids import TENANT
 
 Denied = asyncpg.InsufficientPrivilegeError
-#: Every role that a request or a worker can have.
-ROLES = ("tidings_runtime", "tidings_platform", "tidings_worker")
 #: What a read-only caller does is written down and counted too, so it has to be able to.
 LEDGERS = {
     "kernel.hot_leases",
@@ -60,45 +58,13 @@ async def house(server: TestServer) -> AsyncIterator[House]:
                     row = make_row(table, tenant, TENANT.new(now)[4:], rows[tenant])
                     rows[tenant][table.name] = row
                     if table.has_tenant:
-                        await _insert_somehow(connection, table, row, tenant)
+                        await write_row(connection, table, row, tenant)
                     elif tenant == a:
-                        await _insert_somehow(connection, table, row, tenant)
+                        await write_row(connection, table, row, tenant)
                         rows[b][table.name] = row
                 if not table.has_tenant:
                     rows[b][table.name] = rows[a][table.name]
         yield House(database, a, b, [t for t in tables if t.has_tenant], rows)
-
-
-async def _insert_somehow(
-    connection: asyncpg.Connection, table: Table, row: dict[str, Any], tenant: str
-) -> None:
-    """Write the row as whichever role may."""
-    refusals = []
-    for role in ROLES:
-        try:
-            async with _as(connection, role, tenant):
-                await _insert(connection, table.name, row)
-        except Denied as denied:
-            refusals.append(str(denied))
-        else:
-            return
-    raise AssertionError(f"nobody may write {table.name}: {refusals}")
-
-
-async def _insert(connection: asyncpg.Connection, name: str, row: dict[str, Any]) -> None:
-    columns = ", ".join(f'"{column}"' for column in row)
-    places = ", ".join(f"${n}" for n in range(1, len(row) + 1))
-    await connection.execute(f"INSERT INTO {name} ({columns}) VALUES ({places})", *row.values())
-
-
-@contextlib.asynccontextmanager
-async def _as(connection: asyncpg.Connection, role: str, tenant: str | None) -> AsyncIterator[None]:
-    async with connection.transaction():
-        if role != "tidings_runtime":
-            await connection.execute(f"SET LOCAL ROLE {role}")
-        if tenant is not None:
-            await connection.execute("SELECT set_config('app.tenant_id', $1, true)", tenant)
-        yield
 
 
 async def _count(
@@ -129,7 +95,7 @@ async def test_without_a_tenant_nothing_is_seen(house: House) -> None:
 @pytest.mark.asyncio(loop_scope="module")
 async def test_a_tenant_sees_its_own_rows_only(house: House) -> None:
     """With A set: A's row where it may read at all, and never B's."""
-    async with house.database.runtime() as connection, _as(connection, "tidings_runtime", house.a):
+    async with house.database.runtime() as connection, acting_as(connection, "tidings_runtime", house.a):
         for table in house.tables:
             assert await _count(connection, table.name, "tenant_id = $1", house.b) == 0, table.name
             readable = await connection.fetchval("SELECT has_table_privilege($1, 'SELECT')", table.name)
@@ -144,19 +110,19 @@ async def test_a_tenant_can_not_write_anothers_rows(house: House) -> None:
     async with house.database.runtime() as connection:
         for table in house.tables:
             with pytest.raises(Denied):
-                async with _as(connection, "tidings_runtime", house.a):
-                    await _insert(connection, table.name, house.rows[house.b][table.name])
+                async with acting_as(connection, "tidings_runtime", house.a):
+                    await insert_row(connection, table.name, house.rows[house.b][table.name])
             for statement in (
                 f"UPDATE {table.name} SET tenant_id = tenant_id WHERE tenant_id = $1",
                 f"DELETE FROM {table.name} WHERE tenant_id = $1",
             ):
                 with contextlib.suppress(Denied):
-                    async with _as(connection, "tidings_runtime", house.a):
+                    async with acting_as(connection, "tidings_runtime", house.a):
                         assert await connection.execute(statement, house.b) in {"UPDATE 0", "DELETE 0"}, (
                             table.name
                         )
             with pytest.raises((Denied, asyncpg.RestrictViolationError)):
-                async with _as(connection, "tidings_runtime", house.a):
+                async with acting_as(connection, "tidings_runtime", house.a):
                     touched = await connection.execute(f"UPDATE {table.name} SET tenant_id = $1", house.b)
                     if touched == "UPDATE 0":
                         raise Denied("it saw nothing to update")
@@ -184,7 +150,7 @@ async def test_a_partition_can_not_be_asked_directly(house: House) -> None:
                     f"DELETE FROM {name}",
                 ):
                     with pytest.raises(Denied):
-                        async with _as(connection, role, house.a):
+                        async with acting_as(connection, role, house.a):
                             await connection.execute(statement)
 
 
@@ -198,9 +164,9 @@ async def test_a_read_only_caller_role_can_not_write(house: House, caller_role: 
                 continue
             row = make_row(table, house.a, TENANT.new(datetime.now(UTC))[4:], house.rows[house.a])
             with pytest.raises(Denied):
-                async with _as(connection, "tidings_runtime", house.a):
+                async with acting_as(connection, "tidings_runtime", house.a):
                     await connection.execute("SELECT set_config('app.caller_role', $1, true)", caller_role)
-                    await _insert(connection, table.name, row)
+                    await insert_row(connection, table.name, row)
 
 
 @pytest.mark.asyncio(loop_scope="module")
@@ -220,7 +186,7 @@ async def test_the_worker_reaches_only_queue_tables(house: House) -> None:
     async with house.database.runtime() as connection:
         for name in sorted(content):
             with pytest.raises(Denied):
-                async with _as(connection, "tidings_worker", None):
+                async with acting_as(connection, "tidings_worker", None):
                     await connection.execute(f"SELECT count(*) FROM {name}")
 
 
@@ -241,7 +207,7 @@ async def test_a_hostile_tenant_setting_opens_nothing(house: House, value: str, 
     setting = house.a.lower() if shape == "lower" else shape.format(v=value, a=house.a, b=house.b)
     if setting in {house.a, house.b}:
         return
-    async with house.database.runtime() as connection, _as(connection, "tidings_runtime", setting):
+    async with house.database.runtime() as connection, acting_as(connection, "tidings_runtime", setting):
         readable = [table.name for table in house.tables if await _readable(connection, table.name)]
         union = " UNION ALL ".join(
             f"SELECT count(*) AS n FROM {name} WHERE tenant_id IS NOT NULL" for name in readable

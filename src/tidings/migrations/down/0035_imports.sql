@@ -1,4 +1,6 @@
 -- Emergency only: undoes 0035_pre_imports. What was taken in stays; where each import stood and the counts are lost.
+DROP POLICY IF EXISTS owner_counts ON notification.suppressions;
+DROP POLICY IF EXISTS owner_lists_tenants ON notification.tenants_local;
 DROP TRIGGER IF EXISTS count_added ON notification.suppressions;
 DROP TRIGGER IF EXISTS count_changed ON notification.suppressions;
 DROP FUNCTION IF EXISTS notification.count_suppressions();

@@ -22,6 +22,8 @@ _MOST: Final = 1000
 _LEASE: Final = timedelta(seconds=15)
 #: Seconds between two looks while nothing is due: what another process scheduled is found then.
 _LOOK_EVERY: Final = 1.0
+#: Seconds until the next look at what is due and locked by another process.
+_GRASPED: Final = 0.02
 _KEEPS: Final = timedelta(days=1)
 
 _log = get_logger("schedule")
@@ -79,10 +81,10 @@ class ScheduleJob:
 
     async def _until_next(self) -> float:
         async with self._db.worker() as tx:
-            due: datetime | None = await tx.fetch_value(QUERIES.next_due)
+            due: datetime | None = await tx.fetch_value(QUERIES.next_due, now=self._clock.now())
         if due is None:
             return _LOOK_EVERY
-        return min(max((due - self._clock.now()).total_seconds(), 0.001), _LOOK_EVERY)
+        return min(max((due - self._clock.now()).total_seconds(), _GRASPED), _LOOK_EVERY)
 
 
 async def sweep_done(db: Database, clock: Clock, *, limit: int) -> int:

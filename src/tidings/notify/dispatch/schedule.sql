@@ -16,8 +16,21 @@ WHERE mine.tenant_id = due.tenant_id AND mine.id = due.id
 RETURNING mine.tenant_id, mine.id;
 
 -- name: next_due
--- When the next one wants to be looked at.
-SELECT min(run_after) FROM notification.notification_scheduled WHERE processed_at IS NULL AND obsolete = false;
+-- When the next look is needed: the first that claim_due would take, or the end of a claim on one that is due.
+SELECT least(
+    (
+        SELECT s.run_after FROM notification.notification_scheduled AS s
+        WHERE s.processed_at IS NULL AND s.obsolete = false
+          AND s.notification_id IS NOT NULL AND (s.claimed_until IS NULL OR s.claimed_until <= :now)
+        ORDER BY s.run_after
+        LIMIT 1
+    ),
+    (
+        SELECT min(s.claimed_until) FROM notification.notification_scheduled AS s
+        WHERE s.run_after <= :now AND s.processed_at IS NULL AND s.obsolete = false
+          AND s.notification_id IS NOT NULL AND s.claimed_until > :now
+    )
+);
 
 -- name: release
 -- From the schedule into the queue, both in one statement; what was made obsolete meanwhile stays where it is.

@@ -40,6 +40,10 @@ _TRANSACTION_CONTROL = re.compile(
 _SESSION_ROLE = re.compile(
     r"SET\s+(?:SESSION\s+)?(?:ROLE|AUTHORIZATION|SESSION\s+AUTHORIZATION)\b", re.IGNORECASE
 )
+# A table whose security is switched off shows every tenant's rows to the owner, and the switch locks it exclusively.
+_SECURITY_OFF = re.compile(
+    r"\bNO\s+FORCE\s+ROW\s+LEVEL\s+SECURITY\b|\bDISABLE\s+ROW\s+LEVEL\s+SECURITY\b", re.IGNORECASE
+)
 _SETTING = re.compile(r"SET\b", re.IGNORECASE)
 _CONCURRENT = re.compile(r"\bCONCURRENTLY\b", re.IGNORECASE)
 _INDEX_BY_HAND = re.compile(r"CREATE\s+(?:UNIQUE\s+)?INDEX\s+CONCURRENTLY\b", re.IGNORECASE)
@@ -178,6 +182,11 @@ def read_script(path: Path) -> tuple[str, Script]:
             raise ForbiddenStatementError(
                 f"{path.name}, line {statement.line}: the role of the whole session may not change. "
                 "Use SET LOCAL ROLE."
+            )
+        if _SECURITY_OFF.search(statement.sql):
+            raise ForbiddenStatementError(
+                f"{path.name}, line {statement.line}: row-level security may not be switched off. Give the owner "
+                "a policy for one tenant at a time, as docs/migrations.md shows under `Back-fills`."
             )
     return sql, script
 

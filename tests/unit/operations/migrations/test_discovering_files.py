@@ -70,6 +70,16 @@ def test_line_endings_do_not_count(tmp_path: Path) -> None:
         ({"0001_pre_x.sql": "begin; SELECT 1; end;"}, ForbiddenStatementError, "BEGIN"),
         ({"0001_pre_x.sql": "SET ROLE tidings_worker;"}, ForbiddenStatementError, "SET LOCAL ROLE"),
         (
+            {"0001_pre_x.sql": "DO $$BEGIN\nALTER TABLE a.b no force row\nlevel security; END$$;"},
+            ForbiddenStatementError,
+            "line 1: row-level security may not be switched off",
+        ),
+        (
+            {"0001_pre_x.sql": "ALTER TABLE a.b DISABLE ROW LEVEL SECURITY;"},
+            ForbiddenStatementError,
+            "row-level security may not be switched off",
+        ),
+        (
             {"0001_pre_x.sql": "-- tidings: transaction=off\nSET work_mem = '1GB';"},
             ForbiddenStatementError,
             "SET does not last",
