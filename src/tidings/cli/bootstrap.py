@@ -18,20 +18,28 @@ def bootstrap(
     new_key: Annotated[
         bool, typer.Option("--new-key", help="Make one more key of the platform, though there is one.")
     ] = False,
+    no_key: Annotated[
+        bool,
+        typer.Option(
+            "--no-key", help="Make no key and print none, for a unit or a job whose output is kept."
+        ),
+    ] = False,
     as_json: options.Json = False,
     data_dir: options.DataDir = None,
     database_url: options.DatabaseUrl = None,
 ) -> None:
     """Publish the platform's templates and make its first key, printed this once; again, it changes nothing."""
-    master_key, started = asyncio.run(_run(data_dir, database_url, new_key=new_key))
+    if new_key and no_key:
+        raise typer.BadParameter("--new-key and --no-key contradict each other")
+    master_key, started = asyncio.run(_run(data_dir, database_url, new_key=new_key, no_key=no_key))
     key = started.key
     if as_json:
         shown = {
             "templates_published": started.published,
             "categories": started.categories,
             "master_key": master_key,
-            "key_id": key.key.id,
-            "key": key.credential,
+            "key_id": key.key.id if key else None,
+            "key": key.credential if key else None,
         }
         print(json.dumps(shown, indent=2))
         return
@@ -39,6 +47,9 @@ def bootstrap(
     print(f"templates   {published}")
     print(f"categories  {started.categories}")
     print(f"master key  {master_key}  (every process needs it; keep a copy apart from the database's)")
+    if key is None:
+        print("key         none was made; without --no-key the first one is")
+        return
     if key.credential is None:
         print(f"key         {key.key.id} is there, and none was made; --new-key makes one more")
         return
@@ -46,7 +57,9 @@ def bootstrap(
     print(key.credential)
 
 
-async def _run(data_dir: Path | None, database_url: str | None, *, new_key: bool) -> "tuple[str, Started]":
+async def _run(
+    data_dir: Path | None, database_url: str | None, *, new_key: bool, no_key: bool
+) -> "tuple[str, Started]":
     from tidings import settings
     from tidings.bootstrap import System
     from tidings.cli.connection import runtime_url
@@ -61,6 +74,6 @@ async def _run(data_dir: Path | None, database_url: str | None, *, new_key: bool
         # Whole, as the service opens it: the master key is made here, and the database remembers which it is.
         async with System(chosen, runtime_url=url) as system:
             started = await system.platform_start.start(
-                key_name="first", actor=operator(), one_more_key=new_key
+                key_name=None if no_key else "first", actor=operator(), one_more_key=new_key
             )
     return chosen.kms_url(), started

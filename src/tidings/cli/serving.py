@@ -186,8 +186,14 @@ async def _serve_http(
     system: "System", listener: socket.socket, stop: asyncio.Event, ready: Callable[[], None] | None
 ) -> None:
     from tidings.kernel.http.serve import HttpServer
+    from tidings.settings import words
 
-    server = HttpServer(system.app, listener=listener, drain_seconds=int(GRACE) - 1)
+    server = HttpServer(
+        system.app,
+        listener=listener,
+        drain_seconds=int(GRACE) - 1,
+        trusted_proxies=words(system.settings.http.trusted_proxies),
+    )
     await server.start()
     if ready is not None:
         ready()

@@ -26,7 +26,8 @@ class Started:
 
     published: int
     categories: int
-    key: PlatformKey
+    #: None where no key was asked for.
+    key: PlatformKey | None
 
 
 class PlatformStart:
@@ -61,12 +62,12 @@ class PlatformStart:
             self._db, name=name, actor=actor, ledger=self._ledger, clock=self._clock, one_more=one_more
         )
 
-    async def start(self, *, key_name: str, actor: str, one_more_key: bool = False) -> Started:
-        """All of it; the key last, so that who holds it finds everything there."""
+    async def start(self, *, key_name: str | None, actor: str, one_more_key: bool = False) -> Started:
+        """All of it; the key last, so that who holds it finds everything there, and none without a name for it."""
         published = await self.publish()
         async with self._db.platform() as tx:
             categories = await load_categories(tx)
-        key = await self.key(name=key_name, actor=actor, one_more=one_more_key)
+        key = await self.key(name=key_name, actor=actor, one_more=one_more_key) if key_name else None
         return Started(published=published, categories=len(categories), key=key)
 
 

@@ -12,6 +12,7 @@ from tests.support.running import run_tidings
 from tidings import settings
 from tidings.bootstrap import System
 from tidings.kernel.metrics import Metrics
+from tidings.notify.access.first_key import PlatformKey
 from tidings.operations.partitions.job import PartitionJob
 from tidings.operations.platform_start import what_is_missing
 
@@ -47,7 +48,7 @@ async def test_migrate_up_leaves_nothing_missing(blank_database: TestDatabase) -
 
     assert first[0] == 0, first[2]
     assert " partitions made\n" in first[1]
-    assert checked == (0, "all is well\n", "")
+    assert (checked[0], checked[1].splitlines()[0], checked[2]) == (0, "all is well", "")
     assert again == (0, "nothing to do\n", "")
 
 
@@ -72,7 +73,7 @@ async def test_a_missing_partition_is_named_with_its_remedy(
     mended = await _owner_runs(fresh_database, "migrate", "up")
 
     words = f"1 partition is missing ({name})"
-    assert checked[:2] == (1, f"{words} so {REMEDY}\n")
+    assert (checked[0], checked[1].splitlines()[0]) == (1, f"{words} so {REMEDY}")
     assert (typed.returncode, typed.stderr) == (
         1,
         "tidings: the table notification.audit has no partition for this row, and nothing was changed; "
@@ -140,14 +141,16 @@ async def test_the_platform_starts_once(fresh_database: TestDatabase, tmp_path: 
         third = await one.platform_start.start(key_name="first", actor="cli:me")
         more = await one.platform_start.start(key_name="first", actor="cli:me", one_more_key=True)
         after = await what_is_missing(one.db, one.clock)
-        made = next(each.key for each in both if each.key.credential)
+        keys = [each.key for each in (*both, third, more)]
+        made = next(key for key in keys[:2] if key and key.credential)
         caller = await one.keys.authenticate(made.credential or "")
 
     assert len(before) == 1
     assert before[0].endswith("run `tidings bootstrap`")
-    assert [each.key.credential is None for each in both].count(False) == 1
-    assert {each.key.key.id for each in both} == {made.key.id}
-    assert (third.published, third.key.key.id, third.key.credential) == (0, made.key.id, None)
+    assert [key is not None and key.credential is not None for key in keys].count(True) == 2
+    assert [key.key.id == made.key.id for key in keys if key] == [True, True, True, False]
+    assert (third.published, third.key) == (0, PlatformKey(key=made.key))
+    assert more.key is not None
     assert more.key.credential is not None
     assert third.categories == 10
     assert after == []
@@ -158,11 +161,13 @@ async def test_bootstrap_as_an_operator_types_it(fresh_database: TestDatabase, t
     """The key is printed once, no tenant is made, and a second run says that there is one."""
     place = {"TIDINGS_DATABASE_URL": fresh_database.runtime_url, "TIDINGS_DATA_DIR": str(tmp_path)}
 
+    silent = await asyncio.to_thread(run_tidings, "bootstrap", "--no-key", **place)
     first = await asyncio.to_thread(run_tidings, "bootstrap", **place)
     again = await asyncio.to_thread(run_tidings, "bootstrap", **place)
     as_json = await asyncio.to_thread(run_tidings, "bootstrap", "--json", **place)
     tenants = await asyncio.to_thread(run_tidings, "tenant", "list", "--json", **place)
 
+    assert (silent.returncode, "tdk_" in silent.stdout, "none was made" in silent.stdout) == (0, False, True)
     assert (first.returncode, first.stderr) == (0, "")
     assert first.stdout.splitlines()[-1].startswith("tdk_")
     assert (again.returncode, "tdk_" in again.stdout, "--new-key makes one more" in again.stdout) == (

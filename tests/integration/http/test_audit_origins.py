@@ -9,6 +9,7 @@ import pytest
 from tests.integration.router.policies.world import OTP
 from tests.support.http import HttpWorld
 from tidings.kernel.audit.log import AuditLog, Entry
+from tidings.kernel.http.serve import HttpServer, address_of, listen
 
 AUDIT, ROUTER_AUDIT = "/api/v1/audit", "/api/v1/router/audit"
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
@@ -86,3 +87,30 @@ async def test_nothing_is_made_up_where_no_request_is_behind_it(world: HttpWorld
         row = (await log.read_recent(tx, entity_type="thing"))[0]
 
     assert (row.trace_id, row.ip_hash, row.user_agent_hash) == (None, None, None)
+
+
+async def test_a_proxy_is_believed_only_where_it_is_trusted(world: HttpWorld) -> None:
+    """Whom a trusted proxy saw is the caller; what the caller wrote before it, or writes without one, is not."""
+    tenant = await world.tenant()
+    _, credential = await world.key(tenant.id)
+    headers = {"authorization": f"Bearer {credential}"}
+    hashes: dict[tuple[str, str], str] = {}
+    for name, proxies in (("trusted", ["127.0.0.1/32"]), ("untrusted", [])):
+        listener = listen("127.0.0.1", 0)
+        server = HttpServer(world.app, listener=listener, trusted_proxies=proxies)
+        await server.start()
+        try:
+            async with httpx.AsyncClient(base_url=address_of(listener), headers=headers) as client:
+                for forwarded in ("203.0.113.7", "198.51.100.1, 203.0.113.7", "203.0.113.8"):
+                    client.headers["x-forwarded-for"] = forwarded
+                    await make_a_key(client)
+                    rows = (await client.get(AUDIT, params={"entity_type": "api_key"})).json()["items"]
+                    hashes[name, forwarded] = rows[0]["ip_hash"]
+        finally:
+            await server.stop()
+
+    trusted = [hash_ for (name, _), hash_ in hashes.items() if name == "trusted"]
+    untrusted = {hash_ for (name, _), hash_ in hashes.items() if name == "untrusted"}
+    assert trusted[0] == trusted[1] != trusted[2]
+    assert len(untrusted) == 1
+    assert not untrusted & set(trusted)

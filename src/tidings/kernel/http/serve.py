@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import uvicorn
 
@@ -53,6 +53,7 @@ class HttpServer:
         *,
         listener: socket.socket,
         drain_seconds: int = 10,
+        trusted_proxies: Sequence[str] = (),
     ) -> None:
         self._listener = listener
         self._task: asyncio.Task[None] | None = None
@@ -67,7 +68,9 @@ class HttpServer:
                 log_level="error",
                 access_log=False,
                 server_header=False,
-                proxy_headers=False,
+                # From these alone, `X-Forwarded-For` says who is calling: the last address in it that is none of theirs.
+                proxy_headers=bool(trusted_proxies),
+                forwarded_allow_ips=list(trusted_proxies),
                 backlog=_BACKLOG,
                 timeout_graceful_shutdown=drain_seconds,
             )
