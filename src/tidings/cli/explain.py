@@ -12,6 +12,9 @@ from tidings.cli.options import DataDir, Json
 def explain(
     notification: Annotated[str, typer.Argument(metavar="NOTIFICATION", help="Its id, ntf_…")],
     *,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Every gate that was passed, in every round.")
+    ] = False,
     as_json: Json = False,
     url: Url = None,
     key: Key = None,
@@ -27,4 +30,4 @@ def explain(
     from tidings.cli.printing import print_lines
     from tidings.cli.story import tell
 
-    print_lines(tell(story))
+    print_lines(tell(story, verbose=verbose))

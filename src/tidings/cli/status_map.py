@@ -10,6 +10,7 @@ from tidings.cli.circuit import Platform
 from tidings.cli.failures import CommandError
 from tidings.cli.options import DataDir, Json
 from tidings.cli.printing import counted, print_json, shown, to_the_second
+from tidings.contracts.failures import why
 
 if TYPE_CHECKING:
     from tidings.client import Tidings
@@ -100,6 +101,13 @@ def show(
             found = tidings.call(status_map.show(adapter, code, platform=platform))
         except NotFoundError as error:
             which = f"{shown(adapter)} {shown(code)}"
+            words = why(code, vendor=adapter)
+            if words is not None and not as_json:
+                print(f"{shown(adapter)}/{shown(code)}: {words}")
+                print(
+                    f"  no line says otherwise; `tidings status-map set {which} --means … --reason …` adds one"
+                )
+                return
             said = shown(str(error)).rstrip(".")
             raise CommandError(
                 f"{said}; `tidings status-map set {which} --means … --reason …` says it"
@@ -239,7 +247,9 @@ def _line(code: dict[str, Any]) -> str:
 
 
 def _lines(code: dict[str, Any]) -> list[str]:
-    lines = [f"{code['adapter']}/{shown(code['code'])}"]
+    counts = code.get(code.get("counts") or "") or {}
+    words = why(code["code"], counts.get("reason"), vendor=code["adapter"])
+    lines = [f"{code['adapter']}/{shown(code['code'])}{f': {words}' if words else ''}"]
     for whose, words in (("tenant", "your own"), ("platform", "for everybody")):
         line = code[whose]
         if line is not None:

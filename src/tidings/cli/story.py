@@ -2,16 +2,19 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from rich.text import Text
 
-from tidings.cli.printing import money, shown
+from tidings.cli.printing import counted, money, shown
+from tidings.contracts.failures import why
 
 if TYPE_CHECKING:
-    from tidings.client import Body, Explanation, GateLine, Happening, Notification, Simulation
+    from tidings.client import Body, Explanation, GateLine, Happening, Simulation
 
 STYLES = {
     "delivered": "bold green",
@@ -45,16 +48,18 @@ _CODE = re.compile(r"[A-Za-z0-9._/:-]*[0-9][A-Za-z0-9._/:-]*")
 _KNOWN = frozenset({"notification_id", "recipient_id"})
 
 
-def tell(story: "Explanation") -> list[Text]:
-    """The whole story, line by line."""
-    lines = [*_head(story.notification), Text()]
+def tell(story: "Explanation", *, verbose: bool = False) -> list[Text]:
+    """The whole story, line by line; gates that were passed are counted, unless all are wanted."""
+    zone = _zone(story)
+    lines = [*_head(story, zone), Text()]
     if story.summary:
         lines += [Text(shown(story.summary)), Text()]
     if story.decision:
-        lines += [*_decision(story.decision), Text()]
+        lines += [*(_decision(story.decision) if verbose else _folded(story.decision)), Text()]
     lines += _ladder(story.policy or {})
     if story.timeline:
-        lines += [Text("Timeline (UTC)", "bold"), *_timeline(story.timeline)]
+        beside = f"; in brackets the recipient's time, {zone.key}" if zone else ""
+        lines += [Text(f"Timeline (UTC{beside})", "bold"), *_timeline(story.timeline, zone)]
         lines += _codes(story.timeline)
     return lines
 
@@ -78,10 +83,30 @@ def moment(at: datetime | None) -> str:
     return at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
 
 
-def _head(one: "Notification") -> list[Text]:
+def _zone(story: "Explanation") -> ZoneInfo | None:
+    """The time zone of who is written to; None where it is UTC, or not known."""
+    name = ((story.preferences or {}).get("now") or {}).get("timezone")
+    try:
+        zone = ZoneInfo(name) if isinstance(name, str) else None
+    except (ZoneInfoNotFoundError, ValueError):
+        return None
+    at = story.notification.created_at
+    return None if zone is None or at.astimezone(zone).utcoffset() == timedelta() else zone
+
+
+def _locale(story: "Explanation") -> str | None:
+    """The language of the text, and the recipient's where that is another one."""
+    template = story.template or {}
+    used = template.get("locale") or story.notification.locale
+    theirs = ((story.preferences or {}).get("now") or {}).get("locale") or template.get("locale_asked")
+    return f"{used} (the recipient's: {theirs})" if used and theirs and theirs != used else used
+
+
+def _head(story: "Explanation", zone: ZoneInfo | None) -> list[Text]:
+    one = story.notification
     template = "" if one.template is None else f"{one.template.key} {one.template.version or ''}".strip()
     channel = one.final_channel or one.channel
-    words = [channel, template, one.locale, one.category, one.priority, "test" if one.is_test else None]
+    words = [channel, template, _locale(story), one.category, one.priority, "test" if one.is_test else None]
     first = Text.assemble(
         (one.id, "bold"),
         "  ",
@@ -89,7 +114,8 @@ def _head(one: "Notification") -> list[Text]:
         "  ",
         shown(" · ".join(word for word in words if word)),
     )
-    lines = [first, Text(f"for {one.recipient_id}, accepted {moment(one.created_at)} UTC", "dim")]
+    there = f" ({one.created_at.astimezone(zone):%H:%M:%S} in {zone.key})" if zone else ""
+    lines = [first, Text(f"for {one.recipient_id}, accepted {moment(one.created_at)} UTC{there}", "dim")]
     if one.reason:
         lines.append(Text(shown(f"reason: {one.reason}"), "dim"))
     return lines
@@ -106,6 +132,37 @@ def _decision(lines: "Sequence[GateLine]") -> list[Text]:
             told.append(Text(f"  step {step}", "dim"))
         told.append(_gate(line, width, deeper=line.step is not None))
     return told
+
+
+def _folded(lines: "Sequence[GateLine]") -> list[Text]:
+    """What stopped it or put it off, and what was passed in spite of something; the rest is counted."""
+    told = [Text("Decision", "bold")]
+    parts: dict[int | None, list[GateLine]] = {}
+    for line in lines:
+        parts.setdefault(line.step, []).append(line)
+    worth = [line for line in lines if not _plain_pass(line)]
+    width = max((len(line.gate) for line in worth), default=0)
+    for step, part in parts.items():
+        deeper = step is not None
+        if deeper:
+            told.append(Text(f"  step {step}", "dim"))
+        passed = Counter(line.gate for line in part if _plain_pass(line))
+        if passed:
+            rounds = max(passed.values())
+            often = f", {rounds} times" if rounds > 1 else ""
+            told.append(
+                Text.assemble(
+                    "    " if deeper else "  ",
+                    ("✓", "green"),
+                    f" {counted(len(passed), 'gate')} passed{often}",
+                )
+            )
+        told += [_gate(line, width, deeper=deeper) for line in part if not _plain_pass(line)]
+    return told
+
+
+def _plain_pass(line: "GateLine") -> bool:
+    return line.verdict == "pass" and line.reason is None
 
 
 def _gate(line: "GateLine", width: int, *, deeper: bool) -> Text:
@@ -144,7 +201,7 @@ def _step(route: Mapping[str, Any]) -> str:
         else str(route.get("channel"))
     ]
     if route.get("success"):
-        words.append(f"until {route['success']}")
+        words.append(_until(route))
     if route.get("deadline_seconds") is not None:
         words.append(f"{route['deadline_seconds']} s")
     if route.get("probability") is not None:
@@ -155,6 +212,13 @@ def _step(route: Mapping[str, Any]) -> str:
     return ", ".join(words)
 
 
+def _until(route: Mapping[str, Any]) -> str:
+    """What the step has to reach, as far as its vendors can say."""
+    if route.get("receipts") is False and route["success"] != "accepted":
+        return "until accepted (no receipts from this vendor)"
+    return f"until {route['success']}"
+
+
 def _costs(costs: Mapping[str, Any]) -> str:
     currency = costs.get("currency") or ""
     told = money(costs.get("spent_micros") or 0, currency)
@@ -162,7 +226,7 @@ def _costs(costs: Mapping[str, Any]) -> str:
     return told if cap is None else f"{told} of {money(cap, currency)}"
 
 
-def _timeline(happenings: "Iterable[Happening]") -> list[Text]:
+def _timeline(happenings: "Iterable[Happening]", zone: ZoneInfo | None = None) -> list[Text]:
     lines: list[Text] = []
     first: datetime | None = None
     for one in happenings:
@@ -170,7 +234,7 @@ def _timeline(happenings: "Iterable[Happening]") -> list[Text]:
         after = "" if one.at == first else f"{(one.at - first).total_seconds():+.3f} s"
         lines.append(
             Text.assemble(
-                f"  {moment(one.at)}  ",
+                f"  {moment(one.at)}{_there(one.at, zone)}  ",
                 (f"{after:>12}  ", "dim"),
                 (f"{shown(one.kind):12}", STYLES.get(one.kind, "bold")),
                 "  ",
@@ -180,10 +244,14 @@ def _timeline(happenings: "Iterable[Happening]") -> list[Text]:
     return lines
 
 
+def _there(at: datetime, zone: ZoneInfo | None) -> str:
+    return "" if zone is None else f" ({at.astimezone(zone):%H:%M:%S})"
+
+
 def _codes(happenings: "Iterable[Happening]") -> list[Text]:
-    """Where one can look up what the vendors' codes mean; nothing where there is none."""
+    """Where one can look up what the vendors' codes mean, and give a meaning to those that have none."""
     found = dict.fromkeys(
-        (str(one.facts["vendor"]), str(one.facts["reason"]))
+        (str(one.facts["vendor"]), str(one.facts["reason"]), one.facts.get("meaning"))
         for one in happenings
         if one.kind in {"attempt", "receipt"}
         and one.facts.get("status") in _FAILURES
@@ -192,10 +260,20 @@ def _codes(happenings: "Iterable[Happening]") -> list[Text]:
     )
     if not found:
         return []
-    lines = [Text(), Text("What these codes mean, and how to change it", "dim")]
-    return lines + [
-        Text(shown(f"  tidings status-map show {vendor} {code}"), "dim") for vendor, code in found
-    ]
+    known = [one for one in found if one[2] or why(one[1], vendor=one[0])]
+    lines: list[Text] = []
+    if known:
+        lines += [Text(), Text("What these codes mean, and how to change it", "dim")]
+        lines += [
+            Text(shown(f"  tidings status-map show {vendor} {code}"), "dim") for vendor, code, _ in known
+        ]
+    if unknown := [one for one in found if one not in known]:
+        lines += [Text(), Text("These codes have no meaning yet; to give them one", "dim")]
+        lines += [
+            Text(shown(f"  tidings status-map set {vendor} {code} --means … --reason …"), "dim")
+            for vendor, code, _ in unknown
+        ]
+    return lines
 
 
 def _told(facts: Mapping[str, Any]) -> str:

@@ -232,6 +232,19 @@ class AttemptRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WaitRecord:
+    """What a step waited for."""
+
+    step: int
+    channel: str
+    #: `circuit_open`, `vendor_limit`, or the reason of a gate.
+    reason: str
+    since: datetime
+    #: While it waits: the moment that it waits for.
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StepRecord:
     """A step of a frozen ladder."""
 
@@ -239,6 +252,8 @@ class StepRecord:
     vendors: tuple[str, ...]
     #: What it has to reach: `accepted sent delivered read`.
     success: str
+    #: Whether one of its vendors can send receipts; without them, being accepted is all that it can reach.
+    receipts: bool = True
     deadline_seconds: int | None
     retry_budget: int | None
     #: Known from the start: it is not taken, for this reason.
@@ -275,6 +290,8 @@ class ExecutionRecord:
     steps: tuple[StepRecord, ...] = ()
     #: What it waits for, while it is under way: `circuit_open`, `vendor_limit`, a gate's reason, or `receipt`.
     waits_for: str | None = None
+    #: What its steps waited for, the oldest first.
+    waits: tuple[WaitRecord, ...] = ()
     #: `fixed`, `learned` or `cheapest`, where a policy says so.
     order: str | None = None
     cost_cap_micros: int | None = None

@@ -98,6 +98,10 @@ def test_from_channel_to_channel(used_dir: Path, tmp_path: Path) -> None:
     assert ways == [("whatsapp", "accepted"), ("sms", "accepted"), ("email", "accepted")]
     assert (told["notification"]["status"], told["notification"]["final_channel"]) == ("delivered", "email")
     assert [one["result"] for one in told["timeline"] if one["kind"] == "outcome"] == ["DELIVERED"]
+    assert told["summary"].endswith("accepted by the vendor; no receipt expected.")
+    shown = next(line for line in (ROOT / "README.md").read_text().splitlines() if " outcome " in line)
+    assert shown.endswith(next(one["text"] for one in told["timeline"] if one["kind"] == "outcome"))
+    assert [route["receipts"] for route in told["policy"]["routes"]] == [True, True, False]
     heard = [one["kind"] for one in told["timeline"] if one["kind"] in {"receipt", "given_up"}]
     assert heard == ["receipt", "given_up"]
     assert told["policy"]["costs"]["spent_micros"] == 65_100
@@ -105,7 +109,7 @@ def test_from_channel_to_channel(used_dir: Path, tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not shutil.which("curl"), reason="needs curl, as the README does")
 def test_and_back(used_dir: Path, tmp_path: Path) -> None:
-    """Laila answers in Hausa that she wants no more; the second message is not sent, and explain says why."""
+    """Amina answers in Hausa that she wants no more; the second message is not sent, and explain says why."""
     lines = code_lines()
     helpers = [line for line in lines if line.startswith(("demo()", "call()"))]
     first = next(i for i, line in enumerate(lines) if "-X DELETE" in line)

@@ -7,7 +7,7 @@ import pytest
 
 from tests.integration.notifications.world import HOME, SentWorld
 from tests.integration.templates.drafts import draft
-from tests.support.people import rows
+from tests.support.people import rows, unused
 from tidings.client.calls import explain as explain_call
 from tidings.contracts.tenants import NotificationPolicy, QuietHours
 from tidings.kernel.clock import SystemClock
@@ -247,3 +247,33 @@ async def test_the_version_shown_is_that_of_the_channel_it_went_by(alone: SentWo
     assert before["version"] == "1.0.0"
     assert (shown["version"], explained["version"], listed["template"]["version"]) == ("2.3.4",) * 3
     assert shown["version_id"] == published.json()["id"] == explained["version_id"]
+
+
+@pytest.mark.parametrize(("mode", "said"), [("instead", "is written to instead."), ("copy", "gets one too.")])
+async def test_a_guardian_is_named_and_by_name_for_whoever_may_see_people(
+    world: SentWorld, mode: str, said: str
+) -> None:
+    async with world.sender() as sender:
+        address = ("email", f"m-{unused()}@example.test")
+        mother = await world.recipient(sender.tenant_id, address, locale="en", display_name="Mina")
+        child = await world.recipient(sender.tenant_id, ("email", f"c-{unused()}@example.test"))
+        chose = await sender.client.put(
+            f"/api/v1/recipients/{child}/preferences",
+            json={"guardian_routing": {"guardian_id": mother, "mode": mode}},
+            headers={"If-Match": "*"},
+        )
+        id_ = await sender.send(recipient=child)
+        await world.hand_over()
+        found = (await sender.get(f"/{id_}/explain")).json()
+        async with world.http.as_tenant(sender.tenant_id, scopes=["notifications:read"]) as client:
+            barely = (await client.get(f"{HOME}/{id_}/explain")).json()
+
+    assert chose.status_code == 200, chose.text
+    (line,) = [one for one in found["decision"] if one["guardian"] is not None]
+    assert line["guardian"] == {"recipient_id": mother, "display_name": "Mina"}
+    assert line["explanation"] == f"The recipient's guardian Mina ({mother}) {said}"
+    assert line["explanation"] in next(one["text"] for one in found["timeline"] if one["kind"] == "decided")
+    (bare,) = [one for one in barely["decision"] if one["guardian"] is not None]
+    assert bare["guardian"] == {"recipient_id": mother, "display_name": None}
+    assert bare["explanation"] == f"The recipient's guardian {mother} {said}"
+    assert "Mina" not in str(barely)

@@ -90,13 +90,16 @@ MUTATIONS: Final = (
         "elif False:",
     ),
     Mutation(
-        "a wait is not waited", "hear", "due_at = max(barred.by.until, climb.now)", "due_at = climb.now"
+        "a wait is not waited",
+        "hear",
+        "barred.by.reason, until=barred.by.until)",
+        "barred.by.reason, until=climb.now)",
     ),
     Mutation(
         "a blocked vendor is asked again at once",
         "hear",
-        "due_at=max(blocked.until, climb.now)",
-        "due_at=climb.now",
+        "blocked.reason, until=blocked.until)",
+        "blocked.reason, until=climb.now)",
     ),
     Mutation(
         "what was reserved is not released",

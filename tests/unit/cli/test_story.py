@@ -39,16 +39,79 @@ def test_the_story_reads_from_top_to_bottom(types: Types, api: PlayedApi) -> Non
         "The vendor said no.",
         "",
         "Decision",
-        "  ✓ tenant       The tenant may send.",
+        "  ✓ 1 gate passed",
         "  … quiet_hours  quiet_hours, until 2026-11-16 03:30:00.000 UTC",
         "  step 1",
-        "    ✓ address",
+        "    ✓ 1 gate passed",
         "",
         "Timeline (UTC)",
         "  2026-11-15 12:00:00.000                accepted      Accepted: otp 1.0.0.",
         "  2026-11-15 12:00:00.250      +0.250 s  attempt       vendor smtp  tries 2",
         "  2026-11-15 12:00:01.000      +1.000 s  failed        reason 550 ?no ?[31mred",
     ]
+
+
+def test_gates_that_were_passed_are_counted_and_shown_when_asked_for(types: Types, api: PlayedApi) -> None:
+    """Three tries pass the same gates three times; what stopped, waited or is worth a word is always there."""
+    gates = ("still_wanted", "channel_allowed", "address_usable")
+    tries = [{"gate": gate, "verdict": "pass", "step": 1, "explanation": "Yes."} for gate in gates * 3]
+    told = [
+        {"gate": "tenant_active", "verdict": "pass", "explanation": "The tenant is active."},
+        {"gate": "recipient_known", "verdict": "pass", "reason": "guardian_copy", "explanation": "A copy."},
+        *tries,
+        {
+            "gate": "channel_limit",
+            "verdict": "defer",
+            "step": 1,
+            "reason": "rate_limited",
+            "explanation": "Full.",
+        },
+    ]
+    api.answers["GET /ntf_001/explain"] = (200, {**STORY, "decision": told, "timeline": []})
+
+    folded = types("explain", "ntf_001").out.splitlines()
+    whole = types("explain", "ntf_001", "--verbose").out.splitlines()
+
+    assert folded[folded.index("Decision") :] == [
+        "Decision",
+        "  ✓ 1 gate passed",
+        "  ✓ recipient_known  A copy.",
+        "  step 1",
+        "    ✓ 3 gates passed, 3 times",
+        "    … channel_limit    Full.",
+        "",
+    ]
+    assert sum("✓" in line for line in whole) == 11
+    assert "    ✓ address_usable   Yes." in whole
+
+
+def test_the_head_names_the_language_of_the_text_and_times_are_the_recipients_too(
+    types: Types, api: PlayedApi
+) -> None:
+    story = {
+        **STORY,
+        "template": {"locale": "en", "locale_asked": "fa-AF", "rendered": True},
+        "preferences": {"now": {"locale": "fa-AF", "timezone": "Asia/Kabul"}},
+    }
+    api.answers["GET /ntf_001/explain"] = (200, story)
+
+    said = types("explain", "ntf_001").out.splitlines()
+
+    assert said[0] == "ntf_001  failed  email · otp 1.0.0 · en (the recipient's: fa-AF)"
+    assert said[1] == "for rcp_1, accepted 2026-11-15 12:00:00.000 UTC (16:30:00 in Asia/Kabul)"
+    assert "Timeline (UTC; in brackets the recipient's time, Asia/Kabul)" in said
+    assert "  2026-11-15 12:00:00.000 (16:30:00)                accepted      Accepted: otp 1.0.0." in said
+
+
+def test_a_ladder_says_what_its_vendors_can_say(types: Types, api: PlayedApi) -> None:
+    route = {"step": 1, "channel": "sms", "vendor": "http", "success": "delivered", "receipts": True}
+    mail = {**route, "step": 2, "channel": "email", "vendor": "smtp", "receipts": False}
+    api.answers["GET /ntf_001/explain"] = (200, {**STORY, "policy": {"routes": [route, mail]}})
+
+    said = types("explain", "ntf_001").out.splitlines()
+
+    assert "  1 sms through http, until delivered" in said
+    assert "  2 email through smtp, until accepted (no receipts from this vendor)" in said
 
 
 def test_a_vendors_codes_can_be_looked_up(types: Types, api: PlayedApi) -> None:
@@ -65,11 +128,13 @@ def test_a_vendors_codes_can_be_looked_up(types: Types, api: PlayedApi) -> None:
     ]
     api.answers["GET /ntf_001/explain"] = (200, {**STORY, "timeline": happened})
 
-    assert types("explain", "ntf_001").out.splitlines()[-4:] == [
+    assert types("explain", "ntf_001").out.splitlines()[-6:] == [
         "What these codes mean, and how to change it",
-        "  tidings status-map show twilio 21610",
         "  tidings status-map show twilio SENDER_ID_MISMATCH",
         "  tidings status-map show ses 5.1.1",
+        "",
+        "These codes have no meaning yet; to give them one",
+        "  tidings status-map set twilio 21610 --means … --reason …",
     ]
 
 

@@ -49,10 +49,10 @@ def recipient_known(facts: Facts, request: Request) -> tuple[Verdict, PersonFact
         guardian = None
     if routing.mode == "copy":
         # A guardian who is gone is no reason to keep it from the one it is for.
-        return (Pass(Reason.GUARDIAN_COPY) if guardian else PASS), person, guardian
+        return (Pass(Reason.GUARDIAN_COPY, guardian.id) if guardian else PASS), person, guardian
     if guardian is None:
         return Stop(Status.SUPPRESSED, Reason.GUARDIAN_UNKNOWN), None, None
-    return Pass(Reason.GUARDIAN_INSTEAD), guardian, None
+    return Pass(Reason.GUARDIAN_INSTEAD, guardian.id), guardian, None
 
 
 def category_allowed(facts: Facts, request: Request, person: PersonFacts) -> Verdict:

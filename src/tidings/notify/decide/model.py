@@ -19,6 +19,8 @@ class Pass:
 
     #: Worth telling, though nothing stopped it.
     reason: Reason | None = None
+    #: The id of who is written to instead or too: a guardian.
+    by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
     t+;e+;r+guardian_instead;c+;q~quiet_hours@1763280000;1.h+;1.a-no_address
 
 The letter is the gate, `+` it passed, `-` it stopped, `~` it was deferred (`@` until when, in seconds since 1970);
-a number and a point before it say which step, and `#` the id of what stood in the way. A gate or a reason that this
+a number and a point before it say which step, and `#` the id of what stood in the way, or of the guardian. A gate or a reason that this
 release does not know is shown as it is.
 """
 
@@ -36,6 +36,8 @@ _VERDICTS: Final[dict[str, Literal["pass", "stop", "defer"]]] = {"+": "pass", "-
 
 def line_of(gate: Gate, verdict: Verdict, *, step: int = 0) -> Line:
     """The line that a gate leaves."""
+    if isinstance(verdict, Pass) and verdict.by is not None:
+        return Line(gate.value, "pass", verdict.reason, None, step, verdict.by)
     if isinstance(verdict, Pass):
         return _passed(gate, verdict.reason, step)
     if isinstance(verdict, Defer):

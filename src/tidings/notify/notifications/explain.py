@@ -1,12 +1,13 @@
 """Why this person did, or did not, get this: everything that is known, put together."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
 from tidings.contracts.delivery import ExecutionHistory, ExecutionRecord, Route
 from tidings.kernel.clock import Clock
-from tidings.kernel.db import CallerRole, Database
+from tidings.kernel.db import CallerRole, Database, TenantTx
 from tidings.kernel.ids import NotificationId, RecipientId, TenantId
 from tidings.kernel.keys.keyring import Keyring
 from tidings.notify.categories.model import CategoryPolicy
@@ -32,7 +33,9 @@ from tidings.notify.notifications.outlook import next_of, phase_of, repeated_per
 from tidings.notify.notifications.story import Story, load_story
 from tidings.notify.notifications.timeline import timeline
 from tidings.notify.notifications.view import NotificationView, attempts_of
+from tidings.notify.recipients.model import NAME_PURPOSE
 from tidings.notify.recipients.quiet_hours import quiet_until
+from tidings.notify.recipients.wire import opened
 from tidings.notify.templates.model import Published
 from tidings.notify.templates.resolve import Templates
 from tidings.notify.tenants.model import zone_exists
@@ -69,16 +72,21 @@ class Explainer:
         clock: Clock,
     ) -> None:
         self._db = db
-        self._keyring = keyring
         self._history = history
         self._templates = templates
         self._categories = categories
+        self._keyring = keyring
         self._clock = clock
 
     async def explain(
-        self, tenant_id: TenantId, notification_id: NotificationId, *, role: CallerRole | None = None
+        self,
+        tenant_id: TenantId,
+        notification_id: NotificationId,
+        *,
+        role: CallerRole | None = None,
+        with_names: bool = False,
     ) -> ExplainView:
-        """The whole story; an `UnknownNotificationError` where there is none."""
+        """The whole story; an `UnknownNotificationError` where there is none. `with_names`: guardians by their names too."""
         categories = await self._categories.all()
         now = self._clock.now()
         async with self._db.tenant(tenant_id, caller_role=role) as tx:
@@ -87,7 +95,14 @@ class Explainer:
             )
             reader = _reader_of(story)
             tenant = await facts_store.load_tenant(tx)
-            people = await facts_store.load_people(tx, recipient_ids=[reader])
+            guardians = {
+                RecipientId(by) for line in story.lines if (by := line.by) and line.verdict == "pass"
+            }
+            people = await facts_store.load_people(tx, recipient_ids=sorted({reader, *guardians}))
+            if guardians and with_names:
+                story = replace(
+                    story, names=await self._names(tx, [people[g] for g in guardians & people.keys()])
+                )
             pending = await dispatch_store.load_pending(tx, [notification_id])
         one = story.notification
         # Outside the transaction: it may take a connection of its own.
@@ -106,9 +121,18 @@ class Explainer:
             now,
         )
 
+    async def _names(self, tx: TenantTx, people: Sequence[PersonRow]) -> dict[str, str]:
+        keys = await self._keyring.data_keys(tx, [person.id for person in people], create=False)
+        named = {
+            str(person.id): opened(keys.get(person.id), person.display_name_ciphertext, NAME_PURPOSE)
+            for person in people
+        }
+        return {id_: name for id_, name in named.items() if name is not None}
+
 
 def explanation(story: Story, background: Background, now: datetime) -> ExplainView:
     """The story and what surrounds it, as they are told; pure."""
+    story = replace(story, zone=_zone(background))
     phase = phase_of(story, now)
     return ExplainView(
         summary=summary(story, now),
@@ -116,13 +140,21 @@ def explanation(story: Story, background: Background, now: datetime) -> ExplainV
         phase=phase,
         next=next_of(story, now),
         possibly_repeated=repeated_perhaps(story),
-        decision=[GateView.of(line, story.held) for line in story.lines],
+        decision=[GateView.of(line, story.held, story.names) for line in story.lines],
         timeline=timeline(story),
         template=_template(story, background),
         preferences=_preferences(story, background, now),
         policy=_policy(story, background),
         attempts=attempts_of(story),
     )
+
+
+def _zone(background: Background) -> str | None:
+    """The time zone of who is written to; None where there is no such recipient any more."""
+    person = background.person
+    if person is None:
+        return None
+    return person.timezone if zone_exists(person.timezone) else background.tenant.timezone
 
 
 def _reader_of(story: Story) -> RecipientId:
@@ -175,7 +207,7 @@ def _preferences(story: Story, background: Background, now: datetime) -> Explain
 
 def _choices(person: PersonRow, background: Background, now: datetime) -> ExplainedChoices:
     choices, tenant, category = person.choices, background.tenant, background.category
-    zone = person.timezone if zone_exists(person.timezone) else tenant.timezone
+    zone = _zone(background) or tenant.timezone
     hours = tenant.policy.quiet_hours if choices.quiet_hours is None else choices.quiet_hours
     whose: Literal["recipient", "tenant"] = "tenant" if choices.quiet_hours is None else "recipient"
     consent, guardian = choices.marketing_consent, choices.guardian_routing
@@ -223,6 +255,7 @@ def _ladder(ladder: ExecutionRecord) -> list[ExplainedRoute]:
             channel=step.channel,
             vendor=" or ".join(step.vendors),
             success=step.success,
+            receipts=step.receipts,
             deadline_seconds=step.deadline_seconds,
             retry_budget=step.retry_budget,
             barred=step.barred,

@@ -20,6 +20,8 @@ _ID: Final = "notification_id"
 _PATH: Final = {_ID: NOTIFICATION}
 #: Whoever may see people's addresses may see what was written to them.
 _REVEAL: Final = "recipients:write"
+#: Whoever may see people may see the names of guardians.
+_NAMES: Final = "recipients:read"
 
 AnyRequest = Request[Any, Any, Any]
 
@@ -33,14 +35,15 @@ AnyRequest = Request[Any, Any, Any]
         path=_PATH,
         answer=ExplainView,
         problems=["notification_not_found"],
-        description="What every gate said, what happened when, what comes next, and by which template, preferences and policy. Addresses are hints, and nothing of the message is in it.",
+        description="What every gate said, what happened when, what comes next, and by which template, preferences and policy. Addresses are hints, and nothing of the message is in it; the name of a guardian needs `recipients:read`.",
     ),
 )
 async def explain_notification(request: AnyRequest) -> ExplainView:
     """Explain a notification."""
     notification_id = path_id(request, NOTIFICATION, _ID)
+    caller = caller_of(request)
     return await deps_of(request, Deps).explainer.explain(
-        tenant_of(request), notification_id, role=caller_of(request).role
+        tenant_of(request), notification_id, role=caller.role, with_names=_NAMES in caller.scopes
     )
 
 
@@ -54,7 +57,7 @@ async def explain_notification(request: AnyRequest) -> ExplainView:
         query=ShowBody,
         answer=BodyView,
         problems=["notification_not_found", "recipient_erased", "body_gone"],
-        description="Put into words once more from the frozen template and the sealed variables; `exact` says whether it is proven to be what was sent. `channel` asks for the words of another step of the ladder. Needs `recipients:write` as well, and is audited.",
+        description="Rendered once more from the frozen template and the sealed variables; `exact` says whether it is proven to be what was sent. `channel` asks for the text of another step of the ladder. Needs `recipients:write` as well, and is audited.",
     ),
 )
 async def show_body(request: AnyRequest) -> BodyView:

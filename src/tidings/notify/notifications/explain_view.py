@@ -1,6 +1,7 @@
 """An explanation as JSON; addresses as hints, no name, nothing of the message."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Literal
 
 from msgspec import Struct
@@ -46,6 +47,14 @@ class ExplainedSuppression(Struct, frozen=True, kw_only=True):
         )
 
 
+class ExplainedGuardian(Struct, frozen=True, kw_only=True):
+    """Who is written to instead of the recipient, or too."""
+
+    recipient_id: str
+    #: Needs `recipients:read`; null without it, and where there is no name.
+    display_name: str | None
+
+
 class GateView(Struct, frozen=True, kw_only=True):
     """What one gate said."""
 
@@ -62,19 +71,30 @@ class GateView(Struct, frozen=True, kw_only=True):
     until: Moment | None
     #: The tenant's own suppression that stood in the way.
     suppression: ExplainedSuppression | None = None
+    #: Who is written to instead or too, where the line says so.
+    guardian: ExplainedGuardian | None = None
 
     @classmethod
-    def of(cls, line: Line, held: Mapping[str, Suppression] | None = None) -> "GateView":
+    def of(
+        cls,
+        line: Line,
+        held: Mapping[str, Suppression] | None = None,
+        names: Mapping[str, str] = MappingProxyType({}),
+    ) -> "GateView":
         """A line of the trace as it is shown, with what it names where that is known."""
         found = held.get(line.by) if held is not None and line.by is not None else None
+        guardian = line.by if line.verdict == "pass" else None
         return cls(
             gate=line.gate,
             verdict=line.verdict,
             reason=line.reason,
-            explanation=line_sentence(line) if found is None else held_sentence(found),
+            explanation=line_sentence(line, names) if found is None else held_sentence(found),
             step=line.step or None,
             until=line.until,
             suppression=None if found is None else ExplainedSuppression.of(found),
+            guardian=None
+            if guardian is None
+            else ExplainedGuardian(recipient_id=guardian, display_name=names.get(guardian)),
         )
 
 
@@ -93,7 +113,7 @@ class ExplainedTemplate(Struct, frozen=True, kw_only=True):
     #: The language of the texts.
     locale: str | None
     direction: Literal["ltr", "rtl"] | None
-    #: False: not put into words yet; the locale is the one that it would be in now.
+    #: False: not rendered yet; the locale is the one that it would be in now.
     rendered: bool
 
 
@@ -149,6 +169,8 @@ class ExplainedRoute(Struct, frozen=True, kw_only=True):
     vendor: str
     #: What it has to reach: `accepted sent delivered read`; null where it is not frozen yet.
     success: str | None = None
+    #: False: its vendors send no receipts, and being accepted is all that it can reach.
+    receipts: bool | None = None
     #: Its clock, from its first call; null: by what the message is for.
     deadline_seconds: int | None = None
     #: Calls after the first; null: by what the message is for.

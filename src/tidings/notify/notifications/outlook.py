@@ -1,6 +1,6 @@
 """Where a notification is on its way, what comes next, and the whole of it in a sentence; pure."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -11,9 +11,11 @@ from tidings.notify.decide.model import Line
 from tidings.notify.notifications.model import FINAL
 from tidings.notify.notifications.read_store import Wait
 from tidings.notify.notifications.story import Story
+from tidings.notify.notifications.waiting import longest, waits_of
 from tidings.notify.notifications.words import (
     EVIDENCE,
     NEVER_LEARNED,
+    failure_words,
     held_sentence,
     lasted,
     line_sentence,
@@ -25,6 +27,11 @@ from tidings.notify.notifications.words import (
 #: `queued`: its turn is to come. `waiting`: for a moment that is known. `sending`: a worker has it in hand. `ending`: the
 #: outcome is known and about to be its status.
 Phase = Literal["queued", "waiting", "sending", "ending"]
+#: A wait that a summary tells, and how many of them.
+_WORTH_TELLING: Final = timedelta(seconds=2)
+_MOST_WAITS: Final = 3
+#: So long nobody waits in the queue while workers run.
+_LONG: Final = timedelta(minutes=1)
 _TAKEN: Final = frozenset({"accepted", "sent", "delivered", "delivered_read"})
 _ARRIVED: Final = frozenset({"delivered", "delivered_read", "opened", "clicked"})
 _LOST: Final = frozenset({"failed_temp", "failed_perm", "rejected_by_provider", "rejected_by_recipient"})
@@ -70,19 +77,29 @@ def next_of(story: Story, now: datetime) -> Next | None:
         return Next(
             at=live.due_at,
             what="send",
-            text=f"It goes on at {said(live.due_at)}. {_why_later(story)}".rstrip(),
+            text=f"It goes on at {said(live.due_at, story.zone)}. {_why_later(story)}".rstrip(),
         )
     if phase == "waiting" and place is not None and place.run_after is not None:
         return Next(
             at=place.run_after,
             what="decide",
-            text=f"The gates are asked on {said(place.run_after)}. {_why_waiting(story, place)}".rstrip(),
+            text=f"The gates are asked on {said(place.run_after, story.zone)}. {_why_waiting(story, place)}".rstrip(),
         )
     if phase == "ending":
         return Next(at=None, what="finish", text="The outcome is known; its status follows in a moment.")
     if phase == "sending":
         return Next(at=None, what="send", text="A worker has it in hand.")
-    return Next(at=None, what="decide", text="It waits for its turn; a worker takes it next.")
+    return Next(at=None, what="decide", text=_in_the_queue(place, now))
+
+
+def _in_the_queue(place: Wait | None, now: datetime) -> str:
+    so_far = now - place.created_at if place is not None else timedelta()
+    if so_far < _LONG:
+        return "It waits for its turn; a worker takes it next."
+    return (
+        f"It has waited {lasted(so_far)} in the queue, and no worker has taken it: "
+        "look whether `tidings work` is running and keeps up."
+    )
 
 
 def repeated_perhaps(story: Story) -> bool:
@@ -97,7 +114,8 @@ def repeated_perhaps(story: Story) -> bool:
 
 def summary(story: Story, now: datetime) -> str:
     """The whole of it, to be read aloud."""
-    told = _ended(story) or _under_way(story, now)
+    ended = _ended(story)
+    told = f"{ended}{_waited(story)}" if ended is not None else _under_way(story, now)
     if repeated_perhaps(story):
         told += (
             " A vendor's answer was never learned, so it was sent again: the person may have got it twice."
@@ -105,19 +123,25 @@ def summary(story: Story, now: datetime) -> str:
     return told
 
 
+def _waited(story: Story) -> str:
+    """What made it late."""
+    found = longest(waits_of(story), least=_WORTH_TELLING, most=_MOST_WAITS)
+    return "".join(f" It waited {lasted(one.lasted)}, because {one.why}." for one in found)
+
+
 def _ended(story: Story) -> str | None:
     one = story.notification
     if one.status not in FINAL:
         return None
     at = one.moments.get(one.status.value)
-    when = f" on {said(at)}" if at is not None else ""
+    when = f" on {said(at, story.zone)}" if at is not None else ""
     if one.status is Status.DELIVERED:
         after = f", {lasted(at - (one.scheduled_for or one.created_at))} after it was due" if at else ""
         by = f" by {one.final_channel}" if one.final_channel else ""
         on = f": {EVIDENCE[one.evidence]}" if one.evidence in EVIDENCE else ""
         return f"Delivered{by}{when}{after}{on}.{_gainsaid(story)}"
     if one.status is Status.BOUNCED:
-        return f"It was sent, and came back{when}. {reason_sentence(one.reason) or ''}".rstrip()
+        return f"It was sent, and came back{when}. {reason_of(story) or ''}".rstrip()
     if one.status is Status.CANCELLED and (one.reason is None or one.reason == "cancelled"):
         stop = _last(story, "stop")
         return f"Cancelled{when}, before it was sent.{f' {line_sentence(stop)}' if stop else ''}"
@@ -127,13 +151,22 @@ def _ended(story: Story) -> str | None:
     why = (
         _held(story, one.reason)
         or _not_rendered(story, one.reason)
-        or reason_sentence(one.reason, meaning=story.meaning_of(one.reason))
+        or reason_of(story)
         or (line_sentence(stop) if stop else "")
     )
     if not why and story.ended is not None:
         why = result_sentence(story.ended)
     what = "Not delivered" if story.executions else "Not sent"
     return f"{what}: {one.status.value}{when}. {why}".rstrip()
+
+
+def reason_of(story: Story) -> str | None:
+    """Why it ended as it did, with what is known of the vendor's code."""
+    reason = story.notification.reason
+    last = story.attempt_of(reason)
+    if last is None:
+        return reason_sentence(reason)
+    return reason_sentence(reason, meaning=last.meaning, vendor=last.vendor)
 
 
 def _gainsaid(story: Story) -> str:
@@ -190,13 +223,20 @@ def _why_later(story: Story) -> str:
         return line_sentence(line)
     waits_for = story.live.waits_for if story.live is not None else None
     if waits_for == "receipt":
-        return "The vendor took it over, and has not said yet what became of it."
+        return "The vendor accepted it, and has not said yet what became of it."
+    tried = _last_try(story)
     if waits_for is not None:
-        return reason_sentence(waits_for) or ""
-    attempts = story.attempts
-    if attempts and attempts[-1].status in {"failed_temp", "timed_out"}:
-        return f"The last try did not succeed; step {attempts[-1].step} is tried again."
-    return ""
+        return f"{reason_sentence(waits_for) or ''}{f' {tried}' if tried else ''}"
+    return f"{tried} Step {story.attempts[-1].step} is tried again." if tried else ""
+
+
+def _last_try(story: Story) -> str:
+    """Why the last call came to nothing; empty where it did not."""
+    last = next((one for one in reversed(story.attempts) if one.status != "step_skipped"), None)
+    if last is None or last.status not in {"failed_temp", "timed_out"}:
+        return ""
+    failure = "its answer was never learned" if last.reason == NEVER_LEARNED else failure_words(last)
+    return f"The last try did not succeed{f': {failure}' if failure else ''}."
 
 
 def _last(story: Story, verdict: str) -> Line | None:

@@ -41,6 +41,10 @@ class Story:
     held: Mapping[str, Suppression] = field(default_factory=dict)
     #: By the key of a person, the sealed addresses of messages can be shown as hints.
     keys: Mapping[str, DataKey] = field(default_factory=dict, repr=False)
+    #: The time zone of who is written to; None: moments are told in UTC alone.
+    zone: str | None = None
+    #: Names of guardians that the reader may see, by their ids.
+    names: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def attempts(self) -> list[AttemptRecord]:
@@ -66,9 +70,9 @@ class Story:
         """The ladder that is over."""
         return next((e for e in reversed(self.executions) if e.result is not None), None)
 
-    def meaning_of(self, reason: str | None) -> str | None:
-        """Our word for a vendor's code, as it was when the vendor said it."""
-        return next((one.meaning for one in reversed(self.attempts) if reason and one.reason == reason), None)
+    def attempt_of(self, reason: str | None) -> AttemptRecord | None:
+        """The last attempt that ended with this code."""
+        return next((one for one in reversed(self.attempts) if reason and one.reason == reason), None)
 
     @property
     def said_later(self) -> list[LoggedAttempt]:

@@ -1,7 +1,7 @@
 """What happened to a notification, the oldest first, each with a sentence to read aloud; pure."""
 
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from msgspec import UNSET, Struct, UnsetType
@@ -10,14 +10,16 @@ from tidings.contracts.delivery import AttemptRecord, ExecutionRecord, ReceiptRe
 from tidings.contracts.moments import Moment
 from tidings.contracts.receipts import LOST
 from tidings.notify.decide.model import Line
+from tidings.notify.notifications.outlook import reason_of
 from tidings.notify.notifications.story import Story
+from tidings.notify.notifications.waiting import deferrals, queue_waits, steps_waits
 from tidings.notify.notifications.words import (
     NEVER_LEARNED,
     answer_words,
     attempt_sentence,
+    lasted,
     line_sentence,
     our_word_of,
-    reason_sentence,
     receipt_sentence,
     result_sentence,
     said,
@@ -28,6 +30,7 @@ _ORDER: Final = (
     "accepted",
     "scheduled",
     "deferred",
+    "waited",
     "decided",
     "dispatched",
     "given_up",
@@ -55,6 +58,8 @@ _ENDS: Final[dict[str, str]] = {
 _DONE_WITH_IT: Final = frozenset({"opened", "clicked"})
 #: Vendors date these, often to the second and by clocks of their own: the receipts that tell them.
 _TOLD_BY: Final = {"bounced": LOST | {"bounced"}, "read": frozenset({"delivered_read"})}
+#: What happens in one turn of a ladder is written within this.
+_WRITTEN_WITHIN: Final = timedelta(seconds=5)
 _STOPPED: Final = frozenset({"suppressed", "failed", "expired", "cancelled"})
 
 
@@ -62,7 +67,7 @@ class Happening(Struct, frozen=True, kw_only=True):
     """One thing that happened."""
 
     at: Moment
-    #: `accepted scheduled deferred decided dispatched given_up step_deferred step_skipped attempt receipt outcome`, or a
+    #: `accepted scheduled deferred waited decided dispatched given_up step_deferred step_skipped attempt receipt outcome`, or a
     #: status.
     kind: str
     #: The same as a sentence, to be read aloud; no address, nothing of the message.
@@ -100,12 +105,13 @@ def timeline(story: Story) -> list[Happening]:
     found = [
         *_beginning(story),
         *_deferrals(story),
+        *_waits(story),
         *_decision(story),
         *_ladders(story),
         *_receipts(story),
         *_ends(story),
     ]
-    return sorted(found, key=lambda one: (_millisecond(one.at), _rank(one.kind), one.at))
+    return sorted(found, key=lambda one: (_millisecond(one.at), _rank(one), one.at))
 
 
 def _millisecond(at: datetime) -> datetime:
@@ -113,7 +119,9 @@ def _millisecond(at: datetime) -> datetime:
     return at.replace(microsecond=at.microsecond // 1000 * 1000)
 
 
-def _rank(kind: str) -> int:
+def _rank(one: Happening) -> int:
+    # Before it is handed over it waits for a worker, and after that for a step.
+    kind = "step_deferred" if one.kind == "waited" and one.step is not UNSET else one.kind
     return _ORDER.index(kind) if kind in _ORDER else _LAST
 
 
@@ -130,47 +138,52 @@ def _beginning(story: Story) -> Iterator[Happening]:
         yield Happening(
             at=one.created_at,
             kind="scheduled",
-            text=f"To be sent on {said(one.scheduled_for)}, as was asked.",
+            text=f"To be sent on {said(one.scheduled_for, story.zone)}, as was asked.",
             until=one.scheduled_for,
         )
 
 
 def _deferrals(story: Story) -> Iterator[Happening]:
-    one = story.notification
-    # Where the appointment is swept already: it was put off when its turn came, which was when the wait before ended.
-    turn = one.scheduled_for or one.created_at
-    sent = one.moments.get("dispatched", turn)
-    for line in story.lines:
-        if line.verdict != "defer" or line.until is None:
-            continue
-        wait = story.wait_for(line) if not line.step else None
-        begun = wait.created_at if wait is not None else _before(story, line, turn, sent)
+    for one in deferrals(story):
+        line = one.line
         yield Happening(
-            at=begun,
+            at=one.since,
             kind="step_deferred" if line.step else "deferred",
-            text=f"Put off until {said(line.until)}. {line_sentence(line)}",
-            until=line.until,
+            text=f"Put off until {said(one.until, story.zone)}. {line_sentence(line)}",
+            until=one.until,
             reason=line.reason or UNSET,
             gate=line.gate,
             step=line.step or UNSET,
-            approximate=UNSET if wait is not None else True,
+            approximate=True if one.approximate else UNSET,
         )
-        turn = line.until if not line.step else turn
-        sent = line.until if line.step else sent
 
 
-def _before(story: Story, line: Line, turn: datetime, sent: datetime) -> datetime:
-    if not line.step or line.until is None:
-        return turn
-    ended = [a.ended_at for a in story.attempts if a.ended_at is not None and a.ended_at <= line.until]
-    return max([sent, *ended])
+def _waits(story: Story) -> Iterator[Happening]:
+    live = story.live
+    for wait in (*queue_waits(story), *steps_waits(story)):
+        how = f"Step {wait.step}, {wait.channel}: waited" if wait.step else "Waited"
+        until = said(wait.until, story.zone)
+        goes_on = live is not None and live.waits_for == wait.reason and live.due_at == wait.until
+        yield Happening(
+            at=wait.since,
+            kind="waited",
+            text=f"Step {wait.step}, {wait.channel}: waits until {until}, because {wait.why}."
+            if goes_on
+            else f"{how} {lasted(wait.lasted)}, until {until}, because {wait.why}.",
+            until=wait.until,
+            reason=wait.reason,
+            step=wait.step or UNSET,
+            channel=wait.channel or UNSET,
+        )
 
 
 def _decision(story: Story) -> Iterator[Happening]:
     one = story.notification
     once = [line for line in story.lines if not line.step]
     if "dispatched" in one.moments:
-        notable = dict.fromkeys(line_sentence(line) for line in _last_round(once) if line.reason is not None)
+        notable = dict.fromkeys(
+            line_sentence(line, story.names) for line in _last_round(once) if line.reason is not None
+        )
         yield Happening(
             at=one.moments["dispatched"],
             kind="decided",
@@ -205,7 +218,7 @@ def _ladders(story: Story) -> Iterator[Happening]:
     for execution in story.executions:
         for attempt in execution.attempts:
             yield _attempt(attempt)
-            yield from (_receipt(attempt, receipt) for receipt in attempt.receipts)
+            yield from (_receipt(execution, attempt, receipt) for receipt in attempt.receipts)
         if execution.result is not None and execution.ended_at is not None:
             yield Happening(
                 at=execution.ended_at,
@@ -231,10 +244,24 @@ def _way(step: StepRecord) -> str:
     return f"{way} through {' or '.join(step.vendors)}" if step.vendors else way
 
 
-def _receipt(attempt: AttemptRecord, receipt: ReceiptRecord) -> Happening:
+def _given_up_at(execution: ExecutionRecord, attempt: AttemptRecord, receipt: ReceiptRecord) -> datetime:
+    """It is written with what follows from it, a moment after that began: the step that follows never stands before it."""
+    if execution.strategy == "PARALLEL":
+        return receipt.recorded_at
+    followed = (
+        other.started_at
+        for other in execution.attempts
+        if other.step > attempt.step
+        and timedelta() <= receipt.recorded_at - other.started_at < _WRITTEN_WITHIN
+    )
+    return min([receipt.recorded_at, *followed])
+
+
+def _receipt(execution: ExecutionRecord, attempt: AttemptRecord, receipt: ReceiptRecord) -> Happening:
+    given_up = receipt.status == "timed_out"
     return Happening(
-        at=receipt.recorded_at,
-        kind="given_up" if receipt.status == "timed_out" else "receipt",
+        at=_given_up_at(execution, attempt, receipt) if given_up else receipt.recorded_at,
+        kind="given_up" if given_up else "receipt",
         text=receipt_sentence(attempt, receipt),
         step=attempt.step,
         channel=attempt.channel,
@@ -292,7 +319,7 @@ def _ends(story: Story) -> Iterator[Happening]:
         if at is None:
             continue
         stopped = name in _STOPPED and name == one.status.value
-        why = reason_sentence(one.reason, meaning=story.meaning_of(one.reason)) if stopped else None
+        why = reason_of(story) if stopped else None
         heard = _heard(story, name, at) if name in _TOLD_BY else at
         yield Happening(
             at=heard,

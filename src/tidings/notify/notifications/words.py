@@ -1,12 +1,16 @@
 """The sentences of an explanation: what a gate, a vendor's answer and an end mean, to be read aloud."""
 
 import re
+from collections.abc import Mapping
 from datetime import datetime, timedelta
+from types import MappingProxyType
 from typing import Final
+from zoneinfo import ZoneInfo
 
 from tidings.contracts.delivery import AttemptRecord, ExecutionRecord, ReceiptRecord
+from tidings.contracts.failures import why
 from tidings.notify.decide.model import Gate, Line
-from tidings.notify.decide.reasons import SENTENCES
+from tidings.notify.decide.reasons import SENTENCES, Reason
 from tidings.notify.suppressions.model import Reason as Held
 from tidings.notify.suppressions.model import Suppression, asked_by
 
@@ -33,9 +37,9 @@ PASSED: Final[dict[str, str]] = {
 _OTHERS: Final[dict[str, str]] = {
     NEVER_LEARNED: "The answer was never learned: the message may have been sent or not.",
     "template_missing": "The template has no text for this channel.",
-    "render_failed": "The message could not be put into words.",
+    "render_failed": "The message could not be rendered.",
     "no_channel": "There is no channel to reach the recipient on.",
-    "no_route": "There is no channel that is set up and that the template has words for.",
+    "no_route": "There is no channel that is set up and that the template has a published text for.",
     "not_in_time": "What was waited for did not come in time.",
     "cost_cap": "It would have cost more than is left of what the message may cost.",
     "circuit_open": "The vendor's circuit is open: it is left alone for a while.",
@@ -74,7 +78,7 @@ _RENDERING = "render_"
 
 #: Status of an attempt → what came of it; `{}` is the vendor.
 _ANSWERS: Final[dict[str, str]] = {
-    "accepted": "{} took it over",
+    "accepted": "{} accepted it",
     "sent": "{} sent it on",
     "delivered": "{} says that it arrived",
     "delivered_read": "{} says that it was read",
@@ -100,6 +104,8 @@ _HEARD: Final[dict[str, str]] = {
     "failed_perm": "{} says that it will not arrive",
     "unknown": "{} said something that has no meaning yet",
 }
+#: Receipts that have no failure to explain.
+_GOOD: Final = frozenset({"accepted", "sent", "delivered", "delivered_read", "opened", "clicked"})
 _WORD: Final = re.compile(r"[a-z][a-z0-9_]*")
 _RESULTS: Final[dict[str, str]] = {
     "FAILED": "Every way to reach the recipient was tried, and none worked.",
@@ -109,16 +115,20 @@ _RESULTS: Final[dict[str, str]] = {
     "REFUSED_SENDER_UNAUTHORIZED": "The tenant may not appear as this sender.",
 }
 EVIDENCE: Final[dict[str, str]] = {
-    "accepted": "the vendor took it over, and more was not waited for",
+    "accepted": "accepted by the vendor; no receipt expected",
     "sent": "the vendor sent it on",
     "delivered": "the vendor says that it arrived",
     "read": "the vendor says that it was read",
 }
 
 
-def said(at: datetime) -> str:
-    """A moment as it is read aloud."""
-    return f"{at.day} {at:%B %Y, %H:%M:%S} UTC"
+def said(at: datetime, zone: str | None = None) -> str:
+    """A moment as it is read aloud, with the time of a zone beside it."""
+    there = at.astimezone(ZoneInfo(zone)) if zone is not None else None
+    if there is None or there.utcoffset() == timedelta():
+        return f"{at.day} {at:%B %Y, %H:%M:%S} UTC"
+    day = "" if there.date() == at.date() else f"{there.day} {there:%B}, "
+    return f"{at.day} {at:%B %Y, %H:%M:%S} UTC ({day}{there:%H:%M} in {zone})"
 
 
 def lasted(span: timedelta) -> str:
@@ -133,7 +143,9 @@ def lasted(span: timedelta) -> str:
     return f"{seconds / 3600:.0f} hours" if seconds < 172_800 else f"{seconds / 86_400:.0f} days"
 
 
-def reason_sentence(reason: str | None, *, meaning: str | None = None) -> str | None:
+def reason_sentence(
+    reason: str | None, *, meaning: str | None = None, vendor: str | None = None
+) -> str | None:
     """What a code means; one that this release does not know is shown as it is, with the status map's word for it."""
     if reason is None:
         return None
@@ -141,12 +153,24 @@ def reason_sentence(reason: str | None, *, meaning: str | None = None) -> str | 
     if known is not None:
         return str(known)
     if reason.startswith(_RENDERING):
-        return f"The message could not be put into words ({reason.removeprefix(_RENDERING)})."
-    if meaning is None or meaning == reason:
-        return f"The reason given was {reason}."
+        return f"The message could not be rendered ({reason.removeprefix(_RENDERING)})."
+    words = why(reason, meaning, vendor=vendor)
+    if words is not None:
+        return f"{words[0].upper()}{words[1:]} ({_codes(reason, meaning)})."
     if meaning in _OTHERS:
         return f"{_OTHERS[meaning].removesuffix('.')} ({reason})."
-    return f"The reason given was {reason} ({meaning})."
+    return f"The reason given was {_codes(reason, meaning)}."
+
+
+def failure_words(attempt: AttemptRecord) -> str:
+    """Why a call came to nothing, as a part of a sentence, with its code."""
+    codes = _codes(attempt.reason, attempt.meaning)
+    words = why(attempt.reason, attempt.meaning, vendor=attempt.vendor)
+    return " ".join(part for part in (words, f"({codes})" if codes else "") if part)
+
+
+def _codes(*words: str | None) -> str:
+    return ", ".join(dict.fromkeys(word for word in words if word))
 
 
 def held_sentence(held: Suppression) -> str:
@@ -166,10 +190,19 @@ def held_sentence(held: Suppression) -> str:
     return f"The address is suppressed since {said(held.since)}: {_HELD[held.reason]} ({told}).{freed}"
 
 
-def line_sentence(line: Line) -> str:
-    """What a gate said."""
+_GUARDIANS: Final[dict[str, str]] = {
+    Reason.GUARDIAN_INSTEAD: "The recipient's guardian {} is written to instead.",
+    Reason.GUARDIAN_COPY: "The recipient's guardian {} gets one too.",
+}
+
+
+def line_sentence(line: Line, names: Mapping[str, str] = MappingProxyType({})) -> str:
+    """What a gate said; `names` are those of guardians that the reader may see, by their ids."""
     if line.reason is not None and line.reason.startswith(_RENDERING) and line.by is not None:
         return f"{(reason_sentence(line.reason) or '').removesuffix('.')}: {_place_of_failure(line.by)}."
+    if line.by is not None and line.reason in _GUARDIANS:
+        name = names.get(line.by)
+        return _GUARDIANS[line.reason].format(f"{name} ({line.by})" if name else line.by)
     if line.reason is not None:
         return reason_sentence(line.reason) or ""
     if line.verdict == "pass":
@@ -194,11 +227,11 @@ def attempt_sentence(attempt: AttemptRecord) -> str:
     if attempt.ended_at is None:
         return f"{how}: handed to {vendor}, whose answer is awaited."
     answer = answer_words(attempt.status, vendor)
-    codes = ", ".join(dict.fromkeys(word for word in (attempt.reason, attempt.meaning) if word))
-    why = f" ({codes})" if codes and attempt.status != "accepted" else ""
+    failure = failure_words(attempt) if attempt.status != "accepted" else ""
+    because = f"{' ' if failure.startswith('(') else ': '}{failure}" if failure else ""
     cost = f", for {money(attempt.cost_micros, attempt.cost_currency)}" if attempt.cost_micros else ""
     chosen = f" It was chosen: {attempt.why}." if attempt.why else ""
-    return f"{how}: {answer}{why}{cost}.{chosen}"
+    return f"{how}: {answer}{because}{cost}.{chosen}"
 
 
 def receipt_sentence(attempt: AttemptRecord, receipt: ReceiptRecord) -> str:
@@ -208,12 +241,14 @@ def receipt_sentence(attempt: AttemptRecord, receipt: ReceiptRecord) -> str:
         return f"{how}: no receipt came in time, and the step was given up."
     if receipt.status == "cancelled":
         return f"{how}: called off, because it was delivered elsewhere."
-    why = ", ".join(dict.fromkeys(word for word in (receipt.code, our_word_of(receipt)) if word))
+    codes = _codes(receipt.code, our_word_of(receipt))
+    words = why(receipt.code or receipt.reason, our_word_of(receipt), vendor=attempt.vendor)
     late = " The step had been given up, or all was over." if receipt.late else ""
     vendor = attempt.vendor or "the vendor"
     heard = _HEARD.get(receipt.status)
     said = heard.format(vendor) if heard else answer_words(receipt.status, vendor)
-    return f"{how}: {said}{f' ({why})' if why else ''}.{late}"
+    because = f": {words}" if words and receipt.status not in _GOOD else ""
+    return f"{how}: {said}{because}{f' ({codes})' if codes else ''}.{late}"
 
 
 def our_word_of(receipt: ReceiptRecord) -> str | None:

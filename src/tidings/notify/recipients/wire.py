@@ -115,7 +115,7 @@ class AddressView(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, stored: StoredAddress, key: DataKey | None, *, reveal: bool) -> "AddressView":
         """The address as it is shown."""
-        clear = _open(key, stored.ciphertext, address_purpose(stored.channel))
+        clear = opened(key, stored.ciphertext, address_purpose(stored.channel))
         return cls(
             id=stored.id,
             channel=stored.channel,
@@ -169,7 +169,7 @@ class RecipientView(Struct, frozen=True, kw_only=True):
         return cls(
             id=recipient.id,
             identity=IdentityView(type=identity.type, id=identity.id) if identity else None,
-            display_name=_open(key, recipient.display_name_ciphertext, NAME_PURPOSE),
+            display_name=opened(key, recipient.display_name_ciphertext, NAME_PURPOSE),
             locale=recipient.locale,
             timezone=recipient.timezone,
             tags=list(recipient.tags),
@@ -237,7 +237,8 @@ class PreferencesView(Choices, frozen=True, kw_only=True):
         )
 
 
-def _open(key: DataKey | None, box: bytes | None, purpose: str) -> str | None:
+def opened(key: DataKey | None, box: bytes | None, purpose: str) -> str | None:
+    """What was sealed under somebody's key; None where it is gone, or was never there."""
     if key is None or box is None:
         return None
     try:

@@ -4,6 +4,7 @@ import asyncio
 import ssl
 from dataclasses import dataclass, field
 
+from tidings.contracts.failures import NOT_ALLOWED_THERE
 from tidings.router.adapters.apns_http2 import Http2Link, LostError
 from tidings.router.adapters.egress import Guard, NotAllowedThereError, look_up
 
@@ -68,7 +69,7 @@ async def _connect(server: Server) -> tuple[asyncio.StreamReader, asyncio.Stream
 def _cannot(error: BaseException) -> CannotConnectError | None:
     match error:
         case NotAllowedThereError():
-            return CannotConnectError("the vendor's address is not one that we may connect to", "address")
+            return CannotConnectError(NOT_ALLOWED_THERE, "address")
         case ssl.SSLCertVerificationError():
             return CannotConnectError("the vendor's certificate is not one that we trust", "tls")
         case ssl.SSLError():

@@ -1,5 +1,6 @@
 """What is certain when a request over HTTP got no answer."""
 
+from tidings.contracts.failures import NOT_ALLOWED_THERE
 from tidings.contracts.messages import Outcome, Refused, TryLater, Unlearned
 from tidings.router.adapters.egress import NotAllowedThereError
 
@@ -11,7 +12,7 @@ def outcome_of_failure(error: Exception) -> Outcome:
     match error:
         # The library wraps what the guard says.
         case NotAllowedThereError() | aiohttp.ClientConnectorError(os_error=NotAllowedThereError()):
-            return TryLater(reason="the vendor's address is not one that we may connect to", code="address")
+            return TryLater(reason=NOT_ALLOWED_THERE, code="address")
         case aiohttp.ClientConnectorCertificateError():
             return TryLater(reason="the vendor's certificate is not one that we trust", code="tls")
         case aiohttp.ClientConnectorSSLError():

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
+from tidings.contracts.failures import NOT_ALLOWED_THERE
 from tidings.kernel.secrets import Secret
 from tidings.router.adapters.egress import Guard, NotAllowedThereError, look_up
 from tidings.router.adapters.smpp_pdu import (
@@ -136,7 +137,7 @@ def _cannot(error: BaseException) -> CannotConnectError | None:
         case LinkGoneError() | NoAnswerError() | NotWrittenError():
             return CannotConnectError(str(error), "connection")
         case NotAllowedThereError():
-            return CannotConnectError("the SMSC's address is not one that we may connect to", "address")
+            return CannotConnectError(NOT_ALLOWED_THERE, "address")
         case ssl.SSLCertVerificationError():
             return CannotConnectError("the SMSC's certificate is not one that we trust", "tls")
         case ssl.SSLError():

@@ -5,6 +5,7 @@ import base64
 import ssl
 from dataclasses import dataclass, field
 
+from tidings.contracts.failures import LOGIN_REFUSED, NOT_ALLOWED_THERE
 from tidings.kernel.secrets import Secret
 from tidings.router.adapters.egress import Guard, NotAllowedThereError, look_up
 from tidings.router.adapters.smtp_wire import ConnectionGoneError, SmtpWire
@@ -139,9 +140,7 @@ class _Opening:
             self.wire.write(step + b"\r\n")
             reply = await self.wire.reply(deadline)
             if reply.code != (235 if i == len(steps) - 1 else 334):
-                raise CannotConnectError(
-                    "the server did not accept the user name and password", reply.detailed_code
-                )
+                raise CannotConnectError(LOGIN_REFUSED, reply.detailed_code)
 
 
 def _cannot(error: BaseException) -> CannotConnectError | None:
@@ -152,7 +151,7 @@ def _cannot(error: BaseException) -> CannotConnectError | None:
         case ConnectionGoneError():
             return CannotConnectError(str(error), "connection")
         case NotAllowedThereError():
-            return CannotConnectError("the server's address is not one that we may connect to", "address")
+            return CannotConnectError(NOT_ALLOWED_THERE, "address")
         case ssl.SSLCertVerificationError():
             return CannotConnectError("the server's certificate is not one that we trust", "tls")
         case ssl.SSLError():

@@ -12,7 +12,8 @@ from tidings.router.executions.model import EXECUTION, Begun, Booked, Called, Li
 from tidings.router.executions.plan import Plan
 from tidings.router.executions.snapshot import frozen_text, state_text
 from tidings.router.ladder.decide import Ladder
-from tidings.router.ladder.model import ATTEMPT
+from tidings.router.ladder.model import ATTEMPT, VENDOR_LIMIT
+from tidings.router.ladder.waits import waiting
 
 
 async def begin(
@@ -68,6 +69,11 @@ def _live(one: Begin, plan: Plan, booked: Booked | None, ladder: Ladder, now: da
         cap=plan.cap,
     )
     currency = plan.currency
+    if one.not_before is not None:
+        # Nothing but the account's limit puts a hand-over off.
+        first, *others = here.legs
+        held = waiting(first, VENDOR_LIMIT, now=now, until=one.not_before)
+        here = structs.replace(here, legs=(held, *others))
     if booked is not None:
         here = ladder.called(here, {booked.step: booked.calling()}, now=now)
         currency = currency or booked.currency

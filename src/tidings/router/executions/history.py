@@ -7,14 +7,22 @@ from typing import Final
 
 import msgspec
 
-from tidings.contracts.delivery import AttemptRecord, ExecutionRecord, ReceiptRecord, Route, StepRecord
+from tidings.contracts.delivery import (
+    AttemptRecord,
+    ExecutionRecord,
+    ReceiptRecord,
+    Route,
+    StepRecord,
+    WaitRecord,
+)
 from tidings.contracts.messages import SenderRecord, SentRecord
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Row, TenantTx
 from tidings.kernel.ids import NotificationId
+from tidings.router.adapters.registry import kind_of
 from tidings.router.executions import store
 from tidings.router.executions.snapshot import Frozen, frozen_of, path_of, state_of
-from tidings.router.ladder.model import Leg
+from tidings.router.ladder.model import Leg, Past
 
 #: The status of a call that has not been answered yet.
 UNDER_WAY: Final = "under_way"
@@ -46,8 +54,9 @@ class StoredHistory:
         receipts: dict[str, list[ReceiptRecord]] = {}
         for row in await store.find_receipts(tx, calls) if calls else ():
             receipts.setdefault(row["attempt_id"], []).append(_receipt(row))
-        why = {past.id: past.why for row in ended for past in path_of(row["fallback_path"])}
-        why |= {past.id: past.why for row in live for past in state_of(row["state"]).past}
+        paths = {row["id"]: path_of(row["fallback_path"]) for row in ended}
+        paths |= {row["id"]: state_of(row["state"]).past for row in live}
+        why = {past.id: past.why for path in paths.values() for past in path}
         attempts: dict[str, list[AttemptRecord]] = {}
         for row in rows:
             heard = tuple(receipts.get(row["id"], ()))
@@ -56,15 +65,16 @@ class StoredHistory:
             attempts.setdefault(row["id"], []).extend(_under_way(row))
         found: dict[NotificationId, list[ExecutionRecord]] = {}
         for row in (*ended, *live):
-            record = _execution(row, tuple(attempts.get(row["id"], ())))
+            record = _execution(row, paths[row["id"]], tuple(attempts.get(row["id"], ())))
             found.setdefault(row["notification_id"], []).append(record)
         return found
 
 
-def _execution(row: Row, attempts: tuple[AttemptRecord, ...]) -> ExecutionRecord:
+def _execution(row: Row, path: tuple[Past, ...], attempts: tuple[AttemptRecord, ...]) -> ExecutionRecord:
     over = "outcome" in row.keys()  # noqa: SIM118  # a driver's row says `in` of its values
     ended_at: datetime | None = row["terminated_at"] if over else None
     frozen = frozen_of(row["ladder_snapshot"])
+    legs = () if over else state_of(row["state"]).legs
     return ExecutionRecord(
         id=row["id"],
         notification_id=row["notification_id"],
@@ -81,7 +91,8 @@ def _execution(row: Row, attempts: tuple[AttemptRecord, ...]) -> ExecutionRecord
         due_at=None if over else row["due_at"],
         attempts=attempts,
         steps=tuple(_steps(frozen)),
-        waits_for=None if over else _waits_for(state_of(row["state"]).legs),
+        waits_for=_waits_for(legs),
+        waits=tuple(sorted(_waits(frozen, path, legs), key=lambda wait: (wait.since, wait.step))),
         order=frozen.order,
         cost_cap_micros=frozen.cap,
         cost_reserved_micros=0 if over else row["cost_reserved_micros"],
@@ -98,12 +109,28 @@ def _waits_for(legs: tuple[Leg, ...]) -> str | None:
     return RECEIPT if first.awaiting is not None else first.waits
 
 
+def _waits(frozen: Frozen, path: tuple[Past, ...], legs: tuple[Leg, ...]) -> Iterator[WaitRecord]:
+    """All that its steps waited for: before the calls that were answered, before those under way, and now."""
+    found = [(past.step, past.waited) for past in path]
+    found += [(leg.step, (*(leg.calling.waited if leg.calling else ()), *leg.waited)) for leg in legs]
+    for step, waited in found:
+        for one in waited:
+            yield WaitRecord(
+                step=step,
+                channel=frozen.steps[step - 1].channel,
+                reason=one.reason,
+                since=one.since,
+                until=one.until,
+            )
+
+
 def _steps(frozen: Frozen) -> Iterator[StepRecord]:
     for step, why in zip_longest(frozen.steps, frozen.why):
         yield StepRecord(
             channel=step.channel,
             vendors=step.vendors,
             success=step.success,
+            receipts=any(map(_tells_later, step.vendors)),
             deadline_seconds=step.deadline,
             retry_budget=step.retries,
             barred=step.barred,
@@ -112,6 +139,12 @@ def _steps(frozen: Frozen) -> Iterator[StepRecord]:
             index=why.index if why is not None else None,
             drawn=why is not None and why.drawn,
         )
+
+
+def _tells_later(vendor: str) -> bool:
+    """Whether a vendor can say afterwards what became of a message."""
+    kind = kind_of(vendor)
+    return kind is None or kind.capabilities.receipts or "receipts" in kind.by_settings
 
 
 def _attempt(row: Row, receipts: tuple[ReceiptRecord, ...], why: str | None) -> AttemptRecord:

@@ -8,6 +8,7 @@ from tidings.contracts.delivery import Evidence, SkipStep
 from tidings.kernel.ids import time_of
 from tidings.router.ladder.model import ATTEMPT, Calling, End, Learned, Leg, Past, Position, Step
 from tidings.router.ladder.patience import Patience
+from tidings.router.ladder.waits import closed, waiting
 
 
 class Climb:
@@ -35,9 +36,19 @@ class Climb:
         """Its step is under way like this."""
         self.legs[leg.step] = leg
 
+    def wait(self, leg: Leg, reason: str, *, until: datetime) -> None:
+        """Its step can't be taken before then."""
+        self.put(waiting(leg, reason, now=self.now, until=until))
+
     def leave(self, leg: Leg) -> None:
-        """Its step is not under way any more."""
+        """Its step is not under way any more; what it waited for stays with its last call."""
         self.legs.pop(leg.step, None)
+        if not leg.waited:
+            return
+        place = next((i for i in reversed(range(len(self.past))) if self.past[i].step == leg.step), None)
+        if place is not None:
+            past = self.past[place]
+            self.past[place] = replace(past, waited=(*past.waited, *closed(leg.waited, self.now)))
 
     def repeat(self, leg: Leg, *, at: datetime) -> None:
         """Once more, while the budget and the clocks allow it."""
@@ -63,6 +74,7 @@ class Climb:
                 again_at=again_at,
             )
         )
+        # What it waited for goes to what was noted last.
         self.leave(leg)
         if skip.ends and self.end is None:
             self.end = End(result=skip.result, reason=skip.reason)

@@ -12,6 +12,7 @@ from tidings.router.ladder.hear import hear
 from tidings.router.ladder.look import look
 from tidings.router.ladder.model import Calling, Happened, Leg, Position, Purse, Step, Strategy, Turn
 from tidings.router.ladder.patience import PATIENCE, Patience
+from tidings.router.ladder.waits import closed
 
 _NOTHING: Final[tuple[Happened, ...]] = ()
 
@@ -58,9 +59,10 @@ class Ladder:
         legs = tuple(
             replace(
                 leg,
-                calling=call,
+                calling=call if not leg.waited else replace(call, waited=closed(leg.waited, now)),
                 due_at=None,
                 waits=None,
+                waited=(),
                 tries=leg.tries + 1,
                 deadline_at=leg.deadline_at or now + self.clock_of(here, leg.step),
                 tried=leg.tried if call.vendor in leg.tried else (*leg.tried, call.vendor),

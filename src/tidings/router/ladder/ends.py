@@ -7,6 +7,7 @@ from typing import Final
 from tidings.contracts.delivery import DeliveryResult
 from tidings.router.ladder.model import EXPIRED, NO_ROUTE, NOT_IN_TIME, End, Leg, Past, Step
 from tidings.router.ladder.statuses import ARRIVED, EVIDENCE, LOST, REACHED
+from tidings.router.ladder.waits import waiting
 
 #: Where all steps were skipped, the result that tells most about why.
 _MOST_TELLING: Final[tuple[DeliveryResult, ...]] = (
@@ -28,7 +29,10 @@ def second_chance(
         if due_at < expires_at and not any(
             other.step == past.step and other.vendor is not None for other in done
         ):
-            return Leg(step=past.step, due_at=due_at)
+            leg = Leg(step=past.step, due_at=due_at)
+            if due_at <= now or past.reason is None:
+                return leg
+            return waiting(leg, past.reason, now=now, until=due_at)
     return None
 
 

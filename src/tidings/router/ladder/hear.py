@@ -58,7 +58,7 @@ def hear(climb: Climb, happened: Happened) -> None:
             _answered(climb, leg, call, happened)
         elif isinstance(happened, NotCalled):
             climb.settle(call, cost=0)
-            climb.put(replace(leg, calling=None, due_at=climb.now))
+            climb.put(replace(leg, calling=None, due_at=climb.now, waited=call.waited))
         else:
             _died(climb, leg, call)
         return
@@ -81,8 +81,7 @@ def _barred(climb: Climb, leg: Leg, barred: Barred) -> None:
         climb.leave(leg)
     else:
         # The clock of the step stands still: it begins again with the next call. The budget does not.
-        due_at = max(barred.by.until, climb.now)
-        climb.put(replace(leg, due_at=due_at, deadline_at=None, waits=barred.by.reason))
+        climb.wait(replace(leg, deadline_at=None), barred.by.reason, until=barred.by.until)
 
 
 def _blocked(climb: Climb, leg: Leg, blocked: Blocked) -> None:
@@ -98,7 +97,7 @@ def _blocked(climb: Climb, leg: Leg, blocked: Blocked) -> None:
     elif leg.deadline_at is not None and blocked.until >= leg.deadline_at:
         climb.leave(leg)
     else:
-        climb.put(replace(leg, due_at=max(blocked.until, climb.now), waits=blocked.reason))
+        climb.wait(leg, blocked.reason, until=blocked.until)
 
 
 def _answered(climb: Climb, leg: Leg, call: Calling, answered: Answered) -> None:
@@ -171,6 +170,7 @@ def _past(climb: Climb, leg: Leg, call: Calling, status: str, reason: str | None
         reason=reason,
         cost=cost,
         why=call.why,
+        waited=call.waited,
     )
 
 

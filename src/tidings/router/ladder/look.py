@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from tidings.contracts.delivery import SkipStep
 from tidings.router.ladder.climb import Climb
 from tidings.router.ladder.ends import exhausted, second_chance
-from tidings.router.ladder.model import NO_ROUTE, WRONG_HOUR, Learned, Leg, Past, Turn
+from tidings.router.ladder.model import EXPIRED, NO_ROUTE, WRONG_HOUR, Learned, Leg, Past, Turn
 from tidings.router.ladder.statuses import ARRIVED, OF_ADDRESS, OF_PERSON, REACHED, is_of_address
 
 
@@ -80,7 +80,12 @@ def _expire(climb: Climb) -> None:
     """Nothing is sent any more; what was sent may still be heard of until its own clock is over."""
     climb.next = len(climb.here.steps) + 1
     for leg in list(climb.legs.values()):
-        if leg.awaiting is None and leg.calling is None:
+        if leg.awaiting is not None or leg.calling is not None:
+            continue
+        if leg.waited and not leg.tries:
+            # It waited until it was too late: nothing else would tell of it.
+            climb.skip(leg, SkipStep(reason=EXPIRED, result="FAILED"))
+        else:
             climb.leave(leg)
 
 

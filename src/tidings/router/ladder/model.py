@@ -58,6 +58,16 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     barred: str | None = None
 
 
+class Waited(msgspec.Struct, frozen=True, kw_only=True):
+    """What a step waited for before it was called for; one after the other for the same reason is one."""
+
+    #: `circuit_open`, `vendor_limit`, or the reason of a gate.
+    reason: str
+    since: Moment
+    #: While it waits: the moment that it waits for.
+    until: Moment
+
+
 class Past(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A vendor call that was answered, or a step that was skipped."""
 
@@ -95,6 +105,8 @@ class Past(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     error: str | None = None
     #: Where the vendor's answer is kept, word for word.
     answer_ref: str | None = None
+    #: What its step had waited for, the oldest first.
+    waited: tuple[Waited, ...] = ()
 
 
 class Calling(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -110,6 +122,8 @@ class Calling(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     why: str | None = None
     #: What is kept of the message, whatever becomes of the call.
     record: SentRecord | None = None
+    #: What its step had waited for, the oldest first.
+    waited: tuple[Waited, ...] = ()
 
 
 class Leg(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -132,6 +146,8 @@ class Leg(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     unlearned: str | None = None
     #: What it waits for: `circuit_open`, `vendor_limit`, or the reason of a gate.
     waits: str | None = None
+    #: What it has waited for since its last call, the oldest first; the last one may go on.
+    waited: tuple[Waited, ...] = ()
 
 
 class Purse(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,13 +1,14 @@
 """Limits with a backlog, clocks that differ, a database that stumbles at the wrong moment, rows in somebody's grasp."""
 
 import asyncio
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from tests.support.ladders import EMAIL, LadderWorld, Wish, Worker
-from tidings.contracts.delivery import Route
+from tidings.contracts.delivery import Route, WaitRecord
 from tidings.kernel.errors import DatabaseUnavailableError
 from tidings.kernel.ids import INBOUND_WEBHOOK_EVENT
 from tidings.router.executions import news
@@ -40,6 +41,39 @@ async def test_what_an_accounts_limit_holds_back_comes_back_at_its_pace(
     assert len(set(due)) == len(due) == 58
     assert len(await world.outcomes()) == len(world.sandbox.store) == 60
     assert len(worker.preparer.asked) <= 2 * 58
+
+
+async def test_history_tells_what_a_message_waited_for_also_when_it_is_over(
+    world: LadderWorld, worker: Worker
+) -> None:
+    """From the hand-over, over a second look at a limit that is still used up, to the call."""
+    async with world.db.tenant(world.tenant_id) as tx:
+        await tx.connection.execute(
+            "UPDATE chan.channel_adapter_configs SET rate_limit_per_second = 1 WHERE provider = 'smtp'"
+        )
+    wishes = [world.begin() for _ in range(3)]
+    await worker.send(world.tenant_id, wishes)
+    before = await _waits(world, wishes)
+    for _ in range(6):
+        await world.manual.advance(timedelta(seconds=1))
+        await worker.due.drain()
+    after = await _waits(world, wishes)
+
+    assert len(await world.outcomes()) == 3
+    assert [len(found) for found in before] == [len(found) for found in after] == [0, 1, 1]
+    calls = {row["started_at"] for row in await attempts(world)}
+    for (waits,), (waited,) in zip(before[1:], after[1:], strict=True):
+        assert (waited.step, waited.channel, waited.reason) == (1, "email", "vendor_limit")
+        assert waited.since == waits.since
+        assert waited.until in calls
+
+
+async def _waits(world: LadderWorld, wishes: Sequence[Wish]) -> list[tuple[WaitRecord, ...]]:
+    """What each has waited for; those that waited least come first."""
+    ids = [wish.hand_off.notification_id for wish in wishes]
+    async with world.db.tenant(world.tenant_id) as tx:
+        found = await world.history.of_notifications(tx, ids)
+    return sorted((found[id_][0].waits for id_ in ids), key=lambda waits: (len(waits), str(waits)))
 
 
 async def test_a_receipt_from_a_clock_that_is_behind_is_heard(world: LadderWorld, worker: Worker) -> None:

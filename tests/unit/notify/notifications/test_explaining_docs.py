@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from msgspec import structs
@@ -42,6 +43,7 @@ def test_the_example_says_what_the_code_says() -> None:
         notification(Status.SCHEDULED, trace=f"t+;e+;r+;c+;q~quiet_hours@{int(due.timestamp())}"),
         waits=(appointment("quiet_hours", made=0.02, due=18.5 * 3600),),
     )
+    told = replace(told, zone=EXAMPLE["preferences"]["now"]["timezone"])
     comes = next_of(told, after(1))
 
     assert EXAMPLE["summary"] == summary(told, after(1))

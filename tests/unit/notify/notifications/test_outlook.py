@@ -16,7 +16,7 @@ from tests.support.stories import (
     notification,
     story,
 )
-from tidings.contracts.delivery import AttemptRecord, ReceiptRecord
+from tidings.contracts.delivery import AttemptRecord, ReceiptRecord, WaitRecord
 from tidings.contracts.words import Status
 from tidings.notify.notifications.model import FINAL
 from tidings.notify.notifications.outlook import next_of, phase_of, repeated_perhaps, summary
@@ -82,7 +82,7 @@ def test_a_retry_and_a_wait_say_why() -> None:
     )
 
     assert retry is not None
-    assert retry.text.endswith("The last try did not succeed; step 1 is tried again.")
+    assert retry.text.endswith("The last try did not succeed. Step 1 is tried again.")
     assert quiet is not None
     assert quiet.text.endswith("It is the recipient's quiet time; it goes on when that ends.")
 
@@ -93,7 +93,7 @@ def test_a_retry_and_a_wait_say_why() -> None:
         (
             delivered(),
             "Delivered by email on 15 November 2026, 12:00:02 UTC, 2.0 seconds after it was due: "
-            "the vendor took it over, and more was not waited for.",
+            "accepted by the vendor; no receipt expected.",
         ),
         (
             story(
@@ -148,6 +148,46 @@ def test_a_message_that_may_have_come_twice_is_said_so(attempts: list[Any], perh
 
     assert repeated_perhaps(given) is perhaps
     assert ("twice" in summary(given, NOW)) is perhaps
+
+
+def test_the_summary_says_why_the_last_try_did_not_succeed() -> None:
+    refused = attempt("failed_temp", reason="5.7.8", meaning="credentials")
+    retried = dispatched(execution(refused, due_at=after(99)))
+    left_alone = dispatched(execution(refused, due_at=after(99), waits_for="circuit_open"))
+    failed = story(
+        notification(Status.FAILED, reason="5.7.8", moments={"failed": after(3)}),
+        executions=(execution(refused, ended_at=after(3), result="FAILED"),),
+    )
+    why = "the server did not accept the user name and password (5.7.8, credentials)."
+
+    assert summary(retried, NOW).endswith(f"The last try did not succeed: {why} Step 1 is tried again.")
+    assert summary(left_alone, NOW).endswith(f"left alone for a while. The last try did not succeed: {why}")
+    assert summary(failed, NOW).endswith(f"UTC. T{why[1:]}")
+
+
+def test_the_summary_of_a_late_message_says_what_it_waited_for() -> None:
+    base = delivered()
+    waits = (
+        WaitRecord(step=1, channel="email", reason="circuit_open", since=after(2), until=after(96)),
+        WaitRecord(step=1, channel="email", reason="vendor_limit", since=after(96), until=after(97)),
+    )
+    late = story(base.notification, executions=(replace(base.executions[0], waits=waits),))
+
+    assert summary(late, NOW).endswith(
+        "no receipt expected. It waited 94 seconds, because the vendor's circuit was open: too many calls had failed, "
+        "and it was left alone for a while."
+    )
+    assert "waited" not in summary(base, NOW)
+
+
+def test_a_message_that_nobody_takes_says_what_to_look_at() -> None:
+    comes = next_of(story(waits=(in_queue(),)), after(600))
+
+    assert comes is not None
+    assert comes.text == (
+        "It has waited 10 minutes in the queue, and no worker has taken it: look whether `tidings work` is running "
+        "and keeps up."
+    )
 
 
 def _heard(*statuses: str) -> tuple[ReceiptRecord, ...]:

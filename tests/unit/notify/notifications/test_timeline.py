@@ -20,7 +20,7 @@ from tests.support.stories import (
     notification,
     story,
 )
-from tidings.contracts.delivery import ReceiptRecord
+from tidings.contracts.delivery import ReceiptRecord, WaitRecord
 from tidings.contracts.words import Status
 from tidings.notify.notifications.read_store import LoggedAttempt
 from tidings.notify.notifications.story import Story
@@ -59,8 +59,8 @@ def test_a_delivery_is_told_from_acceptance_to_its_end() -> None:
         "Accepted: order_confirmation 1.0.0, to be sent by email.",
         "Every gate was passed: it may be sent.",
         "Handed over, to go by email through smtp, then by email through http.",
-        "Step 1, email: smtp took it over.",
-        "Delivered by email: the vendor took it over, and more was not waited for.",
+        "Step 1, email: smtp accepted it.",
+        "Delivered by email: accepted by the vendor; no receipt expected.",
         "The notification is delivered.",
     ]
     assert (found[3].took_ms, found[3].answer_learned) == (500, True)
@@ -169,16 +169,20 @@ def test_an_answer_that_was_never_learned_is_said_so() -> None:
 @pytest.mark.parametrize(
     ("made", "kind", "text"),
     [
-        (attempt("failed_temp", reason="451"), "attempt", "smtp could not take it then (451)."),
+        (
+            attempt("failed_temp", reason="451"),
+            "attempt",
+            "smtp could not take it then: the server could not process it now (451).",
+        ),
         (
             attempt("rejected_by_recipient", reason="5.1.1"),
             "attempt",
-            "the recipient's side refused it (5.1.1).",
+            "the recipient's side refused it: there is no such mailbox (5.1.1).",
         ),
         (
             attempt("rejected_by_recipient", reason="30003", meaning="unreachable"),
             "attempt",
-            "the recipient's side refused it (30003, unreachable).",
+            "the recipient's side refused it: the recipient can't be reached for now (30003, unreachable).",
         ),
         (attempt("under_way", ended=None), "attempt", "handed to smtp, whose answer is awaited."),
         (
@@ -186,8 +190,27 @@ def test_an_answer_that_was_never_learned_is_said_so() -> None:
             "step_skipped",
             "skipped. The recipient has no address on this channel.",
         ),
-        (attempt("step_skipped", reason="render_too_large"), "step_skipped", "put into words (too_large)."),
+        (
+            attempt("step_skipped", reason="render_too_large"),
+            "step_skipped",
+            "could not be rendered (too_large).",
+        ),
         (attempt("of_tomorrow"), "attempt", "smtp answered of_tomorrow."),
+        (
+            attempt("failed_temp", reason="5.7.8", meaning="credentials"),
+            "attempt",
+            "smtp could not take it then: the server did not accept the user name and password (5.7.8, credentials).",
+        ),
+        (
+            attempt("failed_temp", reason="address"),
+            "attempt",
+            "smtp could not take it then: the server's address is not one that we may connect to (address).",
+        ),
+        (
+            attempt("failed_temp", reason="E-99", vendor="http"),
+            "attempt",
+            "http could not take it then (E-99).",
+        ),
     ],
 )
 def test_every_answer_has_its_sentence(made: object, kind: str, text: str) -> None:
@@ -208,10 +231,15 @@ def test_every_answer_has_its_sentence(made: object, kind: str, text: str) -> No
             "failed_perm",
             "30005",
             "invalid_address",
-            "smtp says that it will not arrive (30005, invalid_address).",
+            "smtp says that it will not arrive: there is no such address (30005, invalid_address).",
         ),
         ("failed_temp", "30003", "switched off", "smtp could not deliver it this time (30003)."),
-        ("bounced", "hard_bounce", "hard_bounce", "smtp says that it bounced (hard_bounce)."),
+        (
+            "bounced",
+            "hard_bounce",
+            "hard_bounce",
+            "smtp says that it bounced: the mailbox does not exist any more, or takes nothing (hard_bounce).",
+        ),
         ("unknown", "39999", None, "smtp said something that has no meaning yet (39999)."),
         ("delivered", None, None, "smtp says that it arrived."),
     ],
@@ -254,11 +282,11 @@ def test_what_a_vendor_said_later_is_told_once() -> None:
 @pytest.mark.parametrize(
     ("code", "meaning", "text"),
     [
-        ("Unregistered", "invalid_address", "The address is not one that can be written to (Unregistered)."),
+        ("Unregistered", "invalid_address", "There is no such address (Unregistered, invalid_address)."),
         (
             "SENDER_ID_MISMATCH",
             "sender_mismatch",
-            "The reason given was SENDER_ID_MISMATCH (sender_mismatch).",
+            "The device token belongs to another sender (SENDER_ID_MISMATCH, sender_mismatch).",
         ),
         ("E-99", None, "The reason given was E-99."),
     ],
@@ -311,6 +339,117 @@ def test_a_step_that_was_put_off_stands_after_the_call_before_it() -> None:
 
     assert kinds(found)[-2:] == ["attempt", "step_deferred"]
     assert (found[-1].at, found[-1].until, found[-1].step) == (after(1.5), due, 2)
+
+
+def wait(reason: str, since: float, until: float, step: int = 1) -> WaitRecord:
+    return WaitRecord(step=step, channel="email", reason=reason, since=after(since), until=after(until))
+
+
+def test_what_a_late_message_waited_for_stands_with_its_times_also_when_all_is_over() -> None:
+    base = delivered()
+    moments = {**base.notification.moments, "delivered": after(97)}
+    ladder = replace(
+        base.executions[0],
+        attempts=(attempt(started=96, ended=96.5),),
+        waits=(wait("circuit_open", 1.5, 95.5), wait("vendor_limit", 95.5, 96)),
+        ended_at=after(96.6),
+    )
+
+    found = timeline(
+        replace(base, notification=replace(base.notification, moments=moments), executions=(ladder,))
+    )
+
+    waited = [one for one in found if one.kind == "waited"]
+    assert [(one.at, one.until, one.reason, one.step) for one in waited] == [
+        (after(1.5), after(95.5), "circuit_open", 1),
+        (after(95.5), after(96), "vendor_limit", 1),
+    ]
+    assert waited[0].text == (
+        "Step 1, email: waited 94 seconds, until 15 November 2026, 12:01:35 UTC, because the vendor's circuit was "
+        "open: too many calls had failed, and it was left alone for a while."
+    )
+    assert kinds(found)[-5:] == ["waited", "waited", "attempt", "outcome", "delivered"]
+
+
+def test_a_wait_that_the_router_tells_is_not_told_by_its_gate_again() -> None:
+    """A channel's limit puts a step off again and again: one line, from the first time to the call."""
+    rounds = ";".join(f"1.m~rate_limited@{at(after(second))}" for second in (2, 3, 4))
+    one = notification(Status.DISPATCHED, trace=f"{PASSED};{rounds};{STEP}", moments={"dispatched": after(1)})
+    ladder = execution(attempt(started=4, ended=4.5), waits=(wait("rate_limited", 1, 4),))
+
+    found = timeline(story(one, executions=(ladder,)))
+
+    assert [(k, h.text) for h in found if (k := h.kind) in {"waited", "step_deferred"}] == [
+        (
+            "waited",
+            "Step 1, email: waited 3.0 seconds, until 15 November 2026, 12:00:04 UTC, because a limit of the channel "
+            "was used up.",
+        )
+    ]
+
+
+def test_a_wait_that_goes_on_says_until_when() -> None:
+    ladder = execution(waits=(wait("circuit_open", 1, 60),), waits_for="circuit_open", due_at=after(60))
+    one = notification(Status.DISPATCHED, trace=PASSED, moments={"dispatched": after(1)})
+
+    waited = timeline(story(one, executions=(ladder,)))[-1]
+
+    assert waited.kind == "waited"
+    assert waited.text.startswith(
+        "Step 1, email: waits until 15 November 2026, 12:01:00 UTC, because the vendor's"
+    )
+
+
+def test_a_message_that_nobody_took_from_the_queue_says_so() -> None:
+    slow = notification(Status.DISPATCHED, trace=PASSED, moments={"dispatched": after(42)})
+    quick = notification(Status.DISPATCHED, trace=PASSED, moments={"dispatched": after(2)})
+    quiet = after(100)
+    deferred = notification(
+        Status.DISPATCHED, trace=f"q~quiet_hours@{at(quiet)};{PASSED}", moments={"dispatched": after(101)}
+    )
+
+    [waited] = [one for one in timeline(story(slow)) if one.kind == "waited"]
+
+    assert (waited.at, waited.until, waited.reason) == (NOON, after(42), "queue")
+    assert waited.text == (
+        "Waited 42 seconds, until 15 November 2026, 12:00:42 UTC, because no worker was free to take it."
+    )
+    assert "waited" not in kinds(timeline(story(quick)))
+    # What a gate has put off did not wait for a worker.
+    assert "waited" not in kinds(timeline(story(deferred)))
+
+
+def test_a_step_that_was_given_up_stands_before_the_one_that_follows() -> None:
+    """It is written with what follows from it, and so a moment later."""
+    late = ReceiptRecord(
+        id="whe_1",
+        status="timed_out",
+        recorded_at=after(3.095),
+        occurred_at=None,
+        code=None,
+        reason="not_in_time",
+        late=False,
+    )
+    skipped = attempt(
+        "step_skipped", started=3.067, ended=3.067, step=2, reason="no_address", vendor=None, id="attempt_2"
+    )
+    ladder = execution(attempt(receipts=(late,)), skipped)
+    one = notification(Status.DISPATCHED, trace=PASSED, moments={"dispatched": after(1)})
+
+    found = timeline(story(one, executions=(ladder,)))
+
+    assert [(h.kind, h.step) for h in found[-2:]] == [("given_up", 1), ("step_skipped", 2)]
+    assert found[-2].at <= found[-1].at
+
+
+def test_moments_are_told_in_the_recipients_time_too() -> None:
+    one = notification(Status.SCHEDULED, scheduled_for=after(9 * 3600))
+
+    found = timeline(replace(story(one), zone="Asia/Kabul"))
+
+    assert found[1].text == (
+        "To be sent on 15 November 2026, 21:00:00 UTC (16 November, 01:30 in Asia/Kabul), as was asked."
+    )
 
 
 def test_nothing_personal_is_in_it() -> None:

@@ -206,6 +206,65 @@ def test_what_was_only_passed_over_gets_its_turn_when_nothing_else_is_left() -> 
     assert failed.end == End(result="FAILED", reason="5.7.1")
 
 
+# --- waits
+
+
+def waited(past: Past) -> list[tuple[str, datetime, datetime]]:
+    return [(one.reason, one.since, one.until) for one in past.waited]
+
+
+def test_what_a_step_waited_for_is_kept_with_the_call_that_came_of_it() -> None:
+    """One after the other for the same reason is one wait, and it ends with the call."""
+    here = ladder.turn(
+        start(MAIL), [Blocked(step=1, reason="circuit_open", until=NOW + MINUTE)], now=NOW
+    ).there
+    again = Blocked(step=1, reason="circuit_open", until=NOW + 2 * MINUTE)
+    here = ladder.turn(here, [again], now=NOW + MINUTE).there
+    limit = Barred(step=1, by=WaitStep(until=NOW + 3 * MINUTE, reason="rate_limited"))
+    here = ladder.turn(here, [limit], now=NOW + 2 * MINUTE).there
+    here = called(here, at=NOW + 4 * MINUTE)
+    turn = ladder.turn(here, [answer(LATER)], now=NOW + 4 * MINUTE)
+
+    assert waited(turn.fresh[0]) == [
+        ("circuit_open", NOW, NOW + 2 * MINUTE),
+        ("rate_limited", NOW + 2 * MINUTE, NOW + 4 * MINUTE),
+    ]
+    # The next call has not waited for that.
+    more = ladder.turn(called(turn.there, at=NOW + 5 * MINUTE), [answer(Accepted())], now=NOW + 5 * MINUTE)
+    assert waited(more.fresh[0]) == []
+
+
+def test_a_call_that_was_not_made_gives_its_waits_back() -> None:
+    here = ladder.turn(
+        start(MAIL), [Blocked(step=1, reason="vendor_limit", until=NOW + SECOND)], now=NOW
+    ).there
+    here = ladder.turn(called(here, at=NOW + SECOND), [NotCalled(step=1)], now=NOW + SECOND).there
+    turn = ladder.turn(called(here, at=NOW + SECOND), [answer(Accepted())], now=NOW + SECOND)
+
+    assert waited(turn.fresh[0]) == [("vendor_limit", NOW, NOW + SECOND)]
+
+
+def test_what_waited_until_it_was_too_late_says_so() -> None:
+    here = start(MAIL, expires_at=NOW + MINUTE)
+    here = ladder.turn(here, [Blocked(step=1, reason="circuit_open", until=NOW + 50 * SECOND)], now=NOW).there
+    turn = ladder.turn(here, now=NOW + MINUTE)
+
+    assert turn.end == End(result="FAILED", reason="expired")
+    assert [(past.status, past.reason) for past in turn.there.past] == [("step_skipped", "expired")]
+    assert waited(turn.there.past[0]) == [("circuit_open", NOW, NOW + MINUTE)]
+
+
+def test_a_step_that_is_put_off_for_ever_does_not_make_its_ladder_grow() -> None:
+    here = start(MAIL)
+    for place in range(40):
+        reason = ("circuit_open", "vendor_limit")[place % 2]
+        at = NOW + place * SECOND
+        here = ladder.turn(here, [Blocked(step=1, reason=reason, until=at + SECOND)], now=at).there
+
+    assert len(here.legs[0].waited) == 8
+    assert here.legs[0].waited[0].since == NOW
+
+
 # --- receipts
 
 
