@@ -161,7 +161,7 @@ async def test_a_channel_that_is_not_set_up_says_so(world: SentWorld) -> None:
         by_ladder = (await simulate(sender, channel="auto")).json()
 
     assert (by_name["would"], by_name["reason"]) == ("stop", "channel_not_set_up")
-    assert by_name["steps"][0]["vendor"] is None
+    assert (by_name["steps"], by_name["decision"][-1]["gate"]) == ([], "channel_allowed")
     assert (by_ladder["would"], by_ladder["reason"], by_ladder["steps"]) == ("stop", "no_channel", [])
 
 
@@ -186,6 +186,41 @@ async def test_auto_shows_the_whole_ladder(world: SentWorld) -> None:
         "locale": "en",
         "direction": "ltr",
     }
+
+
+async def test_files_that_a_channel_cannot_carry_are_refused_or_said_to_be_left_out(world: SentWorld) -> None:
+    async with world.sender(channels=("email", "sms")) as sender:
+        text = {"en": {"format": "text", "body": "Hello {{name}}"}}
+        await publish(sender.client, channel="sms", locales=text)
+        await publish(sender.client, key="texts_alone", channel="sms", locales=text)
+        somebody = {"addresses": [{"channel": "sms", "address": "+93700123456"}]}
+        wish = {
+            "recipient": somebody,
+            "attachments": [{"filename": "a.txt", "media_type": "text/plain", "content": "YQ=="}],
+        }
+        by_sms = await simulate(sender, channel="sms", **wish)
+        nowhere = await simulate(sender, channel="auto", template="texts_alone", **wish)
+        by_ladder = (await simulate(sender, channel="auto", **wish)).json()
+
+    assert (by_sms.status_code, by_sms.json()["errors"]) == (
+        400,
+        [
+            {
+                "field": "attachments",
+                "remedy": "can't go by sms; channels that carry files: email. Choose one of them or auto, or leave them out",
+            }
+        ],
+    )
+    assert nowhere.json()["errors"][0]["remedy"] == (
+        "can go by email alone, and the template is for sms; publish it for email, or leave them out"
+    )
+    assert by_ladder["summary"] == (
+        "It would be sent by sms. The attached files were left out: this channel can't carry them."
+    )
+    assert [(s["channel"], s["verdict"], s["reason"]) for s in by_ladder["steps"]] == [
+        ("email", "stop", "no_address"),
+        ("sms", "pass", "files_left_out"),
+    ]
 
 
 async def test_a_scheduled_one_is_decided_for_its_own_time(world: SentWorld) -> None:

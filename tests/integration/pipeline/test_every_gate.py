@@ -74,13 +74,17 @@ def _got(case: Case) -> dict[str, int]:
 
 
 async def test_a_channel_that_was_never_set_up(world: PipelineWorld) -> None:
-    """There is no ladder at all, and so no step whose gate could say it."""
+    """There is no ladder at all, and so no step whose gate could say it: it is said before."""
     async with world.sender(channels=("sms",)) as sender:
         sent = await sender.send("nobody@example.test")
         await world.settle()
         told = await sender.explain(sent["id"])
-    assert (told["notification"]["status"], told["notification"]["reason"]) == ("failed", "no_route")
-    assert "channel" in told["summary"]
+    assert (told["notification"]["status"], told["notification"]["reason"]) == (
+        "failed",
+        "channel_not_set_up",
+    )
+    assert told["summary"].endswith("The tenant has not set this channel up; `tidings channel set` does.")
+    assert told["decision"][-1]["gate"] == "channel_allowed"
     assert not world.received("nobody@example.test")
 
 

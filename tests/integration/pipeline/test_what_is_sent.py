@@ -32,6 +32,27 @@ async def test_the_version_is_frozen_when_it_is_accepted(world: PipelineWorld) -
     assert told["template"]["version"] == "1.0.0"
 
 
+async def test_a_step_that_cannot_carry_the_files_says_that_it_left_them_out(world: PipelineWorld) -> None:
+    """Named, the channel is refused with its files; chosen by the ladder, it goes without them, and explain says so."""
+    somebody = {"addresses": [{"channel": "sms", "address": "+4915123470001"}]}
+    files = [file_of(b"x")]
+    async with world.sender(channels=("email", "sms")) as sender:
+        wish = order(**CODE, recipient=somebody, attachments=files)
+        refused = await sender.client.post(HOME, json=wish | {"channel": "sms"})
+        sent = await sender.send(**CODE, recipient=somebody, attachments=files)
+        await world.settle()
+        told = await sender.explain(sent["id"])
+
+    assert (refused.status_code, [e["field"] for e in refused.json()["errors"]]) == (400, ["attachments"])
+    left_out = "The attached files were left out: this channel can't carry them."
+    assert told["notification"]["final_channel"] == "sms"
+    assert left_out in told["summary"]
+    (line,) = [line for line in told["decision"] if line["reason"] == "files_left_out"]
+    assert (line["gate"], line["verdict"], line["explanation"]) == ("attachments", "pass", left_out)
+    [call] = [one for one in told["timeline"] if one["kind"] == "attempt"]
+    assert (call["channel"], call["step"], call["text"].endswith(left_out)) == ("sms", line["step"], True)
+
+
 async def test_files_arrive_byte_for_byte(world: PipelineWorld) -> None:
     to, content = f"{unused()}@example.test", bytes(range(256)) * 300
     picture = b"\x89PNG\r\n\x1a\n" + bytes(range(255, -1, -1))

@@ -38,6 +38,9 @@ def decide(facts: Facts, request: Request, now: datetime) -> Decision:
     if person is None:
         return Decision(verdict=verdict, trace=tuple(trace), recipient_id=request.recipient_id)
     verdict = _note(trace, Gate.CATEGORY, gates.category_allowed(facts, request, person))
+    if isinstance(verdict, Pass) and not isinstance(gates.channel_set_up(facts.tenant, request), Pass):
+        # Only where it stands in the way: a step asks again, and leaves its line then.
+        verdict = _note(trace, Gate.CHANNEL, gates.channel_set_up(facts.tenant, request))
     if isinstance(verdict, Pass):
         verdict = _note(trace, Gate.QUIET_HOURS, gates.quiet_hours(facts, request, person, now))
     return Decision(

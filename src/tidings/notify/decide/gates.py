@@ -72,6 +72,13 @@ def category_allowed(facts: Facts, request: Request, person: PersonFacts) -> Ver
     return PASS if denial is None else Stop(Status.SUPPRESSED, Reason(denial))
 
 
+def channel_set_up(tenant: TenantFacts, request: Request) -> Verdict:
+    """A channel that is named and that the tenant does not have: there is no step that could say so."""
+    if request.channel == AUTO or request.channel in tenant.channels:
+        return PASS
+    return Stop(Status.FAILED, Reason.CHANNEL_NOT_SET_UP)
+
+
 def quiet_hours(facts: Facts, request: Request | StepRequest, person: PersonFacts, now: datetime) -> Verdict:
     """Nobody is woken: it waits for the end, unless it is critical or its category may break the quiet."""
     hours = facts.quiet_hours(person)

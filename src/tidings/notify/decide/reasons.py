@@ -66,7 +66,7 @@ SENTENCES: dict[Reason, str] = {
     Reason.CANCELLED: "It was cancelled.",
     Reason.DELIVERED_ALREADY: "It was delivered already.",
     Reason.OVER_ALREADY: "It was over before this step.",
-    Reason.CHANNEL_NOT_SET_UP: "The tenant has not set this channel up.",
+    Reason.CHANNEL_NOT_SET_UP: "The tenant has not set this channel up; `tidings channel set` does.",
     Reason.CHANNEL_DISABLED: "The tenant has switched this channel off.",
     Reason.NO_ADDRESS: "The recipient has no address on this channel.",
     Reason.ADDRESS_NOT_ACTIVE: "None of the recipient's addresses on this channel is active.",

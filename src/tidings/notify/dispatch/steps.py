@@ -9,6 +9,7 @@ import msgspec
 from tidings.contracts.delivery import DeliveryResult, PreparedStep, ReadyStep, SkipStep, WaitStep
 from tidings.contracts.messages import Address, Attachment, OutboundMessage, SentRecord, VendorTemplate
 from tidings.contracts.tenants import Channel
+from tidings.contracts.words import WITH_FILES
 from tidings.kernel.addresses import Pepper
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
@@ -44,6 +45,8 @@ _RESULTS: Final[dict[str, DeliveryResult]] = {
     Reason.SUPPRESSED_BY_PLATFORM: "REFUSED_CONSENT",
     Reason.SUPPRESSED_BY_DOMAIN: "REFUSED_CONSENT",
 }
+#: What a step says that goes without the attached files.
+FILES_LEFT_OUT: Final = "files_left_out"
 _read_template: Final = msgspec.json.Decoder(VendorTemplate).decode
 #: They don't wait behind ordinary ones for a connection to the vendor.
 _URGENT: Final = frozenset({"critical", "high"})
@@ -123,7 +126,8 @@ class StepMaker:
             if composition is None:
                 made.append(StepMade(prepared=_refused(decision), lines=decision.trace))
             elif isinstance(composition, Composed):
-                files = await self._files(tenant_id, work, facts)
+                dropped = left_out(work.channel, work.step, files=work.pending.attachments is not None)
+                files = await self._files(tenant_id, work, facts) if not dropped else ()
                 composition = _addressed(work, decision, composition)
                 message = _message(
                     tenant_id,
@@ -139,7 +143,7 @@ class StepMaker:
                 made.append(
                     StepMade(
                         prepared=ReadyStep(message=message),
-                        lines=decision.trace,
+                        lines=(*decision.trace, *dropped),
                         composed=composition,
                         links=links[place],
                         record=message.record,
@@ -197,6 +201,13 @@ class StepMaker:
             return ()
         manifest = owner.unseal(work.pending.attachments, ATTACHMENTS_PURPOSE)
         return await self._attachments.open(tenant_id, manifest)
+
+
+def left_out(channel: Channel, step: int, *, files: bool) -> tuple[Line, ...]:
+    """The line of a step whose channel can't carry the files that go along."""
+    if not files or channel in WITH_FILES:
+        return ()
+    return (Line("attachments", "pass", FILES_LEFT_OUT, None, step),)
 
 
 def _request(work: StepWork) -> StepRequest:

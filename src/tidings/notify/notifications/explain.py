@@ -95,9 +95,7 @@ class Explainer:
             )
             reader = _reader_of(story)
             tenant = await facts_store.load_tenant(tx)
-            guardians = {
-                RecipientId(by) for line in story.lines if (by := line.by) and line.verdict == "pass"
-            }
+            guardians = {RecipientId(by) for line in story.lines if (by := line.by) and by.startswith("rcp_")}
             people = await facts_store.load_people(tx, recipient_ids=sorted({reader, *guardians}))
             if guardians and with_names:
                 story = replace(

@@ -83,7 +83,7 @@ class GateView(Struct, frozen=True, kw_only=True):
     ) -> "GateView":
         """A line of the trace as it is shown, with what it names where that is known."""
         found = held.get(line.by) if held is not None and line.by is not None else None
-        guardian = line.by if line.verdict == "pass" else None
+        guardian = line.by if line.by is not None and line.by.startswith("rcp_") else None
         return cls(
             gate=line.gate,
             verdict=line.verdict,

@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from tidings.contracts.tenants import Channel
-from tidings.contracts.words import AUTO, RESERVED_CHANNELS, Priority, UseCase
+from tidings.contracts.words import AUTO, RESERVED_CHANNELS, WITH_FILES, Priority, UseCase
 from tidings.kernel.clock import Clock
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.ids import RECIPIENT, TemplateVersionId, TenantId
@@ -106,6 +106,8 @@ class OrderDesk:
             else None
         )
         attachments = _unpacked(given.attachments, wrong) if given.attachments else ()
+        if attachments:
+            _carried(given.channel, versions or {}, wrong)
         if wrong or wish is None or category is None:
             raise InvalidError(wrong)
         for version in versions.values() if versions else (published,):
@@ -200,6 +202,27 @@ def _sized(value: Any, name: str, most: int, wrong: list[FieldError]) -> bytes:
     if len(encoded) > most:
         wrong.append(FieldError(name, f"must take at most {most} bytes as JSON"))
     return encoded
+
+
+def _carried(channel: AnyChannel, versions: Mapping[Channel, Published], wrong: list[FieldError]) -> None:
+    """Files that no message could carry are refused, and don't vanish."""
+    can = ", ".join(sorted(WITH_FILES))
+    if channel == AUTO:
+        if not WITH_FILES & versions.keys():
+            there = ", ".join(sorted(versions))
+            wrong.append(
+                FieldError(
+                    "attachments",
+                    f"can go by {can} alone, and the template is for {there}; publish it for {can}, or leave them out",
+                )
+            )
+    elif channel not in WITH_FILES:
+        wrong.append(
+            FieldError(
+                "attachments",
+                f"can't go by {channel}; channels that carry files: {can}. Choose one of them or auto, or leave them out",
+            )
+        )
 
 
 def _unpacked(given: Sequence[AttachmentInput], wrong: list[FieldError]) -> tuple[AttachedFile, ...]:

@@ -8,6 +8,7 @@ from msgspec import Struct
 from tidings.contracts.moments import Moment
 from tidings.contracts.words import Status
 from tidings.notify.decide.model import Line
+from tidings.notify.dispatch.steps import FILES_LEFT_OUT
 from tidings.notify.notifications.model import FINAL
 from tidings.notify.notifications.read_store import Wait
 from tidings.notify.notifications.story import Story
@@ -139,7 +140,7 @@ def _ended(story: Story) -> str | None:
         after = f", {lasted(at - (one.scheduled_for or one.created_at))} after it was due" if at else ""
         by = f" by {one.final_channel}" if one.final_channel else ""
         on = f": {EVIDENCE[one.evidence]}" if one.evidence in EVIDENCE else ""
-        return f"Delivered{by}{when}{after}{on}.{_gainsaid(story)}"
+        return f"Delivered{by}{when}{after}{on}.{_bare(story)}{_gainsaid(story)}"
     if one.status is Status.BOUNCED:
         return f"It was sent, and came back{when}. {reason_of(story) or ''}".rstrip()
     if one.status is Status.CANCELLED and (one.reason is None or one.reason == "cancelled"):
@@ -167,6 +168,13 @@ def reason_of(story: Story) -> str | None:
     if last is None:
         return reason_sentence(reason)
     return reason_sentence(reason, meaning=last.meaning, vendor=last.vendor)
+
+
+def _bare(story: Story) -> str:
+    """That the message went without its files."""
+    delivered = {one.step for one in story.attempts if one.channel == story.notification.final_channel}
+    bare = any(line.reason == FILES_LEFT_OUT and line.step in delivered for line in story.lines)
+    return f" {reason_sentence(FILES_LEFT_OUT)}" if bare else ""
 
 
 def _gainsaid(story: Story) -> str:

@@ -22,7 +22,7 @@ from tidings.notify.decide.limits import takes_of_step, takes_once
 from tidings.notify.decide.model import Decision, Defer, Gate, Line, Pass, Request
 from tidings.notify.dispatch.compose import Composer
 from tidings.notify.dispatch.model import Pending
-from tidings.notify.dispatch.steps import StepMade, StepMaker, StepWork
+from tidings.notify.dispatch.steps import StepMade, StepMaker, StepWork, left_out
 from tidings.notify.dispatch.turn import hand_off_of, routes_of
 from tidings.notify.facts.load import FactsLoader
 from tidings.notify.facts.model import TenantFacts
@@ -172,7 +172,10 @@ class Simulator:
             for place, channel in enumerate(channels, 1)
         ]
         steps = await maker.make(tenant_id, person.facts, person.pepper, works)
-        made = dict(zip(channels, steps, strict=True))
+        made = {
+            channel: _without_files(step, channel, place) if order.attachments else step
+            for place, (channel, step) in enumerate(zip(channels, steps, strict=True), 1)
+        }
         (plan,) = await self._router.plan(tenant_id, [hand_off_of(pending, decision, person.facts)])
         rehearsal = replace(
             rehearsal,
@@ -181,6 +184,13 @@ class Simulator:
         )
         done = _concluded(rehearsal, made)
         return replace(done, not_asked=_not_asked(done, person.facts.tenant))
+
+
+def _without_files(made: StepMade, channel: Channel, step: int) -> StepMade:
+    """What the step would say of the files: they are checked with the order, and no part of what is rehearsed."""
+    if made.composed is None:
+        return made
+    return replace(made, lines=(*made.lines, *left_out(channel, step, files=True)))
 
 
 def _channels(order: Order) -> list[Channel]:

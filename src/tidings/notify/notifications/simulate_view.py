@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from tidings.contracts.moments import Moment
 from tidings.notify.decide.model import Gate
+from tidings.notify.dispatch.steps import FILES_LEFT_OUT
 from tidings.notify.notifications.explain_view import GateView
 from tidings.notify.notifications.simulate import Simulation, TriedStep, Would
 from tidings.notify.notifications.words import line_sentence, reason_sentence
@@ -32,12 +33,14 @@ class SimulatedStep(Struct, frozen=True, kw_only=True):
         """A step as it is shown."""
         line = tried.line
         told = "It would be sent." if line.verdict == "pass" else line_sentence(line)
+        if line.reason == FILES_LEFT_OUT:
+            told += f" {line_sentence(line)}"
         return cls(
             step=tried.step,
             channel=tried.channel,
             vendor=tried.vendor,
             verdict=line.verdict,
-            reason=line.reason if line.verdict != "pass" else None,
+            reason=line.reason if line.verdict != "pass" or line.reason == FILES_LEFT_OUT else None,
             explanation=told,
             until=line.until,
         )
@@ -89,7 +92,7 @@ class MessageView(Struct, frozen=True, kw_only=True):
 
 
 class BodyView(MessageView, frozen=True, kw_only=True):
-    """The body of a notification, put into words once more."""
+    """The body of a notification, rendered once more."""
 
     #: Whether its digest proves that it is what was sent; null where that can't be said.
     exact: bool | None
@@ -173,6 +176,13 @@ def _not_asked(gate: Gate, step: int | None) -> GateView:
 
 def _summary(done: Simulation) -> str:
     if done.would == "send":
-        return f"It would be sent by {done.channel}."
+        bare = any(
+            line.reason == FILES_LEFT_OUT
+            for step in done.steps
+            if step.channel == done.channel
+            for line in step.lines
+        )
+        without = f" {reason_sentence(FILES_LEFT_OUT)}" if bare else ""
+        return f"It would be sent by {done.channel}.{without}"
     why = reason_sentence(done.reason) or ""
     return f"{'It would wait.' if done.would == 'defer' else 'It would not be sent.'} {why}".rstrip()

@@ -10,6 +10,7 @@ from tidings.contracts.delivery import AttemptRecord, ExecutionRecord, ReceiptRe
 from tidings.contracts.moments import Moment
 from tidings.contracts.receipts import LOST
 from tidings.notify.decide.model import Line
+from tidings.notify.dispatch.steps import FILES_LEFT_OUT
 from tidings.notify.notifications.outlook import reason_of
 from tidings.notify.notifications.story import Story
 from tidings.notify.notifications.waiting import deferrals, queue_waits, steps_waits
@@ -20,6 +21,7 @@ from tidings.notify.notifications.words import (
     lasted,
     line_sentence,
     our_word_of,
+    reason_sentence,
     receipt_sentence,
     result_sentence,
     said,
@@ -215,9 +217,10 @@ def _ladders(story: Story) -> Iterator[Happening]:
     if dispatched is not None:
         ladder = story.executions[0] if story.executions else None
         yield Happening(at=dispatched, kind="dispatched", text=f"Handed over{_by(ladder)}.")
+    bare = {line.step for line in story.lines if line.reason == FILES_LEFT_OUT}
     for execution in story.executions:
         for attempt in execution.attempts:
-            yield _attempt(attempt)
+            yield _attempt(attempt, without_files=attempt.step in bare)
             yield from (_receipt(execution, attempt, receipt) for receipt in attempt.receipts)
         if execution.result is not None and execution.ended_at is not None:
             yield Happening(
@@ -273,13 +276,15 @@ def _receipt(execution: ExecutionRecord, attempt: AttemptRecord, receipt: Receip
     )
 
 
-def _attempt(attempt: AttemptRecord) -> Happening:
+def _attempt(attempt: AttemptRecord, *, without_files: bool) -> Happening:
     ended = attempt.ended_at
     skipped = attempt.status == "step_skipped"
     return Happening(
         at=attempt.started_at,
         kind="step_skipped" if skipped else "attempt",
-        text=attempt_sentence(attempt),
+        text=f"{attempt_sentence(attempt)} {reason_sentence(FILES_LEFT_OUT)}"
+        if without_files and not skipped
+        else attempt_sentence(attempt),
         step=attempt.step,
         channel=attempt.channel,
         vendor=attempt.vendor or UNSET,

@@ -52,6 +52,7 @@ _OTHERS: Final[dict[str, str]] = {
     "condition_hours": "The policy takes this step at other hours only.",
     "condition_reachable": "The recipient is not known to be reachable there.",
     "condition_score": "This channel has reached the recipient too seldom.",
+    "files_left_out": "The attached files were left out: this channel can't carry them.",
     # Why a message came back.
     "bounced": "The vendor does not say why.",
     "failed_temp": "The vendor said afterwards that it could not be delivered.",
@@ -63,6 +64,8 @@ _OTHERS: Final[dict[str, str]] = {
     "complaint": "The recipient complained about it.",
     "invalid_address": "The address is not one that can be written to.",
 }
+#: Of one step of a ladder.
+_NO_WAY: Final = "The channel is not set up, or the template has no published text for it."
 #: Why an address is suppressed, as a part of a sentence.
 _HELD: Final[dict[Held, str]] = {
     Held.HARD_BOUNCE: "a message to it came back for good",
@@ -220,7 +223,8 @@ def attempt_sentence(attempt: AttemptRecord) -> str:
     """What came of one attempt."""
     how = f"Step {attempt.step}, {attempt.channel}"
     if attempt.status == "step_skipped":
-        return f"{how}: skipped. {reason_sentence(attempt.reason) or ''}".rstrip()
+        why_not = _NO_WAY if attempt.reason == "no_route" else reason_sentence(attempt.reason)
+        return f"{how}: skipped. {why_not or ''}".rstrip()
     vendor = attempt.vendor or "the vendor"
     if attempt.reason == NEVER_LEARNED:
         return f"{how}: handed to {vendor}, whose answer was never learned. The message may have been sent or not."
