@@ -10,6 +10,7 @@ from tidings.cli.calling import Key, Tenant, Url, client
 from tidings.cli.failures import CommandError
 from tidings.cli.options import DataDir, Json
 from tidings.cli.template_preview import preview
+from tidings.cli.template_shelf import archive, customise, list_, restore
 
 if TYPE_CHECKING:
     from tidings.client.templates import ImportReport
@@ -20,6 +21,10 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.command("preview")(preview)
+app.command("list")(list_)
+app.command("customise")(customise)
+app.command("archive")(archive)
+app.command("restore")(restore)
 
 Names = Annotated[
     list[str] | None,
@@ -136,12 +141,26 @@ def diff(
     *,
     folder: Folder = _HERE,
     active: Annotated[bool, typer.Option("--active", help="Compare with what is in force.")] = False,
+    platform: Annotated[
+        bool,
+        typer.Option(
+            "--platform", help="Compare your template on the server with the platform's in force, no folder."
+        ),
+    ] = False,
     url: Url = None,
     key: Key = None,
     tenant: Tenant = None,
     data_dir: DataDir = None,
 ) -> None:
     """Show what a push would change on the server. The exit code is 1 if anything differs, as diff has it."""
+    if platform:
+        from tidings.cli.template_shelf import tell_platform_diff
+
+        with client(url, key, tenant, data_dir) as tidings:
+            differs = tell_platform_diff(tidings, names or [])
+        if differs:
+            raise SystemExit(1)
+        return
     from tidings.cli.printing import print_lines
     from tidings.cli.template_exchange import fetch
     from tidings.cli.template_folder import chosen, names_of, read_folder

@@ -51,11 +51,13 @@ def give(tidings: "Tidings", packed: bytes, *, dry_run: bool) -> "ImportReport":
     return tidings.call(calls.import_(packed, dry_run=True))
 
 
-def newest(tidings: "Tidings", key: str, channel: str, statuses: Sequence[str]) -> str:
+def newest(
+    tidings: "Tidings", key: str, channel: str, statuses: Sequence[str], *, owner: str | None = None
+) -> str:
     """The number of the newest version with one of these statuses; a `CommandError` where there is none."""
     from tidings.client import templates as calls
 
-    for line in tidings.call(calls.versions(key, channel)).items:
+    for line in tidings.call(calls.versions(key, channel, owner=owner)).items:
         if line.status in statuses:
             return line.semver
     raise CommandError(
@@ -64,7 +66,7 @@ def newest(tidings: "Tidings", key: str, channel: str, statuses: Sequence[str]) 
 
 
 def every_template(
-    tidings: "Tidings", *, key: str | None = None, channel: str | None = None
+    tidings: "Tidings", *, key: str | None = None, channel: str | None = None, status: str | None = None
 ) -> "list[TemplateLine]":
     """All templates that can be used, page by page."""
     from tidings.client import templates as calls
@@ -72,7 +74,7 @@ def every_template(
     found: list[TemplateLine] = []
     cursor: str | None = None
     while True:
-        page = tidings.call(calls.list_(key=key, channel=channel, cursor=cursor))
+        page = tidings.call(calls.list_(key=key, channel=channel, status=status, cursor=cursor))
         found += page.items
         if (cursor := page.next_cursor) is None:
             return found

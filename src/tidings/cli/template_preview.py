@@ -32,6 +32,9 @@ def preview(
     version: Annotated[
         str | None, typer.Option(help="Which one. [default: the newest draft or what is in force]")
     ] = None,
+    platform: Annotated[
+        bool, typer.Option("--platform", help="The platform's, though you have one of your own.")
+    ] = False,
     save: Annotated[
         Path | None, typer.Option("--save", help="Write the page to this file.", dir_okay=False)
     ] = None,
@@ -61,12 +64,14 @@ def preview(
         "width": width,
     }
     body = {field: value for field, value in asked.items() if value is not None}
+    owner = "platform" if platform else None
     with client(url, key, tenant, data_dir) as tidings:
-        semver = version or newest(tidings, wanted.key, channel, ("draft", "active"))
+        semver = version or newest(tidings, wanted.key, channel, ("draft", "active"), owner=owner)
         if save is not None or open_:
-            _keep(tidings.call(calls.preview_page(wanted.key, channel, semver, body)), save, open_=open_)
+            page = calls.preview_page(wanted.key, channel, semver, body, owner=owner)
+            _keep(tidings.call(page), save, open_=open_)
             return
-        seen = tidings.call(calls.preview(wanted.key, channel, semver, body))
+        seen = tidings.call(calls.preview(wanted.key, channel, semver, body, owner=owner))
     if as_json:
         print(json.dumps(seen, indent=2, ensure_ascii=False))
     else:

@@ -89,13 +89,21 @@ class TemplateLine(Struct, frozen=True, kw_only=True):
     #: Of the latest version: `draft`, `active` or `archived`.
     latest_status: str | None = None
     locales: tuple[str, ...] = ()
+    archived: bool = False
+    #: The platform's version that it was customised from, and the one in force where that is newer.
+    customised_from: str | None = None
+    platform_newer: str | None = None
 
 
 def list_(
-    *, key: str | None = None, channel: str | None = None, cursor: str | None = None
+    *,
+    key: str | None = None,
+    channel: str | None = None,
+    status: str | None = None,
+    cursor: str | None = None,
 ) -> Call[Page[TemplateLine]]:
     """The templates that can be used, the newest first: the caller's own, and the platform's."""
-    given = {"key": key, "channel": channel, "cursor": cursor, "limit": "200"}
+    given = {"key": key, "channel": channel, "status": status, "cursor": cursor, "limit": "200"}
     query = {name: value for name, value in given.items() if value is not None}
     read = msgspec.json.Decoder(Page[TemplateLine]).decode
     return Call(method="GET", path=f"{_HOME}/", read=read, query=query)
@@ -126,10 +134,54 @@ def import_(packed: bytes, *, dry_run: bool = False) -> Call[ImportReport]:
     )
 
 
-def versions(key: str, channel: str) -> Call[Page[VersionLine]]:
-    """The newest versions."""
+def versions(key: str, channel: str, *, owner: str | None = None) -> Call[Page[VersionLine]]:
+    """The newest versions; `owner="platform"` for the platform's."""
     read = msgspec.json.Decoder(Page[VersionLine]).decode
-    return Call(method="GET", path=f"{_one(key, channel)}/versions", read=read)
+    query = {} if owner is None else {"owner": owner}
+    return Call(method="GET", path=f"{_one(key, channel)}/versions", read=read, query=query)
+
+
+def show(key: str, channel: str, *, owner: str | None = None) -> Call[dict[str, Any]]:
+    """The template that is used, or that of an owner."""
+    query = {} if owner is None else {"owner": owner}
+    read = msgspec.json.Decoder(dict[str, Any]).decode
+    return Call(method="GET", path=_one(key, channel), read=read, query=query)
+
+
+def diff(
+    key: str,
+    channel: str,
+    *,
+    from_: str,
+    to: str,
+    from_owner: str | None = None,
+    to_owner: str | None = None,
+) -> Call[dict[str, Any]]:
+    """What is different between two versions; the owners say whose they are."""
+    given = {"from": from_, "to": to, "from_owner": from_owner, "to_owner": to_owner}
+    query = {name: value for name, value in given.items() if value is not None}
+    read = msgspec.json.Decoder(dict[str, Any]).decode
+    return Call(method="GET", path=f"{_one(key, channel)}/diff", read=read, query=query)
+
+
+def customise(
+    key: str, channel: str, *, semver: str | None = None, note_only: bool = False
+) -> Call[dict[str, Any]]:
+    """Copy the platform's template into a draft of one's own, or only note its version in force."""
+    given = {"semver": semver, "note_only": note_only or None}
+    return _verb(
+        key, channel, "customise", {name: value for name, value in given.items() if value is not None}
+    )
+
+
+def archive(key: str, channel: str, *, reason: str | None = None) -> Call[dict[str, Any]]:
+    """Put a whole template away; the platform's of the same key counts again."""
+    return _verb(key, channel, "archive", {} if reason is None else {"reason": reason})
+
+
+def restore(key: str, channel: str, *, reason: str | None = None) -> Call[dict[str, Any]]:
+    """Take an archived template back as it was."""
+    return _verb(key, channel, "restore", {} if reason is None else {"reason": reason})
 
 
 def publish(key: str, channel: str, semver: str, *, reason: str | None = None) -> Call[dict[str, Any]]:
@@ -137,24 +189,52 @@ def publish(key: str, channel: str, semver: str, *, reason: str | None = None) -
     return _act(key, channel, semver, "publish", {} if reason is None else {"reason": reason})
 
 
-def preview(key: str, channel: str, semver: str, wanted: Mapping[str, Any]) -> Call[dict[str, Any]]:
-    """A version as somebody would see it."""
-    return _act(key, channel, semver, "preview", wanted)
+def preview(
+    key: str, channel: str, semver: str, wanted: Mapping[str, Any], *, owner: str | None = None
+) -> Call[dict[str, Any]]:
+    """A version as somebody would see it; `owner="platform"` for one of the platform's."""
+    query = {} if owner is None else {"owner": owner}
+    return _act(key, channel, semver, "preview", wanted, query=query)
 
 
-def preview_page(key: str, channel: str, semver: str, wanted: Mapping[str, Any]) -> Call[str]:
+def preview_page(
+    key: str, channel: str, semver: str, wanted: Mapping[str, Any], *, owner: str | None = None
+) -> Call[str]:
     """The same as a page for a browser, in a frame as wide as was wanted."""
-    call = preview(key, channel, semver, wanted)
+    call = preview(key, channel, semver, wanted, owner=owner)
     return Call(
-        method=call.method, path=call.path, read=bytes.decode, body=call.body, accept="text/html, */*;q=0.1"
+        method=call.method,
+        path=call.path,
+        read=bytes.decode,
+        query=call.query,
+        body=call.body,
+        accept="text/html, */*;q=0.1",
     )
 
 
-def _act(key: str, channel: str, semver: str, verb: str, content: Mapping[str, Any]) -> Call[dict[str, Any]]:
+def _verb(key: str, channel: str, verb: str, content: Mapping[str, Any]) -> Call[dict[str, Any]]:
+    return Call(
+        method="POST",
+        path=f"{_one(key, channel)}/{verb}",
+        read=msgspec.json.Decoder(dict[str, Any]).decode,
+        body=msgspec.json.encode(content),
+    )
+
+
+def _act(
+    key: str,
+    channel: str,
+    semver: str,
+    verb: str,
+    content: Mapping[str, Any],
+    *,
+    query: Mapping[str, str] | None = None,
+) -> Call[dict[str, Any]]:
     return Call(
         method="POST",
         path=f"{_one(key, channel)}/versions/{quote(semver, safe='')}/{verb}",
         read=msgspec.json.Decoder(dict[str, Any]).decode,
+        query=query or {},
         body=msgspec.json.encode(content),
     )
 

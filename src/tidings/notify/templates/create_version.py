@@ -27,7 +27,9 @@ from tidings.notify.templates.semver import Semver
 DEFAULT_LOCALE = "en"
 #: What is wrong with a category that nobody knows, and with a key whose template was put away.
 UNKNOWN_CATEGORY: Final = FieldError("category", "is not a known category")
-ARCHIVED_KEY: Final = FieldError("key", "belongs to a template that was archived; choose another")
+ARCHIVED_KEY: Final = FieldError(
+    "key", "belongs to a template that was archived; restore it (POST …/restore), or choose another"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,7 +35,8 @@ from tidings.notify.templates.model import Template, VersionStatus
 from tidings.notify.templates.preview import Reader, preview, read_reader
 from tidings.notify.templates.preview_page import HEADERS, page
 from tidings.notify.templates.preview_wire import PreviewVersion, PreviewView
-from tidings.notify.templates.publish import find, read_version
+from tidings.notify.templates.publish import in_surroundings, read_version
+from tidings.notify.templates.reading import Owner, find_readable_version
 from tidings.notify.templates.semver import Semver
 from tidings.notify.templates.wire import SemverText, TemplateSummary, key_of
 
@@ -66,6 +67,15 @@ class DiffQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, r
 
     from_: SemverText
     to: Annotated[SemverText, Meta(description="The later one.")]
+    #: Whose versions they are: your own where you have one, or else the platform's.
+    from_owner: Owner | None = None
+    to_owner: Owner | None = None
+
+
+class PreviewQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Whose template is shown."""
+
+    owner: Owner | None = None
 
 
 @get(
@@ -137,11 +147,13 @@ async def validate_version(request: AnyRequest) -> ValidationView:
         scope="templates:read",
         tenant=TenantNeed.OPTIONAL,
         writes=False,
+        query=PreviewQuery,
         body=PreviewVersion,
         body_optional=True,
         answer=PreviewView,
         problems=[*_KNOWN, "template_unpublishable", "invalid_variables", "recipient_not_found"],
-        description="With `Accept: text/html` the answer is a page that shows the message. " + SIDE,
+        description="Of your own template where you have one, or else of the platform's; `owner` says which. With `Accept: text/html` the answer is a page that shows the message. "
+        + SIDE,
     ),
 )
 async def preview_version(request: AnyRequest) -> Response[PreviewView] | Response[str]:
@@ -150,10 +162,12 @@ async def preview_version(request: AnyRequest) -> Response[PreviewView] | Respon
     key, channel = template_asked(request)
     wanted: PreviewVersion = await optional_body(request, PreviewVersion)
     reader = Reader()
+    owner = read_query(request, PreviewQuery).owner
     async with begin(request) as tx:
-        read = await read_version(
-            tx, key=key, channel=channel, semver=semver_asked(request), own_hosts=deps.own_hosts
+        found = await find_readable_version(
+            tx, key=key, channel=channel, semver=semver_asked(request), owner=owner
         )
+        read = await in_surroundings(tx, *found, own_hosts=deps.own_hosts)
         assets = await assets_store.find_assets(tx, read.version)
         if wanted.recipient_id is not None:
             # A preview shows their name.
@@ -178,7 +192,7 @@ async def preview_version(request: AnyRequest) -> Response[PreviewView] | Respon
         query=DiffQuery,
         answer=DiffView,
         problems=_KNOWN,
-        description=SIDE,
+        description="`from_owner=platform` compares the platform's version with your own. " + SIDE,
     ),
 )
 async def show_diff(request: AnyRequest) -> DiffView:
@@ -187,8 +201,12 @@ async def show_diff(request: AnyRequest) -> DiffView:
     query = read_query(request, DiffQuery)
     before, after = Semver.parse(query.from_, field="from"), Semver.parse(query.to, field="to")
     async with begin(request) as tx:
-        _, old = await find(tx, key=key, channel=channel, semver=str(before))
-        _, new = await find(tx, key=key, channel=channel, semver=str(after))
+        _, old = await find_readable_version(
+            tx, key=key, channel=channel, semver=str(before), owner=query.from_owner
+        )
+        _, new = await find_readable_version(
+            tx, key=key, channel=channel, semver=str(after), owner=query.to_owner
+        )
     # Long texts take long to compare, and others wait for the loop.
     return await asyncio.to_thread(diff, old, new)
 

@@ -125,6 +125,14 @@ class Template:
     default_priority: Priority
     version: int
     updated_at: datetime
+    #: The platform's version that it was customised from last; None: it is the tenant's own from the beginning.
+    platform_semver: str | None = None
+
+    def newer_than(self, platforms: str | None) -> str | None:
+        """The platform's version in force, where it is newer than the one that this was customised from."""
+        if self.platform_semver is None or platforms is None:
+            return None
+        return platforms if Semver.parse(platforms) > Semver.parse(self.platform_semver) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

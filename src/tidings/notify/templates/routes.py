@@ -1,6 +1,7 @@
 """What HTTP calls about templates: a tenant's own, or the platform's for a platform key that names no tenant."""
 
 from litestar import Response, Router, get, post
+from msgspec import Struct
 
 from tidings.kernel.http.bodies import read_body, read_query
 from tidings.kernel.http.callers import TenantNeed, caller_of
@@ -8,7 +9,14 @@ from tidings.kernel.http.etags import etag
 from tidings.kernel.http.once import Done, answer_once
 from tidings.kernel.http.operations import deps_of, given, operation
 from tidings.kernel.http.paging import Page, PageQuery, page_of, read_cursor
-from tidings.notify.templates import asset_routes, draft_routes, inspect_routes, report_answers, store
+from tidings.notify.templates import (
+    asset_routes,
+    customise_routes,
+    draft_routes,
+    inspect_routes,
+    report_answers,
+    store,
+)
 from tidings.notify.templates.asked import (
     SIDE,
     TAG,
@@ -25,7 +33,8 @@ from tidings.notify.templates.deps import Deps
 from tidings.notify.templates.errors import UnknownTemplateError
 from tidings.notify.templates.layouts_routes import layout_router
 from tidings.notify.templates.model import Template
-from tidings.notify.templates.publish import find, publish
+from tidings.notify.templates.publish import publish
+from tidings.notify.templates.reading import Owner, find_readable, find_readable_version, view_of
 from tidings.notify.templates.rollback import roll_back
 from tidings.notify.templates.semver import Semver
 from tidings.notify.templates.wire import (
@@ -38,6 +47,21 @@ from tidings.notify.templates.wire import (
 )
 
 _LISTING = "template_versions"
+_OWNER = (
+    "Your own where you have one, or else the platform's, whose drafts no tenant sees; `owner` says which."
+)
+
+
+class OwnerQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Whose template is meant."""
+
+    owner: Owner | None = None
+
+
+class VersionsQuery(PageQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Whose versions, and which page."""
+
+    owner: Owner | None = None
 
 
 @get(
@@ -47,18 +71,20 @@ _LISTING = "template_versions"
         tag=TAG,
         scope="templates:read",
         tenant=TenantNeed.OPTIONAL,
+        query=OwnerQuery,
         answer=TemplateView,
         problems=["template_not_found"],
+        description="With `owner=platform` the platform's, also where you have one of your own. "
+        "`platform_newer` names a version that the platform has published since you customised it.",
     ),
 )
 async def show_template(request: AnyRequest) -> Response[TemplateView]:
     """Show a template."""
+    query = read_query(request, OwnerQuery)
     async with begin(request) as tx:
-        template = await _template(request, tx)
-        active = None
-        if template.active_version_id is not None:
-            active = await _semver(tx, template)
-    return Response(TemplateView.of(template, active), headers={"ETag": etag(template.version)})
+        template = await _template(request, tx, query.owner)
+        view = await view_of(tx, template)
+    return Response(view, headers={"ETag": etag(template.version)})
 
 
 @get(
@@ -68,20 +94,25 @@ async def show_template(request: AnyRequest) -> Response[TemplateView]:
         tag=TAG,
         scope="templates:read",
         tenant=TenantNeed.OPTIONAL,
-        query=PageQuery,
+        query=VersionsQuery,
         answer=Page[VersionSummary],
         problems=["template_not_found"],
-        description=SIDE,
+        description=f"{_OWNER} {SIDE}",
     ),
 )
 async def list_versions(request: AnyRequest) -> Page[VersionSummary]:
     """List versions."""
-    query = read_query(request, PageQuery)
+    query = read_query(request, VersionsQuery)
     after = read_cursor(query.cursor, listing=_LISTING)
+    key, channel = template_asked(request)
     async with begin(request) as tx:
-        template = await _own_template(request, tx)
+        template = await find_readable(tx, key=key, channel=channel, owner=query.owner)
         lines = await store.list_versions(
-            tx, template_id=template.id, after_id=after.id if after else None, limit=query.limit + 1
+            tx,
+            template_id=template.id,
+            after_id=after.id if after else None,
+            limit=query.limit + 1,
+            of_platform=template.tenant_id is None,
         )
     return page_of(
         lines, limit=query.limit, listing=_LISTING, id_of=lambda line: line.id, render=VersionSummary.of
@@ -134,16 +165,20 @@ async def add_version(request: AnyRequest) -> Response[bytes]:
         tag=TAG,
         scope="templates:read",
         tenant=TenantNeed.OPTIONAL,
+        query=OwnerQuery,
         answer=VersionView,
         problems=["template_not_found", "template_version_not_found"],
-        description=SIDE,
+        description=f"{_OWNER} {SIDE}",
     ),
 )
 async def show_version(request: AnyRequest) -> Response[VersionView]:
     """Show a version."""
     key, channel = template_asked(request)
+    owner = read_query(request, OwnerQuery).owner
     async with begin(request) as tx:
-        _, version = await find(tx, key=key, channel=channel, semver=semver_asked(request))
+        _, version = await find_readable_version(
+            tx, key=key, channel=channel, semver=semver_asked(request), owner=owner
+        )
     return shown(version)
 
 
@@ -225,8 +260,10 @@ async def roll_back_template(request: AnyRequest) -> Response[VersionView]:
     return shown(version)
 
 
-async def _template(request: AnyRequest, tx: store.Side) -> Template:
+async def _template(request: AnyRequest, tx: store.Side, owner: Owner | None) -> Template:
     key, channel = template_asked(request)
+    if owner is not None:
+        return await find_readable(tx, key=key, channel=channel, owner=owner)
     own = await store.find_template(tx, key=key, channel=channel)
     if own is not None and own.active_version_id is not None:
         return own
@@ -236,20 +273,6 @@ async def _template(request: AnyRequest, tx: store.Side) -> Template:
     if found is None:
         raise UnknownTemplateError(f"there is no template {key} for {channel}")
     return found
-
-
-async def _own_template(request: AnyRequest, tx: store.Side) -> Template:
-    key, channel = template_asked(request)
-    own = await store.find_template(tx, key=key, channel=channel)
-    if own is None:
-        raise UnknownTemplateError(f"there is no template {key} for {channel} of your own")
-    return own
-
-
-async def _semver(tx: store.Side, template: Template) -> str | None:
-    if template.active_version_id is None:
-        return None
-    return await store.find_semver(tx, id=template.active_version_id, of_platform=template.tenant_id is None)
 
 
 def routers(deps: Deps) -> list[Router]:
@@ -264,6 +287,7 @@ def routers(deps: Deps) -> list[Router]:
         *asset_routes.HANDLERS,
         publish_version,
         roll_back_template,
+        *customise_routes.HANDLERS,
         *bundle_routes.HANDLERS,
     ]
     templates = Router(

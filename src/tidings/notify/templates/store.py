@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -31,8 +31,12 @@ _read_assets = msgspec.json.Decoder(dict[str, AssetFacts]).decode
 _read_object = msgspec.json.Decoder(dict[str, Any]).decode
 
 
-def _side(tx: Side, own: Query, platforms: Query) -> tuple[Query, dict[str, Any]]:
-    return (own, {"tenant_id": tx.tenant_id}) if isinstance(tx, TenantTx) else (platforms, {})
+def _side(
+    tx: Side, own: Query, platforms: Query, *, of_platform: bool = False
+) -> tuple[Query, dict[str, Any]]:
+    if isinstance(tx, TenantTx) and not of_platform:
+        return own, {"tenant_id": tx.tenant_id}
+    return platforms, {}
 
 
 async def find_template(tx: Side, *, key: str, channel: Channel) -> Template | None:
@@ -96,6 +100,38 @@ async def set_active_version(
     """Point the template at the version that is in force from now on; None: at nothing."""
     query, scope = _side(tx, QUERIES.set_active_version, QUERIES.set_active_platform_version)
     await tx.execute(query, id=id, version_id=version_id, now=now, **scope)
+
+
+async def set_template_status(
+    tx: Side, *, key: str, channel: Channel, status: Literal["active", "archived"], now: datetime
+) -> Template | None:
+    """The template, put away or taken back as a whole; None where there is none that stood otherwise."""
+    query, scope = _side(tx, QUERIES.set_template_status, QUERIES.set_platform_template_status)
+    row = await tx.fetch_one(query, key=key, channel=channel, status=status, now=now, **scope)
+    return template_of(row) if row else None
+
+
+async def note_platform_version(
+    tx: TenantTx,
+    *,
+    id: TemplateId,  # noqa: A002
+    platform_semver: str,
+    now: datetime,
+) -> None:
+    """Write down which of the platform's versions a template was customised from."""
+    await tx.execute(
+        QUERIES.note_platform_version,
+        tenant_id=tx.tenant_id,
+        id=id,
+        platform_semver=platform_semver,
+        now=now,
+    )
+
+
+async def list_semvers(tx: TenantTx, *, template_id: TemplateId) -> list[str]:
+    """The numbers that a tenant's template has used."""
+    rows = await tx.fetch(QUERIES.list_semvers, tenant_id=tx.tenant_id, template_id=template_id)
+    return [row["semver"] for row in rows]
 
 
 async def add_versions(tx: Side, drafts: Sequence[Version], *, created_by: str, now: datetime) -> None:
@@ -175,6 +211,10 @@ class TemplateLine:
     locales: tuple[str, ...]
     latest_semver: str | None
     latest_status: VersionStatus | None
+    #: Put away as a whole.
+    archived: bool
+    #: The platform's version in force, where it is newer than the one that this was customised from.
+    platform_newer: str | None
 
 
 async def list_templates(
@@ -198,6 +238,8 @@ async def list_templates(
             locales=tuple(row["locale_tags"]),
             latest_semver=row["latest_semver"],
             latest_status=None if row["latest_status"] is None else VersionStatus(row["latest_status"]),
+            archived=row["status"] == "archived",
+            platform_newer=template_of(row).newer_than(row["platform_active_semver"]),
         )
         for row in rows
     ]
@@ -236,10 +278,12 @@ class VersionLine:
 
 
 async def list_versions(
-    tx: Side, *, template_id: TemplateId, after_id: str | None, limit: int
+    tx: Side, *, template_id: TemplateId, after_id: str | None, limit: int, of_platform: bool = False
 ) -> list[VersionLine]:
-    """The newest first, from a cursor on."""
-    query, scope = _side(tx, QUERIES.list_versions, QUERIES.list_platform_versions)
+    """The newest first, from a cursor on; a tenant that asks for the platform's sees no drafts."""
+    query, scope = _side(tx, QUERIES.list_versions, QUERIES.list_platform_versions, of_platform=of_platform)
+    if query is QUERIES.list_platform_versions:
+        scope["drafts"] = not isinstance(tx, TenantTx)
     rows = await tx.fetch(query, template_id=template_id, after_id=after_id, limit=limit, **scope)
     return [
         VersionLine(
@@ -256,11 +300,15 @@ async def list_versions(
     ]
 
 
-async def find_version(tx: Side, *, template_id: TemplateId, semver: str) -> Version | None:
-    """One version with all its texts."""
-    query, scope = _side(tx, QUERIES.find_version, QUERIES.find_platform_version)
+async def find_version(
+    tx: Side, *, template_id: TemplateId, semver: str, of_platform: bool = False
+) -> Version | None:
+    """One version with all its texts; a tenant that asks for the platform's finds no drafts."""
+    query, scope = _side(tx, QUERIES.find_version, QUERIES.find_platform_version, of_platform=of_platform)
     row = await tx.fetch_one(query, template_id=template_id, semver=semver, **scope)
-    return _version(row) if row else None
+    if row is None or (of_platform and isinstance(tx, TenantTx) and row["status"] == VersionStatus.DRAFT):
+        return None
+    return _version(row)
 
 
 async def find_versions(
@@ -345,6 +393,7 @@ def template_of(row: Row) -> Template:
         default_priority=row["default_priority"],
         version=row["version"],
         updated_at=row["updated_at"],
+        platform_semver=row["platform_semver"],
     )
 
 

@@ -1,21 +1,21 @@
 -- name: find_template
 -- A tenant's own template, whatever its state.
 SELECT tenant_id, id, key, channel, category, active_version_id, default_locale, fallback_chain,
-       default_priority, version, updated_at
+       default_priority, platform_semver, version, updated_at
 FROM notification.templates
 WHERE tenant_id = :tenant_id AND key = :key AND channel = :channel AND status = 'active';
 
 -- name: find_platform_template
 -- The platform's template, whatever its state.
 SELECT NULL AS tenant_id, id, key, channel, category, active_version_id, default_locale, fallback_chain,
-       default_priority, version, updated_at
+       default_priority, NULL AS platform_semver, version, updated_at
 FROM notification_platform.templates
 WHERE key = :key AND channel = :channel AND status = 'active';
 
 -- name: lock_template
 -- Whoever publishes or adds a version holds the template, so that versions come one after the other.
 SELECT tenant_id, id, key, channel, category, active_version_id, default_locale, fallback_chain,
-       default_priority, version, updated_at
+       default_priority, platform_semver, version, updated_at
 FROM notification.templates
 WHERE tenant_id = :tenant_id AND key = :key AND channel = :channel AND status = 'active'
 FOR UPDATE;
@@ -23,7 +23,7 @@ FOR UPDATE;
 -- name: lock_platform_template
 -- The same for the platform's.
 SELECT NULL AS tenant_id, id, key, channel, category, active_version_id, default_locale, fallback_chain,
-       default_priority, version, updated_at
+       default_priority, NULL AS platform_semver, version, updated_at
 FROM notification_platform.templates
 WHERE key = :key AND channel = :channel AND status = 'active'
 FOR UPDATE;
@@ -70,6 +70,32 @@ WHERE tenant_id = :tenant_id AND id = :id;
 UPDATE notification_platform.templates
 SET active_version_id = :version_id, version = version + 1, updated_at = :now
 WHERE id = :id;
+
+-- name: set_template_status
+-- Put away as a whole, or back as it was; what it points at stays.
+UPDATE notification.templates
+SET status = :status, version = version + 1, updated_at = :now
+WHERE tenant_id = :tenant_id AND key = :key AND channel = :channel AND status <> :status
+RETURNING tenant_id, id, key, channel, category, active_version_id, default_locale, fallback_chain,
+          default_priority, platform_semver, version, updated_at;
+
+-- name: set_platform_template_status
+-- The same for the platform's.
+UPDATE notification_platform.templates
+SET status = :status, version = version + 1, updated_at = :now
+WHERE key = :key AND channel = :channel AND status <> :status
+RETURNING NULL AS tenant_id, id, key, channel, category, active_version_id, default_locale, fallback_chain,
+          default_priority, NULL AS platform_semver, version, updated_at;
+
+-- name: note_platform_version
+-- Which of the platform's versions a template was customised from.
+UPDATE notification.templates
+SET platform_semver = :platform_semver, version = version + 1, updated_at = :now
+WHERE tenant_id = :tenant_id AND id = :id;
+
+-- name: list_semvers
+-- The numbers that a template has used.
+SELECT semver FROM notification.template_versions WHERE tenant_id = :tenant_id AND template_id = :template_id;
 
 -- name: add_versions
 -- Drafts.
@@ -123,12 +149,12 @@ ORDER BY id DESC
 LIMIT :limit;
 
 -- name: list_platform_versions
--- The same for the platform's.
+-- The same for the platform's, whose drafts no tenant sees.
 SELECT id, template_id, NULL AS tenant_id, semver, status, source, created_by, approver_user_id, supersedes_id,
        published_at, archived_at, version, updated_at,
        ARRAY(SELECT jsonb_object_keys(locales) ORDER BY 1) AS locale_tags
 FROM notification_platform.template_versions
-WHERE template_id = :template_id
+WHERE template_id = :template_id AND (CAST(:drafts AS boolean) OR status <> 'draft')
   AND (CAST(:after_id AS text) IS NULL OR id < :after_id)
 ORDER BY id DESC
 LIMIT :limit;
@@ -310,21 +336,22 @@ SET status = 'archived', archived_at = :now, version = version + 1, updated_at =
 WHERE id = :id AND status <> 'archived';
 
 -- name: list_templates
--- A tenant sees its own and the platform's; those it has of both are told apart by their owner. The newest first.
+-- A tenant sees its own and the platform's; those it has of both are told apart by their owner. The newest first. Drafts
+-- of the platform's are the platform's alone.
 SELECT t.id, t.tenant_id, t.key, t.channel, t.category, t.active_version_id, t.default_locale, t.fallback_chain,
-       t.default_priority, t.version, t.updated_at, active.semver AS active_semver,
+       t.default_priority, t.platform_semver, t.version, t.updated_at, t.status, active.semver AS active_semver,
        coalesce(active.locale_tags, ARRAY[]::text[]) AS locale_tags, latest.semver AS latest_semver,
-       latest.status AS latest_status
+       latest.status AS latest_status, theirs.semver AS platform_active_semver
 FROM (
     SELECT id, tenant_id, key, channel, category, active_version_id, default_locale, fallback_chain,
-           default_priority, version, updated_at
+           default_priority, platform_semver, version, updated_at, status
     FROM notification.templates
-    WHERE tenant_id = :tenant_id AND status = 'active'
+    WHERE tenant_id = :tenant_id
     UNION ALL
     SELECT id, NULL, key, channel, category, active_version_id, default_locale, fallback_chain,
-           default_priority, version, updated_at
+           default_priority, NULL, version, updated_at, status
     FROM notification_platform.templates
-    WHERE status = 'active'
+    WHERE status = 'active' AND active_version_id IS NOT NULL
 ) AS t
 LEFT JOIN LATERAL (
     SELECT v.semver, ARRAY(SELECT jsonb_object_keys(v.locales) ORDER BY 1) AS locale_tags
@@ -342,14 +369,20 @@ LEFT JOIN LATERAL (
      ORDER BY v.id DESC LIMIT 1)
     UNION ALL
     (SELECT v.id, v.semver, v.status FROM notification_platform.template_versions v
-     WHERE t.tenant_id IS NULL AND v.template_id = t.id
+     WHERE t.tenant_id IS NULL AND v.template_id = t.id AND v.status <> 'draft'
      ORDER BY v.id DESC LIMIT 1)
     LIMIT 1
 ) AS latest ON true
+LEFT JOIN LATERAL (
+    SELECT v.semver FROM notification_platform.templates p
+    JOIN notification_platform.template_versions v ON v.id = p.active_version_id
+    WHERE t.tenant_id IS NOT NULL AND p.key = t.key AND p.channel = t.channel AND p.status = 'active'
+) AS theirs ON true
 WHERE (CAST(:after_id AS text) IS NULL OR t.id < :after_id)
   AND (CAST(:key AS text) IS NULL OR t.key = :key)
   AND (CAST(:channel AS text) IS NULL OR t.channel = :channel)
-  AND (CAST(:status AS text) IS NULL
+  AND (t.status = 'active' OR coalesce(CAST(:status AS text) = 'archived', false))
+  AND (CAST(:status AS text) IS NULL OR t.status = :status AND t.status = 'archived'
        OR CASE WHEN t.active_version_id IS NOT NULL THEN 'active' ELSE coalesce(latest.status, 'draft') END = :status)
 ORDER BY t.id DESC
 LIMIT :limit;
@@ -357,9 +390,9 @@ LIMIT :limit;
 -- name: list_platform_templates
 -- The platform's own.
 SELECT t.id, NULL AS tenant_id, t.key, t.channel, t.category, t.active_version_id, t.default_locale, t.fallback_chain,
-       t.default_priority, t.version, t.updated_at, active.semver AS active_semver,
+       t.default_priority, NULL AS platform_semver, t.version, t.updated_at, t.status, active.semver AS active_semver,
        coalesce(active.locale_tags, ARRAY[]::text[]) AS locale_tags, latest.semver AS latest_semver,
-       latest.status AS latest_status
+       latest.status AS latest_status, NULL AS platform_active_semver
 FROM notification_platform.templates AS t
 LEFT JOIN LATERAL (
     SELECT v.semver, ARRAY(SELECT jsonb_object_keys(v.locales) ORDER BY 1) AS locale_tags
@@ -371,11 +404,11 @@ LEFT JOIN LATERAL (
     WHERE v.template_id = t.id
     ORDER BY v.id DESC LIMIT 1
 ) AS latest ON true
-WHERE t.status = 'active'
-  AND (CAST(:after_id AS text) IS NULL OR t.id < :after_id)
+WHERE (CAST(:after_id AS text) IS NULL OR t.id < :after_id)
   AND (CAST(:key AS text) IS NULL OR t.key = :key)
   AND (CAST(:channel AS text) IS NULL OR t.channel = :channel)
-  AND (CAST(:status AS text) IS NULL
+  AND (t.status = 'active' OR coalesce(CAST(:status AS text) = 'archived', false))
+  AND (CAST(:status AS text) IS NULL OR t.status = :status AND t.status = 'archived'
        OR CASE WHEN t.active_version_id IS NOT NULL THEN 'active' ELSE coalesce(latest.status, 'draft') END = :status)
 ORDER BY t.id DESC
 LIMIT :limit;

@@ -253,6 +253,26 @@ class PublishVersion(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     reason: Reason | None = None
 
 
+class Customise(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How the platform's template is taken over."""
+
+    #: Of the draft; 1.0.0, or the next minor number, where it is left out.
+    semver: SemverText | None = None
+    #: Copy nothing, and only note that the platform's version in force has been looked at.
+    note_only: bool = False
+
+
+class CustomisedView(Struct, frozen=True, kw_only=True):
+    """What came of it."""
+
+    key: str
+    channel: Channel
+    #: The platform's version that was copied, or noted.
+    customised_from: str
+    #: The number of the draft; null where it was only noted.
+    draft: str | None
+
+
 class RollBack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Where to go back to."""
 
@@ -275,12 +295,16 @@ class TemplateView(Struct, frozen=True, kw_only=True):
     default_priority: Priority
     #: The version in force; null while nothing is published.
     active_version: str | None
+    #: The platform's version that it was customised from; null where it is the tenant's own from the beginning.
+    customised_from: str | None
+    #: The platform's version in force, where it is newer than that one; `diff` shows what has changed.
+    platform_newer: str | None
     version: int
     updated_at: Moment
 
     @classmethod
-    def of(cls, template: Template, active: str | None) -> "TemplateView":
-        """The template as it is shown."""
+    def of(cls, template: Template, active: str | None, platforms: str | None = None) -> "TemplateView":
+        """The template as it is shown; `platforms` is the number of the platform's version in force."""
         return cls(
             id=template.id,
             key=template.key,
@@ -291,6 +315,8 @@ class TemplateView(Struct, frozen=True, kw_only=True):
             fallback_chain=template.fallback_chain,
             default_priority=template.default_priority,
             active_version=active,
+            customised_from=template.platform_semver,
+            platform_newer=template.newer_than(platforms),
             version=template.version,
             updated_at=template.updated_at,
         )
@@ -315,6 +341,11 @@ class TemplateSummary(Struct, frozen=True, kw_only=True):
     #: How many notifications of this key were accepted in 30 days, for this channel or for whichever suits; null
     #: where they are not counted by template.
     accepted_30_days: int | None
+    #: Put away as a whole; such ones are listed with `status=archived` only.
+    archived: bool
+    #: The platform's version that it was customised from, and the one in force where that is newer.
+    customised_from: str | None
+    platform_newer: str | None
     updated_at: Moment
 
     @classmethod
@@ -333,6 +364,9 @@ class TemplateSummary(Struct, frozen=True, kw_only=True):
             latest_version=line.latest_semver,
             latest_status=line.latest_status,
             accepted_30_days=accepted,
+            archived=line.archived,
+            customised_from=template.platform_semver,
+            platform_newer=line.platform_newer,
             updated_at=template.updated_at,
         )
 

@@ -36,7 +36,12 @@ async def export_bundle(
         with zipfile.ZipFile(into, "w", zipfile.ZIP_DEFLATED) as packed:
             async with begin() as tx:
                 picked = await store.pick_versions(
-                    tx, key=key, channel=channel, drafts=drafts, of_platform=of_platform
+                    tx,
+                    key=key,
+                    channel=channel,
+                    # Drafts of the platform's are the platform's alone.
+                    drafts=drafts and not (of_platform and isinstance(tx, TenantTx)),
+                    of_platform=of_platform,
                 )
                 _refuse_unknown(picked, key, channel)
                 used: set[str] = set()

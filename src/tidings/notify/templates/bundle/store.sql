@@ -23,7 +23,7 @@ ORDER BY t.key, t.channel, v.id DESC;
 -- name: lock_templates
 -- Held before anything is written: who publishes one of them meanwhile waits, and nobody waits in a circle.
 SELECT t.tenant_id, t.id, t.key, t.channel, t.category, t.active_version_id, t.default_locale, t.fallback_chain,
-       t.default_priority, t.version, t.updated_at, t.status
+       t.default_priority, t.platform_semver, t.version, t.updated_at, t.status
 FROM unnest(CAST(:keys AS text[]), CAST(:channels AS text[])) AS wanted (key, channel)
 JOIN notification.templates t
     ON t.tenant_id = :tenant_id AND t.key = wanted.key AND t.channel = wanted.channel
@@ -33,7 +33,7 @@ FOR UPDATE OF t;
 -- name: lock_platform_templates
 -- The same for the platform's.
 SELECT NULL AS tenant_id, t.id, t.key, t.channel, t.category, t.active_version_id, t.default_locale, t.fallback_chain,
-       t.default_priority, t.version, t.updated_at, t.status
+       t.default_priority, NULL AS platform_semver, t.version, t.updated_at, t.status
 FROM unnest(CAST(:keys AS text[]), CAST(:channels AS text[])) AS wanted (key, channel)
 JOIN notification_platform.templates t ON t.key = wanted.key AND t.channel = wanted.channel
 ORDER BY t.key, t.channel
