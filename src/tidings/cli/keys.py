@@ -31,10 +31,10 @@ def status(
     data_dir: DataDir = None,
     database_url: DatabaseUrl = None,
 ) -> None:
-    """Which master key wraps now, what is still under older ones, and which rotations are unfinished."""
+    """Which master key wraps now, what is still under older ones, which is missing (exit 1), which rotations are unfinished."""
 
     async def work(db: "Database", kms: "Kms") -> None:
-        from tidings.kernel.keys.status import key_status
+        from tidings.kernel.keys.status import check_master_keys, key_status
 
         found = await key_status(db, kms)
         if as_json:
@@ -47,21 +47,23 @@ def status(
                             for key_id, (tenants, platform) in found.by_master.items()
                         },
                         "unfinished": found.unfinished,
+                        "missing": found.missing,
                     },
                     indent=2,
                 )
             )
+            await check_master_keys(db, kms)
             return
         print(f"master key in use: {found.master_key_id}")
         for key_id, (tenants, platform) in found.by_master.items():
-            older = (
-                "" if key_id == found.master_key_id else "   (older: `tidings keys rotate-master --resume`)"
-            )
-            print(f"  {key_id}: {tenants} tenant keys, {platform} platform keys{older}")
+            older = "" if key_id == found.master_key_id else "older: `tidings keys rotate-master --resume`"
+            note = "MISSING: not in the key file" if key_id in found.missing else older
+            print(f"  {key_id}: {tenants} tenant keys, {platform} platform keys{note and f'   ({note})'}")
         for tenant_id, (oldest, newest) in found.unfinished.items():
             print(
                 f"  {tenant_id}: unfinished, versions {oldest} to {newest} in use (rotate-tenant finishes it)"
             )
+        await check_master_keys(db, kms)
 
     _run(work, data_dir, database_url)
 

@@ -82,12 +82,36 @@ async def test_rotating_by_command(
             "master_key_id": second,
             "by_master": {second: {"tenant_keys": 2, "platform_keys": 0}},
             "unfinished": {},
+            "missing": [],
         },
     )
     code, said, _ = await commands.run("status")
     assert (code, second in said, first in said) == (0, True, False)
     async with fresh_db.tenant(tenant_id) as tx:
         assert (await keyring.data_key(tx, people[0])).unseal(box, "p") == b"x"
+
+
+async def test_a_lost_key_file_is_noticed_before_anything_serves(
+    fresh_db: Database, commands: Commands, keyring: Keyring, tenant_id: TenantId, tmp_path: Path
+) -> None:
+    """A database that was restored without its key file: the status names the key that is missing."""
+    async with fresh_db.tenant(tenant_id) as tx:
+        await keyring.data_keys(tx, recipients(1))
+    lost = await commands.kms.current_key_id()
+    file = tmp_path / "keys" / "master.json"
+    kept = file.read_bytes()
+    file.unlink()
+
+    code, said, why = await commands.run("status")
+    assert (code, f"{lost}: 1 tenant keys, 0 platform keys   (MISSING: not in the key file)" in said) == (
+        1,
+        True,
+    )
+    assert f"the database needs master key {lost}" in why
+
+    file.write_bytes(kept)
+    file.chmod(0o600)
+    assert (await commands.run("status"))[0] == 0
 
 
 async def test_killed_and_run_again(

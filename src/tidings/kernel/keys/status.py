@@ -21,6 +21,8 @@ class KeyStatus:
     by_master: dict[str, tuple[int, int]]
     #: Tenants whose rotation is not finished: `{"tnt_…": (1, 2)}`, oldest and newest version in use.
     unfinished: dict[str, tuple[int, int]]
+    #: Master keys that the database needs and the KMS does not hold.
+    missing: list[str]
 
 
 async def key_status(db: Database, kms: Kms) -> KeyStatus:
@@ -32,11 +34,20 @@ async def key_status(db: Database, kms: Kms) -> KeyStatus:
         master_key_id=await kms.current_key_id(),
         by_master={row["master_key_id"]: (row["tenant_keys"], row["platform_keys"]) for row in counts},
         unfinished={row["tenant_id"]: (row["oldest"], row["newest"]) for row in unfinished},
+        missing=await _missing_master_keys(db, kms),
     )
 
 
 async def check_master_keys(db: Database, kms: Kms) -> None:
     """Refuse to go on without every master key that the database needs: a new one would only hide the loss."""
+    if missing := await _missing_master_keys(db, kms):
+        raise UnknownMasterKeyError(
+            f"the database needs master key {', '.join(missing)}, which {kms!r} does not hold; "
+            "restore the key file from its backup, or name the right one"
+        )
+
+
+async def _missing_master_keys(db: Database, kms: Kms) -> list[str]:
     async with db.platform() as tx:
         samples = await tx.fetch(QUERIES.sample_key_per_master)
     missing = []
@@ -49,8 +60,4 @@ async def check_master_keys(db: Database, kms: Kms) -> None:
             await kms.unwrap(row["wrapped_key"], aad)
         except (UnknownMasterKeyError, UnreadableError):
             missing.append(row["master_key_id"])
-    if missing:
-        raise UnknownMasterKeyError(
-            f"the database needs master key {', '.join(missing)}, which {kms!r} does not hold; "
-            "restore the key file from its backup, or name the right one"
-        )
+    return missing
