@@ -34,6 +34,7 @@ from tidings.notify.recipients.choose import PreferenceChanger
 from tidings.notify.recipients.known import StoredRecipients
 from tidings.notify.recipients.lookup import AddressFinder
 from tidings.notify.recipients.upsert import RecipientUpserter
+from tidings.notify.refusals.refuse import Refuser
 from tidings.notify.subject_access import deps as subject_access_deps
 from tidings.notify.subject_access import routes as subject_access_routes
 from tidings.notify.subject_access.export import SubjectExporter
@@ -152,6 +153,7 @@ def routers(system: "System", front: NotificationsFront) -> list[Router | HTTPRo
                 clock=system.clock,
                 loader=system.composing.facts,
                 changer=PreferenceChanger(outbox=system.outbox, audit=system.audit, clock=system.clock),
+                refuser=Refuser(outbox=system.outbox, audit=system.audit, clock=system.clock),
                 limits=system.hot_state.limits,
             )
         ),

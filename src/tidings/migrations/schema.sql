@@ -1878,6 +1878,37 @@ COMMENT ON TABLE kernel.workers IS 'Workers that are alive: each says so every s
 
 COMMENT ON COLUMN kernel.workers.lock_key IS 'The advisory lock that its session holds.';
 
+CREATE TABLE notification.address_refusals (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    id text NOT NULL COLLATE pg_catalog."C",
+    channel text NOT NULL COLLATE pg_catalog."C",
+    address_hash text NOT NULL COLLATE pg_catalog."C",
+    category text COLLATE pg_catalog."C",
+    refused_at timestamp with time zone NOT NULL,
+    source text NOT NULL,
+    evidence text,
+    withdrawn_at timestamp with time zone,
+    withdrawn_by text,
+    CONSTRAINT ck_address_refusals_channel CHECK ((channel = ANY (ARRAY['email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
+    CONSTRAINT ck_address_refusals_hash CHECK ((address_hash ~ '^sha256:[0-9a-f]{64}$'::text)),
+    CONSTRAINT ck_address_refusals_id CHECK ((id ~ '^arf_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+    CONSTRAINT ck_address_refusals_withdrawn CHECK (((withdrawn_at IS NULL) = (withdrawn_by IS NULL)))
+);
+
+ALTER TABLE ONLY notification.address_refusals FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.address_refusals IS 'Who unsubscribed, by address: holds for every recipient who has it. Withdrawn, never deleted; outlives an erasure.';
+
+COMMENT ON COLUMN notification.address_refusals.address_hash IS 'Under the tenant''s pepper.';
+
+COMMENT ON COLUMN notification.address_refusals.category IS 'Null: every category that can be unsubscribed from.';
+
+COMMENT ON COLUMN notification.address_refusals.source IS 'one_click, unsubscribe_page or preference_page.';
+
+COMMENT ON COLUMN notification.address_refusals.evidence IS 'token:oot_…, the link that was used; null after an erasure.';
+
+COMMENT ON COLUMN notification.address_refusals.withdrawn_by IS 'How its owner said yes again: preference_page, confirmation_page, api.';
+
 CREATE TABLE notification.api_keys (
     id text NOT NULL COLLATE pg_catalog."C",
     tenant_id text COLLATE pg_catalog."C",
@@ -2838,6 +2869,7 @@ CREATE TABLE notification.opt_out_tokens (
     expires_at timestamp with time zone NOT NULL,
     consumed_at timestamp with time zone,
     purpose text DEFAULT 'opt_out'::text NOT NULL,
+    address_hash text COLLATE pg_catalog."C",
     CONSTRAINT ck_opt_out_tokens_channel CHECK ((channel = ANY (ARRAY['email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
     CONSTRAINT ck_opt_out_tokens_hash CHECK ((token_hash ~ '^sha256:[0-9a-f]{64}$'::text)),
     CONSTRAINT ck_opt_out_tokens_id CHECK ((id ~ '^oot_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
@@ -2853,6 +2885,8 @@ COMMENT ON COLUMN notification.opt_out_tokens.category IS 'Null: every category 
 COMMENT ON COLUMN notification.opt_out_tokens.consumed_at IS 'First use. The page stays usable until expires_at.';
 
 COMMENT ON COLUMN notification.opt_out_tokens.purpose IS 'opt_out: /u and /p; confirm: /c, for double opt-in.';
+
+COMMENT ON COLUMN notification.opt_out_tokens.address_hash IS 'The address that the message went to; null for links of older messages, and where it went to several devices.';
 
 CREATE TABLE notification.outbox (
     seq bigint NOT NULL,
@@ -3562,6 +3596,9 @@ ALTER TABLE ONLY notification.notifications_regulated
 ALTER TABLE ONLY notification.notifications_standard
     ADD CONSTRAINT notifications_standard_pkey PRIMARY KEY (tenant_id, created_at, id, retention_class);
 
+ALTER TABLE ONLY notification.address_refusals
+    ADD CONSTRAINT pk_address_refusals PRIMARY KEY (tenant_id, id);
+
 ALTER TABLE ONLY notification.api_keys
     ADD CONSTRAINT pk_api_keys PRIMARY KEY (id);
 
@@ -3881,6 +3918,8 @@ CREATE INDEX ix_hot_presence_expiry ON kernel.hot_presence USING btree (expires_
 
 CREATE INDEX ix_hot_seen_expiry ON kernel.hot_seen USING btree (expires_at);
 
+CREATE INDEX ix_address_refusals_address ON notification.address_refusals USING btree (tenant_id, address_hash);
+
 CREATE INDEX ix_api_keys_tenant ON notification.api_keys USING btree (tenant_id, id);
 
 CREATE INDEX ix_audit_entity ON ONLY notification.audit USING btree (tenant_id, entity_type, entity_id, occurred_at DESC);
@@ -3974,6 +4013,8 @@ CREATE INDEX notifications_standard__ix_notifications_digest_group ON ONLY notif
 CREATE INDEX notifications_standard__ix_notifications_unread ON ONLY notification.notifications_standard USING btree (tenant_id, recipient_id, created_at DESC) WHERE ((channel = 'inapp'::text) AND (read_at IS NULL));
 
 CREATE INDEX notifications_standard_recipient_id_created_at_idx ON ONLY notification.notifications_standard USING btree (recipient_id, created_at DESC);
+
+CREATE UNIQUE INDEX uq_address_refusals_holding ON notification.address_refusals USING btree (tenant_id, channel, address_hash, COALESCE(category, ''::text)) WHERE (withdrawn_at IS NULL);
 
 CREATE UNIQUE INDEX ux_channel_credentials_active ON notification.channel_credentials USING btree (tenant_id, channel_id, vendor) WHERE (status = 'active'::text);
 
@@ -4809,11 +4850,15 @@ CREATE POLICY worker_claims ON kernel.workers TO tidings_worker USING (true) WIT
 
 ALTER TABLE kernel.workers ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE notification.address_refusals ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE notification.api_keys ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE notification.audit ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE notification.audit_heads ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY break_glass ON notification.address_refusals FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON notification.api_keys FOR SELECT TO tidings_breakglass USING (true);
 
@@ -4889,6 +4934,8 @@ CREATE POLICY break_glass ON notification.webhook_deliveries FOR SELECT TO tidin
 
 CREATE POLICY break_glass ON notification.webhook_subscriptions FOR SELECT TO tidings_breakglass USING (true);
 
+CREATE POLICY caller_role_deletes ON notification.address_refusals AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
 CREATE POLICY caller_role_deletes ON notification.api_keys AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON notification.channel_credentials AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
@@ -4958,6 +5005,8 @@ CREATE POLICY caller_role_deletes ON notification.tenants_local AS RESTRICTIVE F
 CREATE POLICY caller_role_deletes ON notification.webhook_deliveries AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON notification.webhook_subscriptions AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON notification.address_refusals AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON notification.api_keys AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
@@ -5116,6 +5165,8 @@ ALTER TABLE notification.template_assets ENABLE ROW LEVEL SECURITY;
 ALTER TABLE notification.template_versions ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE notification.templates ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant_isolation ON notification.address_refusals TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON notification.api_keys TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
@@ -6046,6 +6097,10 @@ GRANT UPDATE(retired_at) ON TABLE kernel.tenant_keys TO tidings_runtime;
 GRANT SELECT ON TABLE kernel.workers TO tidings_breakglass;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE kernel.workers TO tidings_worker;
+
+GRANT SELECT ON TABLE notification.address_refusals TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE notification.address_refusals TO tidings_runtime;
 
 GRANT SELECT ON TABLE notification.api_keys TO tidings_breakglass;
 

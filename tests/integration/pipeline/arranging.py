@@ -13,6 +13,8 @@ from tidings.contracts.tenants import NotificationPolicy, QuietHours, SendingLim
 from tidings.kernel.addresses import normalise
 from tidings.kernel.ids import NotificationId, time_of
 from tidings.notify.notifications.explain import Explainer
+from tidings.notify.refusals import store as refusal_store
+from tidings.notify.refusals.model import Place
 from tidings.notify.suppressions.model import Reason as SuppressionReason
 from tidings.notify.suppressions.suppress import Suppressor
 
@@ -232,6 +234,20 @@ async def suppress(case: Case) -> None:
     wish = {"channel": "email", "address": case.to}
     answer = await case.sender.client.post("/api/v1/suppressions", json=wish)
     assert answer.status_code == 201, answer.text
+
+
+def unsubscribe_address(category: str) -> Act:
+    """Somebody else with the same address follows the link of a message to them."""
+
+    async def act(case: Case) -> None:
+        pepper_of, clock = case.world.system.keyring, case.world.system.clock
+        async with case.world.db.tenant(case.sender.tenant_id) as tx:
+            hashed = (await pepper_of.pepper(tx)).hash(normalise("email", case.to))
+            await refusal_store.add_refusals(
+                tx, [(Place("email", hashed), category)], source="one_click", evidence=None, now=clock.now()
+            )
+
+    return act
 
 
 def suppress_for_all(*, domain: bool) -> Act:

@@ -297,6 +297,16 @@ TABLE = [
         step=1,
         between=by.suppress_for_all(domain=True),
     ),
+    stopped(
+        "its owner unsubscribed",
+        P,
+        Reason.ADDRESS_UNSUBSCRIBED,
+        "suppressed",
+        step=1,
+        wish=SOCIAL,
+        between=by.unsubscribe_address("social"),
+    ),
+    sent("its owner unsubscribed from something else", P, step=1, wish=SOCIAL, between=by.unsubscribe_address("reminder")),
     sent("the tenant may appear so", F, step=1),
     stopped(
         "the tenant may not appear so any more",

@@ -159,7 +159,7 @@ async def test_the_look_up_is_one_statement_over_tenant_platform_and_domain(worl
     questions = [await question(world, tenant.id, a) for a in (mine, theirs, wild, free, elsewhere)]
 
     async with world.db.tenant(tenant.id) as tx, counted(tx) as statements:
-        held = await store.find_held(tx, questions * 200, now=SystemClock().now())
+        held = (await store.find_held(tx, questions * 200, now=SystemClock().now())).held
 
     assert len(statements) == 1
     assert [held[place].by if place in held else None for place in range(5)] == [
@@ -188,8 +188,8 @@ async def test_one_that_ran_out_holds_nothing_and_makes_room(db: Database, tmp_p
 
     assert (first.created, longer.created, second.created) == (True, False, True)
     assert longer.suppression.expires_at == soon + timedelta(hours=1)
-    assert list(before) == [0]
-    assert after == {}
+    assert list(before.held) == [0]
+    assert after.held == {}
     assert second.suppression.id != first.suppression.id
 
 

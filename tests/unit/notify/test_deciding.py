@@ -24,7 +24,7 @@ from tests.support.facts import (
 from tidings.contracts.tenants import NotificationPolicy, SendingLimits
 from tidings.contracts.words import Status
 from tidings.kernel.hot_state import Taken
-from tidings.kernel.ids import RECIPIENT
+from tidings.kernel.ids import ADDRESS_REFUSAL, RECIPIENT
 from tidings.notify.channels.model import RateLimit, Sender, sender_authorised
 from tidings.notify.decide.decide import decide, decide_step, limited, step_limited
 from tidings.notify.decide.gates import HELD_FOR
@@ -38,6 +38,7 @@ from tidings.notify.tenants.model import TenantStatus
 
 QUIET = Choices(quiet_hours=(EVERY_NIGHT,))
 #: The tenant's own, which the trace names.
+REFUSAL = ADDRESS_REFUSAL.new(NOON)
 HELD = held("tenant")
 #: One that a conversation is with, although it is not their first choice.
 THEIR_OTHER = address(is_primary=False)
@@ -212,6 +213,10 @@ STEP_STOPPED = [
          given=facts(person(addresses={"email": (address(held=held("platform")), address(is_primary=False))}))),
     case("wildcard", Stop(Status.SUPPRESSED, Reason.SUPPRESSED_BY_DOMAIN), "not_suppressed",
          given=facts(person(addresses={"email": (address(held=held("domain")),)}))),
+    case("unsubscribed by its owner", Stop(Status.SUPPRESSED, Reason.ADDRESS_UNSUBSCRIBED, REFUSAL), "not_suppressed",
+         category="social", given=facts(person(addresses={"email": (address(refused={"social": REFUSAL}),)}))),
+    case("unsubscribed from everything by its owner", Stop(Status.SUPPRESSED, Reason.ADDRESS_UNSUBSCRIBED, REFUSAL),
+         "not_suppressed", category="social", given=facts(person(addresses={"email": (address(refused={"": REFUSAL}),)}))),
     case("sender of another domain", Stop(Status.FAILED, Reason.SENDER_UNAUTHORISED), "sender_authorised",
          given=facts(policy=NotificationPolicy(allowed_sender_domains=("other.test",)))),
     case("sender that is not on the list", Stop(Status.FAILED, Reason.SENDER_UNAUTHORISED), "sender_authorised",

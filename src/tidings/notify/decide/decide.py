@@ -102,7 +102,7 @@ def _of_channel(
     usable, addresses = step_gates.address_usable(request.channel, person, only=request.address_id)
     verdict = _note(trace, Gate.ADDRESS, usable, step)
     if isinstance(verdict, Pass):
-        free, addresses = step_gates.not_suppressed(addresses)
+        free, addresses = step_gates.not_suppressed(addresses, facts.categories.get(request.category))
         verdict = _note(trace, Gate.SUPPRESSION, free, step)
     if isinstance(verdict, Pass):
         verdict = _note(trace, Gate.SENDER, step_gates.sender_may(facts.tenant, config), step)

@@ -29,7 +29,7 @@ class Stop:
 
     status: Status
     reason: Reason
-    #: The id of what stands in the way, where that has one: a suppression.
+    #: The id of what stands in the way, where that has one: a suppression, a refusal.
     by: str | None = None
 
 

@@ -38,6 +38,7 @@ class Reason(StrEnum):
     SUPPRESSED_BY_TENANT = "suppressed_by_tenant"
     SUPPRESSED_BY_PLATFORM = "suppressed_by_platform"
     SUPPRESSED_BY_DOMAIN = "suppressed_by_domain"
+    ADDRESS_UNSUBSCRIBED = "address_unsubscribed"
     SENDER_UNAUTHORISED = "sender_unauthorised"
 
 
@@ -74,5 +75,6 @@ SENTENCES: dict[Reason, str] = {
     Reason.SUPPRESSED_BY_TENANT: "The address is suppressed.",
     Reason.SUPPRESSED_BY_PLATFORM: "The address is suppressed for the whole platform.",
     Reason.SUPPRESSED_BY_DOMAIN: "The mail domain is suppressed for the whole platform.",
+    Reason.ADDRESS_UNSUBSCRIBED: "The owner of the address has unsubscribed from this category.",
     Reason.SENDER_UNAUTHORISED: "The tenant may not appear as this sender on this channel.",
 }

@@ -4,12 +4,14 @@ from typing import Final
 
 from tidings.contracts.tenants import Channel
 from tidings.contracts.words import Status
+from tidings.notify.categories.model import CategoryPolicy
 from tidings.notify.channels.model import ChannelConfig, sender_authorised
 from tidings.notify.decide.model import PASS, StepRequest, Stop, Verdict
 from tidings.notify.decide.reasons import Reason
 from tidings.notify.facts.model import AddressFacts, Facts, PersonFacts, TenantFacts
 from tidings.notify.recipients.model import AddressStatus
 from tidings.notify.recipients.preferences_model import category_denied, channel_denied
+from tidings.notify.refusals.model import refused_by
 
 #: Channels that reach somebody without an address: the feed is the recipient's own.
 ADDRESSLESS: Final[frozenset[Channel]] = frozenset({"inapp"})
@@ -77,12 +79,20 @@ def address_usable(
     return PASS, active if channel in TO_ALL else active[:1]
 
 
-def not_suppressed(addresses: tuple[AddressFacts, ...]) -> tuple[Verdict, tuple[AddressFacts, ...]]:
-    """Nobody is chased to another address: where the chosen one is held back, that is that."""
-    free = tuple(a for a in addresses if a.held is None)
+def not_suppressed(
+    addresses: tuple[AddressFacts, ...], policy: CategoryPolicy | None
+) -> tuple[Verdict, tuple[AddressFacts, ...]]:
+    """Neither held back nor unsubscribed by its owner, who may be known by another recipient too.
+
+    Nobody is chased to another address: where the chosen one is held back, that is that.
+    """
+    free = tuple(a for a in addresses if a.held is None and refused_by(a.refused, policy) is None)
     if free or not addresses:
         return PASS, free
-    held = next(a.held for a in addresses if a.held is not None)
+    held = next((a.held for a in addresses if a.held is not None), None)
+    if held is None:
+        refusal = next(refused_by(a.refused, policy) for a in addresses)
+        return Stop(Status.SUPPRESSED, Reason.ADDRESS_UNSUBSCRIBED, refusal), ()
     # What the platform has against an address is its own affair.
     named = held.suppression_id if held.by == "tenant" else None
     return Stop(Status.SUPPRESSED, _HELD_BY[held.by], named), ()

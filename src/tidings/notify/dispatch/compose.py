@@ -43,6 +43,8 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     to: dict[str, str] = {}
     #: Who was written to, where it was not the recipient: the address is under their key.
     reader: str | None = None
+    #: Whether its links are of that address, and not of the recipient alone, as they were in older messages.
+    bound: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,7 +212,7 @@ _decode = msgspec.json.Decoder(Snapshot).decode
 
 def with_address(snapshot: Snapshot, *, channel: str, address_id: str) -> Snapshot:
     """The same, and which address it goes to."""
-    return msgspec.structs.replace(snapshot, to={channel: address_id})
+    return msgspec.structs.replace(snapshot, to={channel: address_id}, bound=True)
 
 
 def with_reader(snapshot: Snapshot, reader: str) -> Snapshot:

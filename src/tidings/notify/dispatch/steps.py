@@ -23,7 +23,7 @@ from tidings.notify.decide.reasons import Reason
 from tidings.notify.dispatch.compose import ComposeAsk, Composed, Composer, with_address, with_reader
 from tidings.notify.dispatch.model import Pending
 from tidings.notify.dispatch.sent import record_of
-from tidings.notify.facts.model import Facts, TenantFacts
+from tidings.notify.facts.model import AddressFacts, Facts, TenantFacts
 from tidings.notify.notifications.attachments import Attachments
 from tidings.notify.notifications.model import ATTACHMENTS_PURPOSE
 from tidings.notify.preference_center.links import MessageLinks, UnsubscribeLinks
@@ -44,6 +44,7 @@ _RESULTS: Final[dict[str, DeliveryResult]] = {
     Reason.SUPPRESSED_BY_TENANT: "REFUSED_CONSENT",
     Reason.SUPPRESSED_BY_PLATFORM: "REFUSED_CONSENT",
     Reason.SUPPRESSED_BY_DOMAIN: "REFUSED_CONSENT",
+    Reason.ADDRESS_UNSUBSCRIBED: "REFUSED_CONSENT",
 }
 #: What a step says that goes without the attached files.
 FILES_LEFT_OUT: Final = "files_left_out"
@@ -110,7 +111,10 @@ class StepMaker:
         decisions = [decide_step(facts, request, now) for request in requests]
         decisions = await self._limited(tenant_id, facts, requests, decisions)
         passed = [place for place, d in enumerate(decisions) if isinstance(d.verdict, Pass)]
-        links = {place: self._links_of(tenant_id, works[place], facts, pepper) for place in passed}
+        links = {
+            place: self._links_of(tenant_id, works[place], facts, pepper, decisions[place].addresses)
+            for place in passed
+        }
         composed = await self._composer.compose(
             tenant_id,
             [_ask(works[place], facts, links[place]) for place in passed],
@@ -162,8 +166,15 @@ class StepMaker:
         )
 
     def _links_of(
-        self, tenant_id: TenantId, work: StepWork, facts: Facts, pepper: Pepper
+        self,
+        tenant_id: TenantId,
+        work: StepWork,
+        facts: Facts,
+        pepper: Pepper,
+        addresses: Sequence[AddressFacts],
     ) -> MessageLinks | None:
+        # Of a step to several devices nobody could say which of them followed the link.
+        only = addresses[0] if len(addresses) == 1 else None
         return self._links.of_message(
             tenant_id,
             policy=facts.categories.get(work.pending.category),
@@ -171,6 +182,8 @@ class StepMaker:
             channel=work.channel,
             pepper=pepper,
             at=work.pending.created_at,
+            address_id=only.id if only is not None else None,
+            address_hash=only.address_hash if only is not None else None,
         )
 
     async def _limited(

@@ -23,7 +23,14 @@ WHERE tenant_id = :tenant_id AND recipient_id = :recipient_id;
 
 -- name: forget_in_suppressions
 -- By hash and not by channel: a number that is suppressed for sms may be the one they had for whatsapp. The hash stays and
--- goes on holding the address back; the copy under the tenant's own key, which is not destroyed, goes.
+-- goes on holding the address back; the copy under the tenant's own key, which is not destroyed, goes. What was refused from an
+-- address goes on holding too, without the link that it was said by.
+WITH unlinked AS (
+    UPDATE notification.address_refusals AS said
+    SET evidence = NULL
+    FROM (SELECT DISTINCT hash FROM unnest(:hashes::text[]) AS given (hash)) AS theirs
+    WHERE said.tenant_id = :tenant_id AND said.address_hash = theirs.hash AND said.evidence IS NOT NULL
+)
 UPDATE notification.suppressions AS mine
 SET address_ciphertext = NULL, notes = NULL
 FROM (SELECT DISTINCT hash FROM unnest(:hashes::text[]) AS given (hash)) AS theirs

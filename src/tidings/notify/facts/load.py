@@ -1,7 +1,7 @@
 """Loads the facts for a whole set of notifications of one tenant, in a bounded number of statements.
 
 Deciding once per notification: 2 (tenant with channels, people), and 1 more where somebody has a guardian.
-Deciding a step: 3 more (addresses, keys, suppressions), however many there are.
+Deciding a step: 3 more (addresses, keys, suppressions with refusals), however many there are.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,7 +20,7 @@ from tidings.notify.facts.store import PersonRow
 from tidings.notify.recipients import addresses as address_store
 from tidings.notify.recipients.model import StoredAddress, address_purpose
 from tidings.notify.suppressions import store as suppression_store
-from tidings.notify.suppressions.model import Held, Question, domain_hash_of, mail_domain_of
+from tidings.notify.suppressions.model import Question, Standing, domain_hash_of, mail_domain_of
 from tidings.notify.tenants.model import zone_exists
 
 
@@ -95,7 +95,7 @@ class FactsLoader:
         self, tx: TenantTx, shared: Shared, stored: Sequence[StoredAddress], keys: dict[str, DataKey]
     ) -> dict[RecipientId, dict[Channel, list[AddressFacts]]]:
         opened = [_open(address, keys.get(address.recipient_id)) for address in stored]
-        held: dict[int, Held] = {}
+        standing = Standing(held={}, refused={})
         if stored:
             pepper = await self._keyring.pepper(tx)
             questions = [
@@ -108,7 +108,7 @@ class FactsLoader:
                 )
                 for address, value in zip(stored, opened, strict=True)
             ]
-            held = await suppression_store.find_held(tx, questions, now=self._clock.now())
+            standing = await suppression_store.find_held(tx, questions, now=self._clock.now())
         found: dict[RecipientId, dict[Channel, list[AddressFacts]]] = {}
         for place, (address, value) in enumerate(zip(stored, opened, strict=True)):
             facts = AddressFacts(
@@ -117,7 +117,9 @@ class FactsLoader:
                 value=value,
                 is_primary=address.is_primary,
                 status=address.status,
-                held=held.get(place),
+                held=standing.held.get(place),
+                address_hash=address.address_hash,
+                refused=standing.refused.get(place, {}),
             )
             found.setdefault(address.recipient_id, {}).setdefault(address.channel, []).append(facts)
         return found

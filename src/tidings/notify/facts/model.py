@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from tidings.contracts.tenants import Channel, NotificationPolicy, QuietHours
 from tidings.kernel.addresses import NormalisedAddress, Pepper
-from tidings.kernel.ids import RecipientAddressId, RecipientId
+from tidings.kernel.ids import AddressRefusalId, RecipientAddressId, RecipientId
 from tidings.kernel.keys.data_key import DataKey
 from tidings.notify.categories.model import CategoryPolicy
 from tidings.notify.channels.model import ChannelConfig
@@ -35,6 +35,10 @@ class AddressFacts:
     status: AddressStatus
     #: Why it must not be written to.
     held: Held | None
+    #: Under the tenant's pepper.
+    address_hash: str = field(default="", repr=False)
+    #: What its owner refused from it, by category; '' for everything that can be unsubscribed from.
+    refused: Mapping[str, AddressRefusalId] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -124,6 +124,7 @@ class BodyReader:
                         channel=each,
                         pepper=pepper,
                         at=pending.created_at,
+                        address_id=_address_id(one, each),
                     ),
                 )
                 for each in channels
@@ -154,6 +155,12 @@ def _reader(one: Notification, facts: Facts) -> PersonFacts | None:
         person = facts.people.get(RecipientId(routing.guardian_id))
     zone = (one.render_snapshot or {}).get("time_zone")
     return replace(person, timezone=zone) if person is not None and zone else person
+
+
+def _address_id(one: Notification, channel: Channel) -> str | None:
+    """The address that its links are of; those of older messages are of the recipient alone."""
+    kept = one.render_snapshot or {}
+    return kept.get("to", {}).get(channel) if kept.get("bound") else None
 
 
 def _channels(one: Notification, pending: Pending) -> list[Channel]:

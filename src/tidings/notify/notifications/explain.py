@@ -93,7 +93,7 @@ class Explainer:
             story = await load_story(
                 tx, notification_id, history=self._history, keyring=self._keyring, now=now
             )
-            reader = _reader_of(story)
+            reader = story.reader_id
             tenant = await facts_store.load_tenant(tx)
             guardians = {RecipientId(by) for line in story.lines if (by := line.by) and by.startswith("rcp_")}
             people = await facts_store.load_people(tx, recipient_ids=sorted({reader, *guardians}))
@@ -138,7 +138,7 @@ def explanation(story: Story, background: Background, now: datetime) -> ExplainV
         phase=phase,
         next=next_of(story, now),
         possibly_repeated=repeated_perhaps(story),
-        decision=[GateView.of(line, story.held, story.names) for line in story.lines],
+        decision=[GateView.of(line, story.held, story.names, story.nos) for line in story.lines],
         timeline=timeline(story),
         template=_template(story, background),
         preferences=_preferences(story, background, now),
@@ -153,12 +153,6 @@ def _zone(background: Background) -> str | None:
     if person is None:
         return None
     return person.timezone if zone_exists(person.timezone) else background.tenant.timezone
-
-
-def _reader_of(story: Story) -> RecipientId:
-    """Who is written to, as the router has it: a guardian may hear instead."""
-    last = story.executions[-1] if story.executions else None
-    return RecipientId(last.recipient_id) if last is not None else story.notification.recipient_id
 
 
 def _routes(pending: Pending | None, facts: Facts) -> tuple[Route, ...]:

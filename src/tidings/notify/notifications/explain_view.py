@@ -10,9 +10,10 @@ from tidings.contracts.moments import Moment
 from tidings.contracts.tenants import Channel, QuietHours
 from tidings.notify.decide.model import Line
 from tidings.notify.notifications.outlook import Next, Phase
+from tidings.notify.notifications.said_no import SaidNo
 from tidings.notify.notifications.timeline import Happening
 from tidings.notify.notifications.view import AttemptView, NotificationView
-from tidings.notify.notifications.words import held_sentence, line_sentence
+from tidings.notify.notifications.words import held_sentence, line_sentence, no_sentence
 from tidings.notify.recipients.preferences_model import ChannelChoice
 from tidings.notify.suppressions.model import Suppression, asked_by
 
@@ -55,6 +56,34 @@ class ExplainedGuardian(Struct, frozen=True, kw_only=True):
     display_name: str | None
 
 
+class ExplainedNo(Struct, frozen=True, kw_only=True):
+    """A no that somebody said."""
+
+    at: Moment
+    #: `one_click`, `unsubscribe_page`, `preference_page`, `api`, or what the caller named.
+    source: str
+    #: Null: on all channels.
+    channel: str | None
+    #: Null: everything that can be unsubscribed from.
+    category: str | None
+    #: Whether consent was withdrawn.
+    consent: bool
+    #: Whether it came from the address, and holds for everybody who has it.
+    by_address: bool
+
+    @classmethod
+    def of(cls, no: SaidNo) -> "ExplainedNo":
+        """The no as it is shown."""
+        return cls(
+            at=no.at,
+            source=no.source,
+            channel=no.channel,
+            category=no.category,
+            consent=no.consent,
+            by_address=no.by_address,
+        )
+
+
 class GateView(Struct, frozen=True, kw_only=True):
     """What one gate said."""
 
@@ -73,6 +102,8 @@ class GateView(Struct, frozen=True, kw_only=True):
     suppression: ExplainedSuppression | None = None
     #: Who is written to instead or too, where the line says so.
     guardian: ExplainedGuardian | None = None
+    #: When and how somebody said the no that it met.
+    said_no: ExplainedNo | None = None
 
     @classmethod
     def of(
@@ -80,21 +111,25 @@ class GateView(Struct, frozen=True, kw_only=True):
         line: Line,
         held: Mapping[str, Suppression] | None = None,
         names: Mapping[str, str] = MappingProxyType({}),
+        nos: Mapping[Line, SaidNo] | None = None,
     ) -> "GateView":
         """A line of the trace as it is shown, with what it names where that is known."""
         found = held.get(line.by) if held is not None and line.by is not None else None
         guardian = line.by if line.by is not None and line.by.startswith("rcp_") else None
+        no = nos.get(line) if nos is not None else None
+        known = held_sentence(found) if found is not None else no_sentence(no) if no is not None else None
         return cls(
             gate=line.gate,
             verdict=line.verdict,
             reason=line.reason,
-            explanation=line_sentence(line, names) if found is None else held_sentence(found),
+            explanation=known or line_sentence(line, names),
             step=line.step or None,
             until=line.until,
             suppression=None if found is None else ExplainedSuppression.of(found),
             guardian=None
             if guardian is None
             else ExplainedGuardian(recipient_id=guardian, display_name=names.get(guardian)),
+            said_no=None if no is None else ExplainedNo.of(no),
         )
 
 

@@ -20,6 +20,7 @@ from tidings.notify.notifications.words import (
     held_sentence,
     lasted,
     line_sentence,
+    no_sentence,
     reason_sentence,
     result_sentence,
     said,
@@ -192,7 +193,10 @@ def _gainsaid(story: Story) -> str:
 
 
 def _held(story: Story, reason: str | None) -> str | None:
-    """What the suppression says that stopped it, where that is known."""
+    """What the suppression says that stopped it, or when and how somebody said no, where that is known."""
+    said_no = [story.nos[line] for line in story.lines if line in story.nos and line.reason == reason]
+    if said_no:
+        return no_sentence(said_no[-1])
     stops = [line for line in story.lines if line.by in story.held and line.reason == reason]
     return held_sentence(story.held[stops[-1].by or ""]) if stops else None
 

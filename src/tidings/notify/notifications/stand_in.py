@@ -151,7 +151,7 @@ async def _added(
         )
         for a in fresh
     ]
-    held = await suppression_store.find_held(tx, questions, now=now)
+    standing = await suppression_store.find_held(tx, questions, now=now)
     return [
         AddressFacts(
             id=RECIPIENT_ADDRESS.new(now),
@@ -159,7 +159,9 @@ async def _added(
             value=a.address,
             is_primary=a.primary is True,
             status=AddressStatus.ACTIVE,
-            held=held.get(place),
+            held=standing.held.get(place),
+            address_hash=questions[place].address_hash,
+            refused=standing.refused.get(place, {}),
         )
         for place, a in enumerate(fresh)
     ]

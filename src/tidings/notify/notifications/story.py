@@ -6,7 +6,7 @@ from datetime import datetime
 
 from tidings.contracts.delivery import AttemptRecord, ExecutionHistory, ExecutionRecord
 from tidings.kernel.db import TenantTx
-from tidings.kernel.ids import NotificationId, SuppressionId
+from tidings.kernel.ids import SUPPRESSION, NotificationId, RecipientId, SuppressionId
 from tidings.kernel.keys.data_key import DataKey
 from tidings.kernel.keys.keyring import Keyring
 from tidings.notify.decide.model import Line
@@ -16,6 +16,7 @@ from tidings.notify.notifications import read_store
 from tidings.notify.notifications.find import find_one
 from tidings.notify.notifications.model import FINAL, Notification
 from tidings.notify.notifications.read_store import LoggedAttempt, Wait
+from tidings.notify.notifications.said_no import SaidNo, load_nos
 from tidings.notify.suppressions import store as suppression_store
 from tidings.notify.suppressions.model import Suppression
 
@@ -45,6 +46,14 @@ class Story:
     zone: str | None = None
     #: Names of guardians that the reader may see, by their ids.
     names: Mapping[str, str] = field(default_factory=dict)
+    #: The no that a line met, where it is known when and how it was said.
+    nos: Mapping[Line, SaidNo] = field(default_factory=dict)
+
+    @property
+    def reader_id(self) -> RecipientId:
+        """Who is written to, as the router has it: a guardian may hear instead."""
+        last = self.executions[-1] if self.executions else None
+        return RecipientId(last.recipient_id) if last is not None else self.notification.recipient_id
 
     @property
     def attempts(self) -> list[AttemptRecord]:
@@ -123,11 +132,22 @@ async def load_story(
     story = _story(notification, waits, log, executions.get(notification_id, []))
     if readers := _readers(story):
         story = replace(story, keys=await keyring.data_keys(tx, readers, create=False))
-    named = sorted({SuppressionId(by) for line in story.lines if (by := line.by) and by.startswith("sup_")})
-    if not named:
-        return story
+    named = sorted({SuppressionId(line.by or "") for line in story.lines if _names_suppression(line)})
     found = await suppression_store.find_suppressions(tx, named)
-    return replace(story, held={str(id_): held for id_, held in found.items()})
+    ended = notification.moments.get(notification.status.value)
+    nos = await load_nos(
+        tx,
+        story.lines,
+        recipient_id=story.reader_id,
+        channel=notification.channel,
+        category=notification.category,
+        until=ended or now,
+    )
+    return replace(story, held={str(id_): held for id_, held in found.items()}, nos=nos)
+
+
+def _names_suppression(line: Line) -> bool:
+    return line.by is not None and line.by.startswith(f"{SUPPRESSION.prefix}_")
 
 
 def _readers(story: Story) -> set[str]:

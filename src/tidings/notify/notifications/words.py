@@ -11,6 +11,7 @@ from tidings.contracts.delivery import AttemptRecord, ExecutionRecord, ReceiptRe
 from tidings.contracts.failures import why
 from tidings.notify.decide.model import Gate, Line
 from tidings.notify.decide.reasons import SENTENCES, Reason
+from tidings.notify.notifications.said_no import SaidNo
 from tidings.notify.suppressions.model import Reason as Held
 from tidings.notify.suppressions.model import Suppression, asked_by
 
@@ -76,6 +77,15 @@ _HELD: Final[dict[Held, str]] = {
     Held.MANUAL: "somebody of the tenant's own has suppressed it",
     Held.COMPLIANCE: "the law or a rule forbids it",
     Held.RATE_LIMIT: "too much was sent to it",
+}
+#: How somebody said no.
+_HOW: Final[dict[str, str]] = {
+    "one_click": "one click",
+    "unsubscribe_page": "on the unsubscribe page",
+    "preference_page": "on the preference page",
+    "confirmation_page": "on the confirmation page",
+    "api": "told over the API",
+    "import": "told by an import",
 }
 _RENDERING = "render_"
 
@@ -197,6 +207,20 @@ _GUARDIANS: Final[dict[str, str]] = {
     Reason.GUARDIAN_INSTEAD: "The recipient's guardian {} is written to instead.",
     Reason.GUARDIAN_COPY: "The recipient's guardian {} gets one too.",
 }
+
+
+def no_sentence(no: SaidNo) -> str:
+    """When and how somebody said no; no name and no address."""
+    who = "The owner of this address" if no.by_address else "The recipient"
+    how = _HOW.get(no.source, no.source)
+    if no.consent:
+        return f"{who} withdrew their consent on {said(no.at)} ({how})."
+    what = (
+        f"{no.category} messages" if no.category is not None else "everything that can be unsubscribed from"
+    )
+    where = f" by {no.channel}" if no.channel is not None else ""
+    held = " It holds for everybody with that address." if no.by_address else ""
+    return f"{who} unsubscribed from {what}{where} on {said(no.at)} ({how}).{held}"
 
 
 def line_sentence(line: Line, names: Mapping[str, str] = MappingProxyType({})) -> str:

@@ -1,6 +1,6 @@
 """What a page offers somebody to choose, and what their ticks mean for their preferences; no I/O."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Final
 
@@ -19,6 +19,7 @@ from tidings.notify.recipients.preferences_model import (
     category_denied,
     channel_denied,
 )
+from tidings.notify.refusals.model import refuses
 
 #: How the ledger names the pages.
 PREFERENCE_PAGE: Final = "preference_page"
@@ -34,8 +35,14 @@ def offers_for(
     categories: Mapping[str, CategoryPolicy],
     channels: Iterable[Channel],
     defaults: Defaults,
+    *,
+    refused: Mapping[Channel, Collection[str]] | None = None,
 ) -> list[Offer]:
-    """Every category that can be said no to, on these channels; what needs consent comes last."""
+    """Every category that can be said no to, on these channels; what needs consent comes last.
+
+    `refused`: by channel, what the address refused that the page was reached by, whoever it was that said so.
+    """
+    gone = refused or {}
     shown = [channel for channel in CHANNELS if channel in set(channels) - _NOT_FOR_PEOPLE]
     open_to_choice = [policy for policy in categories.values() if policy.can_unsubscribe]
     return [
@@ -46,7 +53,8 @@ def offers_for(
                 (
                     channel,
                     category_denied(choices, policy) is None
-                    and channel_denied(choices, policy, channel, defaults) is None,
+                    and channel_denied(choices, policy, channel, defaults) is None
+                    and not refuses(gone.get(channel, ()), policy.category),
                 )
                 for channel in shown
             ),

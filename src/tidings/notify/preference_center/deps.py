@@ -9,6 +9,7 @@ from tidings.kernel.hot_state import Limits
 from tidings.notify.facts.load import FactsLoader
 from tidings.notify.preference_center.tokens import no_address
 from tidings.notify.recipients.choose import PreferenceChanger
+from tidings.notify.refusals.refuse import Refuser
 
 
 class Places:
@@ -32,5 +33,6 @@ class Deps:
     clock: Clock
     loader: FactsLoader
     changer: PreferenceChanger
+    refuser: Refuser
     limits: Limits
     places: Places = field(default_factory=Places)

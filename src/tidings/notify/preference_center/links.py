@@ -33,9 +33,17 @@ class UnsubscribeLinks:
         self.base_url = base_url.rstrip("/")
         self._clock = clock
 
-    def make(self, tenant_id: TenantId, scope: OptOutScope, *, pepper: Pepper, at: datetime) -> MessageLinks:
+    def make(
+        self,
+        tenant_id: TenantId,
+        scope: OptOutScope,
+        *,
+        pepper: Pepper,
+        at: datetime,
+        address_id: str | None = None,
+    ) -> MessageLinks:
         """The links of one message that was made at that time; they lead somewhere once they are stored."""
-        token = make_token(tenant_id, scope, pepper=pepper, at=at)
+        token = make_token(tenant_id, scope, pepper=pepper, at=at, address_id=address_id)
         return MessageLinks(
             unsubscribe=f"{self.base_url}/u/{token.text}",
             preferences=f"{self.base_url}/p/{token.text}",
@@ -51,12 +59,19 @@ class UnsubscribeLinks:
         channel: Channel,
         pepper: Pepper,
         at: datetime,
+        address_id: str | None,
+        address_hash: str | None = None,
     ) -> MessageLinks | None:
-        """The links of a message of this category; None where nobody can say no to it."""
+        """The links of a message of this category to this address; None where nobody can say no to it.
+
+        Without the hash they can be shown and not stored: they lead where the stored ones do.
+        """
         if policy is None or not policy.can_unsubscribe:
             return None
-        scope = OptOutScope(recipient_id=recipient_id, channel=channel, category=policy.category)
-        return self.make(tenant_id, scope, pepper=pepper, at=at)
+        scope = OptOutScope(
+            recipient_id=recipient_id, channel=channel, category=policy.category, address_hash=address_hash
+        )
+        return self.make(tenant_id, scope, pepper=pepper, at=at, address_id=address_id)
 
     def confirmation(self, token: OptOutToken) -> str:
         """Where somebody confirms their consent."""
@@ -72,9 +87,17 @@ class UnsubscribeLinks:
 class ExampleLinks(UnsubscribeLinks):
     """For rehearsals: links that look like links and lead to nobody."""
 
-    def make(self, tenant_id: TenantId, scope: OptOutScope, *, pepper: Pepper, at: datetime) -> MessageLinks:
+    def make(
+        self,
+        tenant_id: TenantId,
+        scope: OptOutScope,
+        *,
+        pepper: Pepper,
+        at: datetime,
+        address_id: str | None = None,
+    ) -> MessageLinks:
         """Links that look like the real ones."""
-        real = super().make(tenant_id, scope, pepper=pepper, at=at)
+        real = super().make(tenant_id, scope, pepper=pepper, at=at, address_id=address_id)
         return MessageLinks(
             unsubscribe=f"{self.base_url}/u/example",
             preferences=f"{self.base_url}/p/example",

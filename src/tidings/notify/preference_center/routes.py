@@ -15,6 +15,7 @@ from tidings.kernel.http.body_limit import BodyLimit
 from tidings.kernel.http.operations import deps_of, given, operation
 from tidings.kernel.logs import get_logger
 from tidings.notify.preference_center import store
+from tidings.notify.preference_center.address_words import NOTHING_MORE, AddressWords, words_of_save
 from tidings.notify.preference_center.choices import (
     CONFIRMATION_PAGE,
     PREFERENCE_PAGE,
@@ -39,6 +40,7 @@ from tidings.notify.preference_center.tokens import OptOutScope, Purpose, make_w
 from tidings.notify.preference_center.visits import NoVisitError, Visit, open_visit, refuse_too_many
 from tidings.notify.recipients.errors import ErasedRecipientError, UnknownRecipientError
 from tidings.notify.recipients.preferences_model import Choices, Preferences, category_denied
+from tidings.notify.refusals.model import EVERYTHING
 
 _TAG = "preference pages"
 _HTML = "text/html"
@@ -113,6 +115,7 @@ async def unsubscribe(request: AnyRequest) -> Response[str]:
                 defaults=visit.facts.tenant.policy.preference_defaults,
                 now=deps.clock.now(),
             ),
+            lambda _before, _after: AddressWords(refuse=frozenset({scope.category})),
             source="one_click" if by_mail_program else "unsubscribe_page",
         )
     except NoVisitError as gone:
@@ -160,7 +163,11 @@ async def save_choices(request: AnyRequest) -> Response[str]:
         await refuse_too_many(deps, visit)
         now = deps.clock.now()
         await _change(
-            deps, visit, lambda before: _chosen(before, visit, fields, now=now), source=PREFERENCE_PAGE
+            deps,
+            visit,
+            lambda before: _chosen(before, visit, fields, now=now),
+            lambda before, after: _words_of(before, after, visit, fields),
+            source=PREFERENCE_PAGE,
         )
     except NoVisitError as gone:
         return _nothing_here(request, gone)
@@ -205,11 +212,19 @@ async def confirm(request: AnyRequest) -> Response[str]:
     try:
         visit = await _visit(request, "confirm")
         await refuse_too_many(deps, visit)
-        after = await _change(deps, visit, lambda before: _confirmed(before, visit), source=CONFIRMATION_PAGE)
+        after = await _change(
+            deps,
+            visit,
+            lambda before: _confirmed(before, visit),
+            lambda _before, _after: AddressWords(allow=frozenset(_needing_consent(visit))),
+            source=CONFIRMATION_PAGE,
+        )
     except NoVisitError as gone:
         return _nothing_here(request, gone)
     asked_for = _asked_for(visit)
-    denied = asked_for is not None and category_denied(after.choices, visit.facts.categories[asked_for])
+    denied = asked_for is not None and (
+        category_denied(after.choices, visit.facts.categories[asked_for]) or EVERYTHING in visit.refused
+    )
     way_on = await _way_to_choices(deps, visit) if denied else None
     return _html(confirmed_page(visit.words, visit.brand, choose_at=way_on))
 
@@ -235,6 +250,25 @@ def _chosen(before: Preferences, visit: Visit, fields: Fields, *, now: datetime)
     )
 
 
+def _words_of(before: Choices, after: Choices, visit: Visit, fields: Fields) -> AddressWords:
+    """What the same form says for the address."""
+    if ("do", "all_off") in fields:
+        return NOTHING_MORE
+    return words_of_save(
+        before,
+        after,
+        channel=visit.token.scope.channel,
+        offers=visit.offers(),
+        hear=_pairs(fields, "hear") & _pairs(fields, "shown"),
+        refused=visit.refused,
+        asking=_needing_consent(visit),
+    )
+
+
+def _needing_consent(visit: Visit) -> list[str]:
+    return [name for name, policy in visit.facts.categories.items() if policy.needs_consent]
+
+
 def _confirmed(before: Preferences, visit: Visit) -> Choices:
     after = confirmed(before.choices, visit.token, evidence=visit.evidence)
     if after is None:
@@ -244,8 +278,7 @@ def _confirmed(before: Preferences, visit: Visit) -> Choices:
 
 def _asked_for(visit: Visit) -> str | None:
     """What needs the consent that is asked for."""
-    asking = [name for name, policy in visit.facts.categories.items() if policy.needs_consent]
-    return min(asking, default=None)
+    return min(_needing_consent(visit), default=None)
 
 
 async def _visit(request: AnyRequest, purpose: Purpose = "opt_out") -> Visit:
@@ -257,22 +290,49 @@ async def _visit(request: AnyRequest, purpose: Purpose = "opt_out") -> Visit:
 
 
 async def _change(
-    deps: Deps, visit: Visit, make: Callable[[Preferences], Choices], *, source: str
+    deps: Deps,
+    visit: Visit,
+    make: Callable[[Preferences], Choices],
+    say: Callable[[Choices, Choices], AddressWords],
+    *,
+    source: str,
 ) -> Preferences:
+    """Their own choices, and what holds for the address that the link was sent to, in one transaction."""
     recipient_id = visit.token.scope.recipient_id
+    seen: list[Preferences] = []
+
+    def noting(before: Preferences) -> Choices:
+        seen.append(before)
+        return make(before)
+
     try:
         async with deps.db.tenant(visit.tenant_id) as tx:
             await store.mark_used(tx, visit.token.id, now=deps.clock.now())
-            return await deps.changer.change(
+            after = await deps.changer.change(
                 tx,
                 recipient_id,
-                make,
+                noting,
                 categories=with_category(visit.facts.categories, visit.token.scope.category),
                 actor=f"recipient:{recipient_id}",
                 source=source,
                 evidence=visit.evidence,
                 proven=True,
             )
+            [before] = seen
+            words = say(before.choices, after.choices)
+            actor = f"recipient:{recipient_id}"
+            await deps.refuser.allow(tx, visit.proven, words.allow, source=source, actor=actor)
+            await deps.refuser.refuse(
+                tx,
+                recipient_id,
+                visit.places,
+                words.refuse,
+                source=source,
+                evidence=visit.evidence,
+                preferences_version=after.version,
+                announced=after.version != before.version,
+            )
+            return after
     except (ErasedRecipientError, UnknownRecipientError):
         raise NoVisitError("expired", visit.words) from None
 
@@ -280,7 +340,10 @@ async def _change(
 async def _way_to_choices(deps: Deps, visit: Visit) -> str:
     """The token of a page of choices for somebody who came to confirm."""
     scope = OptOutScope(
-        recipient_id=visit.token.scope.recipient_id, channel=visit.token.scope.channel, category=None
+        recipient_id=visit.token.scope.recipient_id,
+        channel=visit.token.scope.channel,
+        category=None,
+        address_hash=visit.token.scope.address_hash,
     )
     way_on = make_way_on(visit.tenant_id, scope, text=visit.text, expires_at=visit.token.expires_at)
     async with deps.db.tenant(visit.tenant_id) as tx:
@@ -307,7 +370,7 @@ def _choices(visit: Visit, *, note: str | None, status: int = 200) -> Response[s
         visit.offers(),
         version=visit.person.preferences_version,
         token=visit.text,
-        everything_off=visit.person.choices.global_unsubscribed_at is not None,
+        everything_off=visit.everything_off,
         note=note,
     )
     return _html(page, status=status)

@@ -24,6 +24,7 @@ async def insert_tokens(tx: TenantTx, tokens: Sequence[OptOutToken], *, now: dat
         recipient_ids=[token.scope.recipient_id for token in tokens],
         channels=[token.scope.channel for token in tokens],
         categories=[token.scope.category for token in tokens],
+        address_hashes=[token.scope.address_hash for token in tokens],
         purposes=[token.purpose for token in tokens],
         hashes=[token.token_hash for token in tokens],
         expires_ats=[token.expires_at for token in tokens],
@@ -38,7 +39,10 @@ async def find_token(tx: TenantTx, token_hash: str) -> StoredToken | None:
     return StoredToken(
         id=OptOutTokenId(row["id"]),
         scope=OptOutScope(
-            recipient_id=RecipientId(row["recipient_id"]), channel=row["channel"], category=row["category"]
+            recipient_id=RecipientId(row["recipient_id"]),
+            channel=row["channel"],
+            category=row["category"],
+            address_hash=row["address_hash"],
         ),
         purpose=row["purpose"],
         expires_at=row["expires_at"],

@@ -2,20 +2,20 @@
 -- Most are there already: a month's messages about one category share one. Sorted, so that two sets that meet the same
 -- new ones wait for each other in one order.
 INSERT INTO notification.opt_out_tokens (
-    tenant_id, id, recipient_id, channel, category, purpose, token_hash, created_at, expires_at
+    tenant_id, id, recipient_id, channel, category, address_hash, purpose, token_hash, created_at, expires_at
 )
-SELECT :tenant_id, fresh.id, fresh.recipient_id, fresh.channel, fresh.category, fresh.purpose, fresh.token_hash, :now,
-       fresh.expires_at
+SELECT :tenant_id, fresh.id, fresh.recipient_id, fresh.channel, fresh.category, fresh.address_hash, fresh.purpose,
+       fresh.token_hash, :now, fresh.expires_at
 FROM unnest(
-    :ids::text[], :recipient_ids::text[], :channels::text[], :categories::text[], :purposes::text[],
-    :hashes::text[], :expires_ats::timestamptz[]
-) AS fresh (id, recipient_id, channel, category, purpose, token_hash, expires_at)
+    :ids::text[], :recipient_ids::text[], :channels::text[], :categories::text[], :address_hashes::text[],
+    :purposes::text[], :hashes::text[], :expires_ats::timestamptz[]
+) AS fresh (id, recipient_id, channel, category, address_hash, purpose, token_hash, expires_at)
 ORDER BY fresh.recipient_id, fresh.token_hash
 ON CONFLICT ON CONSTRAINT uq_opt_out_tokens_hash DO NOTHING;
 
 -- name: find_token
 -- By the hash of what the link holds.
-SELECT id, recipient_id, channel, category, purpose, expires_at, consumed_at
+SELECT id, recipient_id, channel, category, address_hash, purpose, expires_at, consumed_at
 FROM notification.opt_out_tokens
 WHERE tenant_id = :tenant_id AND token_hash = :token_hash;
 

@@ -1,7 +1,7 @@
 """What an opt-out link carries: which tenant it is of, and a secret that says for whom, where and what about.
 
-A token is made from the tenant's pepper and not by chance. So all messages of a month to somebody about one category
-share one, a message that is put into words again has the same link, and a set that is sent twice stores nothing anew.
+A token is made from the tenant's pepper and not by chance. So all messages of a month to an address of somebody about one
+category share one, a message that is put into words again has the same link, and a set that is sent twice stores nothing anew.
 Only the hash is stored: whoever reads the table can't make a link of it.
 """
 
@@ -36,6 +36,8 @@ class OptOutScope:
     channel: Channel
     #: None: every category that can be unsubscribed from.
     category: str | None
+    #: Of the address that the message went to; None for links of older messages, and where it went to several devices.
+    address_hash: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,10 +70,17 @@ class StoredToken:
         )
 
 
-def make_token(tenant_id: TenantId, scope: OptOutScope, *, pepper: Pepper, at: datetime) -> OptOutToken:
-    """The token of this scope in the month of `at`."""
+def make_token(
+    tenant_id: TenantId, scope: OptOutScope, *, pepper: Pepper, at: datetime, address_id: str | None = None
+) -> OptOutToken:
+    """The token of this scope in the month of `at`.
+
+    By the id of the address and not by its hash: a message that is shown again knows the id for good.
+    """
     month = at.astimezone(UTC)
     said = f"opt-out:{scope.recipient_id}:{scope.channel}:{scope.category or ''}:{month:%Y-%m}"
+    if address_id is not None:
+        said = f"{said}:{address_id}"
     text = _text(tenant_id, said, pepper)
     next_month = (month.replace(day=1) + timedelta(days=32)).replace(
         day=1, hour=0, minute=0, second=0, microsecond=0

@@ -22,6 +22,8 @@ from tidings.notify.preference_center.tokens import (
     tenant_of_token,
 )
 from tidings.notify.recipients import addresses as address_store
+from tidings.notify.refusals import store as refusal_store
+from tidings.notify.refusals.model import EVERYTHING, Place
 
 _MINUTE: Final = timedelta(minutes=1)
 #: Changes by one link. Mail providers click for many people from one place, so places are not counted here.
@@ -52,6 +54,10 @@ class Visit:
     facts: Facts
     #: Where this person can be reached at all.
     channels: tuple[Channel, ...]
+    #: The address that the link was sent to; where an older link does not say, all that they have on its channel.
+    places: tuple[Place, ...] = ()
+    #: What was refused from there, by category; by this person or by another one with the same address.
+    refused: frozenset[str] = frozenset()
 
     @property
     def person(self) -> PersonFacts:
@@ -80,6 +86,16 @@ class Visit:
         """How the ledger refers to the link."""
         return f"token:{self.token.id}"
 
+    @property
+    def proven(self) -> tuple[Place, ...]:
+        """The address that a yes is good for: one of several that a link does not tell apart may be somebody else's."""
+        return self.places if len(self.places) == 1 else ()
+
+    @property
+    def everything_off(self) -> bool:
+        """Whether they want nothing at all, or their address does."""
+        return self.person.choices.global_unsubscribed_at is not None or EVERYTHING in self.refused
+
     def offers(self) -> list[Offer]:
         """What can be chosen, as it stands."""
         return offers_for(
@@ -87,6 +103,7 @@ class Visit:
             self.facts.categories,
             self.channels,
             self.facts.tenant.policy.preference_defaults,
+            refused={self.token.scope.channel: self.refused},
         )
 
 
@@ -124,6 +141,14 @@ async def _find(deps: Deps, tx: TenantTx, shared: Shared, text: str, purpose: Pu
     if token.expires_at <= deps.clock.now() or person.erased:
         raise NoVisitError("expired", strings_for(person.locale))
     stored = await address_store.load_addresses(tx, recipient_ids=[recipient_id])
+    scope = token.scope
+    hashes = (
+        [address.address_hash for address in stored if address.channel == scope.channel]
+        if scope.address_hash is None
+        else [scope.address_hash]
+    )
+    places = tuple(Place(scope.channel, address_hash) for address_hash in hashes)
+    refusals = await refusal_store.find_at(tx, places)
     reached = {address.channel for address in stored} | _ADDRESSLESS
     return Visit(
         tenant_id=tx.tenant_id,
@@ -131,4 +156,6 @@ async def _find(deps: Deps, tx: TenantTx, shared: Shared, text: str, purpose: Pu
         token=token,
         facts=facts,
         channels=tuple({c for c in facts.tenant.channels if c in reached} | {token.scope.channel}),
+        places=places,
+        refused=frozenset(refusal.category or EVERYTHING for refusal in refusals),
     )

@@ -22,6 +22,8 @@ from tidings.notify.recipients.plan import HashedAddress, changes_of
 from tidings.notify.recipients.store import Known, Lookup
 from tidings.notify.recipients.upsert import write_changes
 from tidings.notify.recipients.wish import RecipientWish
+from tidings.notify.refusals import store as refusal_store
+from tidings.notify.refusals.model import Place, Refusal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +34,8 @@ class Whole:
     addresses: tuple[StoredAddress, ...]
     #: None where it never had one.
     key: DataKey | None
+    #: What was refused from those addresses and holds.
+    refusals: tuple[Refusal, ...] = ()
 
 
 class RecipientChanger:
@@ -140,7 +144,10 @@ async def load_whole(tx: TenantTx, recipient_id: RecipientId, keyring: Keyring) 
         raise UnknownRecipientError(f"there is no recipient with the id {recipient_id}")
     found = await address_store.load_addresses(tx, recipient_ids=[recipient_id])
     keys: Mapping[str, DataKey] = await keyring.data_keys(tx, [recipient_id], create=False)
-    return Whole(recipient=recipient, addresses=tuple(found), key=keys.get(recipient_id))
+    refusals = await refusal_store.find_at(tx, [Place(a.channel, a.address_hash) for a in found])
+    return Whole(
+        recipient=recipient, addresses=tuple(found), key=keys.get(recipient_id), refusals=tuple(refusals)
+    )
 
 
 def _told(recipient: Recipient) -> dict[str, object]:

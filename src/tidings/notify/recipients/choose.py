@@ -29,6 +29,7 @@ from tidings.notify.recipients.preferences_model import (
     nothing_chosen,
 )
 from tidings.notify.recipients.wish import canonical_locale
+from tidings.notify.refusals.refuse import Refuser
 from tidings.notify.tenants.locales import UNKNOWN_LOCALE, locale_exists
 from tidings.notify.tenants.model import zone_exists
 from tidings.notify.tenants.store import find_tenant
@@ -45,6 +46,7 @@ class PreferenceChanger:
         self._outbox = outbox
         self._audit = audit
         self._clock = clock
+        self._refuser = Refuser(outbox=outbox, audit=audit, clock=clock)
 
     async def change(
         self,
@@ -74,7 +76,18 @@ class PreferenceChanger:
         wanted = await self._checked(tx, before, make(before), categories, proven=proven)
         if before.id is not None and _same(wanted, before.choices):
             return before
-        return await self._record(tx, before, wanted, actor=actor, source=source, evidence=evidence)
+        after = await self._record(tx, before, wanted, actor=actor, source=source, evidence=evidence)
+        if not proven:
+            # Who chooses by a link speaks for the address that it was sent to; the page sees to that.
+            await self._refuser.allow_recipient(
+                tx,
+                recipient_id,
+                told_between(before.choices, wanted),
+                needing_consent=[name for name, policy in categories.items() if policy.needs_consent],
+                source=source,
+                actor=actor,
+            )
+        return after
 
     async def _checked(
         self,

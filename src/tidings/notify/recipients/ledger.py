@@ -1,6 +1,7 @@
 """The only Python here that runs SQL on the consent ledger, which only ever grows."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from tidings.kernel.db import Row, TenantTx
 from tidings.kernel.ids import ConsentEventId, RecipientId
@@ -42,6 +43,12 @@ async def list_events(
         after_id=after_id,
         limit=limit,
     )
+    return [_from_row(row) for row in rows]
+
+
+async def last_nos(tx: TenantTx, recipient_id: RecipientId, *, until: datetime) -> list[ConsentEvent]:
+    """The last no of each kind, channel and category that was written down until then, the newest first."""
+    rows = await tx.fetch(QUERIES.last_nos, tenant_id=tx.tenant_id, recipient_id=recipient_id, until=until)
     return [_from_row(row) for row in rows]
 
 

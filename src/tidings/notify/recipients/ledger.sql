@@ -23,6 +23,20 @@ WHERE tenant_id = :tenant_id AND recipient_id = :recipient_id
 ORDER BY id DESC
 LIMIT :limit;
 
+-- name: last_nos
+-- The last no of each kind that was written down until then, the newest first; there is a handful of kinds.
+SELECT last.id, last.recipient_id, last.kind, last.channel, last.category, last.occurred_at, last.recorded_at, last.source,
+       last.evidence, last.actor, last.preferences_version
+FROM (
+    SELECT DISTINCT ON (e.kind, e.channel, e.category) e.id, e.recipient_id, e.kind, e.channel, e.category, e.occurred_at,
+           e.recorded_at, e.source, e.evidence, e.actor, e.preferences_version
+    FROM notification.consent_events AS e
+    WHERE e.tenant_id = :tenant_id AND e.recipient_id = :recipient_id
+      AND e.kind IN ('opted_out', 'consent_withdrawn') AND e.recorded_at <= :until
+    ORDER BY e.kind, e.channel, e.category, e.id DESC
+) AS last
+ORDER BY last.id DESC;
+
 -- name: forget_evidence
 -- For erasure: that somebody said yes or no stays, the reference to where it can be looked up goes.
 UPDATE notification.consent_events SET evidence = NULL

@@ -212,7 +212,7 @@ async def add_address(request: AnyRequest) -> AddressView:
         )
         mine = (await deps.keyring.pepper(tx)).hash(addresses[0].address)
     added = next(a for a in whole.addresses if (a.channel, a.address_hash) == (addresses[0].channel, mine))
-    return AddressView.of(added, whole.key, reveal=False)
+    return AddressView.of(added, whole.key, reveal=False, refusals=whole.refusals)
 
 
 @get(
@@ -231,7 +231,9 @@ async def add_address(request: AnyRequest) -> AddressView:
 async def list_addresses(request: AnyRequest) -> AddressList:
     """List a recipient's addresses."""
     whole, reveal = await _load(request)
-    return AddressList(items=[AddressView.of(a, whole.key, reveal=reveal) for a in whole.addresses])
+    return AddressList(
+        items=[AddressView.of(a, whole.key, reveal=reveal, refusals=whole.refusals) for a in whole.addresses]
+    )
 
 
 @delete(

@@ -1,5 +1,6 @@
 """Recipients as JSON: what requests bring beside `wish.py`, and what answers show."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -36,6 +37,7 @@ from tidings.notify.recipients.wish import (
     canonical_locale,
     facts_wrong,
 )
+from tidings.notify.refusals.model import Refusal
 
 
 class UpdateRecipient(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -99,6 +101,16 @@ class IdentityView(Struct, frozen=True, kw_only=True):
     id: str | None
 
 
+class RefusalView(Struct, frozen=True, kw_only=True):
+    """What was unsubscribed from an address; holds for every recipient who has it."""
+
+    #: Null: everything that can be unsubscribed from.
+    category: str | None
+    since: Moment
+    #: `one_click`, `unsubscribe_page` or `preference_page`.
+    source: str
+
+
 class AddressView(Struct, frozen=True, kw_only=True):
     """An address."""
 
@@ -111,9 +123,13 @@ class AddressView(Struct, frozen=True, kw_only=True):
     status: AddressStatus
     created_at: Moment
     updated_at: Moment
+    #: What its owner unsubscribed from by a link in a message to it.
+    unsubscribed: list[RefusalView] = []
 
     @classmethod
-    def of(cls, stored: StoredAddress, key: DataKey | None, *, reveal: bool) -> "AddressView":
+    def of(
+        cls, stored: StoredAddress, key: DataKey | None, *, reveal: bool, refusals: Sequence[Refusal] = ()
+    ) -> "AddressView":
         """The address as it is shown."""
         clear = opened(key, stored.ciphertext, address_purpose(stored.channel))
         return cls(
@@ -125,6 +141,11 @@ class AddressView(Struct, frozen=True, kw_only=True):
             status=stored.status,
             created_at=stored.created_at,
             updated_at=stored.updated_at,
+            unsubscribed=[
+                RefusalView(category=said.category, since=said.refused_at, source=said.source)
+                for said in refusals
+                if (said.channel, said.address_hash) == (stored.channel, stored.address_hash)
+            ],
         )
 
 
@@ -153,7 +174,10 @@ class RecipientView(Struct, frozen=True, kw_only=True):
         return cls._of(
             whole.recipient,
             whole.key,
-            [AddressView.of(address, whole.key, reveal=reveal) for address in whole.addresses],
+            [
+                AddressView.of(address, whole.key, reveal=reveal, refusals=whole.refusals)
+                for address in whole.addresses
+            ],
         )
 
     @classmethod

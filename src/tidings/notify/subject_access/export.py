@@ -18,6 +18,8 @@ from tidings.notify.recipients.change import Whole, load_whole
 from tidings.notify.recipients.errors import ErasedRecipientError
 from tidings.notify.recipients.preferences_model import Preferences, nothing_chosen
 from tidings.notify.recipients.wire import RecipientView
+from tidings.notify.refusals import store as refusal_store
+from tidings.notify.refusals.model import Refusal
 from tidings.notify.subject_access import store
 from tidings.notify.subject_access.readme import README
 from tidings.notify.subject_access.sent import Asked, SentReader
@@ -36,6 +38,8 @@ class Known:
     whole: Whole = field(repr=False)
     preferences: Preferences
     suppressions: list[dict[str, Any]]
+    #: What was refused from their addresses.
+    refusals: list[Refusal]
     #: What the router has learned about reaching them.
     learned: LearnedProfile | None = field(repr=False)
     #: What they wrote, and what was answered by itself.
@@ -72,6 +76,9 @@ class SubjectExporter:
                 raise ErasedRecipientError
             chosen = await preferences.load_preferences(tx, recipient_ids=[asked.recipient_id])
             held = await store.find_suppressions(tx, [address.address_hash for address in whole.addresses])
+            refused = await refusal_store.find_of_addresses(
+                tx, [address.address_hash for address in whole.addresses]
+            )
             learned = await self._router.tell(tx, asked.recipient_id)
             conversations = await self._conversations.tell(tx, asked.recipient_id)
             entry = Entry(
@@ -83,6 +90,7 @@ class SubjectExporter:
             whole=whole,
             preferences=chosen.get(asked.recipient_id) or nothing_chosen(asked.recipient_id),
             suppressions=held,
+            refusals=refused,
             learned=learned,
             conversations=conversations,
         )
@@ -97,6 +105,8 @@ class SubjectExporter:
         yield _json("profile.json", RecipientView.of(known.whole, reveal=True))
         yield _json("preferences.json", known.preferences)
         yield _json("suppressions.json", known.suppressions)
+        if known.refusals:
+            yield _json("refusals.json", known.refusals)
         if known.learned is not None:
             yield _json("reaching.json", known.learned)
         if known.conversations:

@@ -9,6 +9,7 @@ profile.json          who you are known as: name, language, time zone, tags, and
 preferences.json      what you allow and what you do not
 consents.jsonl        every yes and every no that you gave: when, how it came, and where that can be looked up
 suppressions.json     addresses of yours that are not written to, and why
+refusals.json         what was unsubscribed from by links in messages to your addresses; not there where nothing was
 reaching.json         how well messages reached you on each channel; not there where nothing was learned
 conversations.json    what you wrote, and what was answered by itself; not there where you wrote nothing
 notifications.jsonl   every message to you, the newest first: what it was made from, its words, and what became of it

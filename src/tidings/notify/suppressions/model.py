@@ -1,6 +1,7 @@
 """Suppressions: addresses and mail domains that must not be written to."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -8,7 +9,7 @@ from typing import Final, Literal, get_args
 
 from tidings.kernel.addresses import NormalisedAddress, Pepper, normalise
 from tidings.kernel.errors import BadValueError
-from tidings.kernel.ids import ImportId, SuppressionId, time_of
+from tidings.kernel.ids import AddressRefusalId, ImportId, SuppressionId, time_of
 
 #: Channels on which an address can be suppressed: those where it belongs to a person out there.
 SuppressibleChannel = Literal["email", "sms", "whatsapp", "telegram", "viber", "voice", "push"]
@@ -113,6 +114,15 @@ class Held:
     by: Literal["tenant", "platform", "domain"]
     suppression_id: SuppressionId
     reason: Reason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """How a set of addresses stands, by their place in the question."""
+
+    held: Mapping[int, Held]
+    #: What their owners refused from them, by category; '' for everything.
+    refused: Mapping[int, Mapping[str, AddressRefusalId]]
 
 
 #: Before the notes of a row that an import brought: no row of an import has an audit of its own.

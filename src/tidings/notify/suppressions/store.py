@@ -5,14 +5,15 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from tidings.kernel.db import PlatformTx, Row, TenantTx
-from tidings.kernel.ids import SuppressionId, time_of
+from tidings.kernel.ids import AddressRefusalId, SuppressionId, time_of
 from tidings.kernel.sql import Queries, sparse
-from tidings.notify.suppressions.model import Held, Question, Reason, Suppression
+from tidings.notify.suppressions.model import Held, Question, Reason, Standing, Suppression
 
 QUERIES = Queries.beside(__file__)
 
 #: Whose word is told where several hold an address back: the tenant's own first.
-_ORDER = ("tenant", "platform", "domain")
+_OWNER = "owner"
+_ORDER = ("tenant", "platform", "domain", _OWNER)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,8 +188,8 @@ async def export_suppressions(
     return [from_row(row) for row in rows]
 
 
-async def find_held(tx: TenantTx, questions: Sequence[Question], *, now: datetime) -> dict[int, Held]:
-    """Which of these addresses must not be written to, by their place in the question."""
+async def find_held(tx: TenantTx, questions: Sequence[Question], *, now: datetime) -> Standing:
+    """Which of these addresses must not be written to, and about what, by their place in the question."""
     rows = await tx.fetch(
         QUERIES.find_held,
         tenant_id=tx.tenant_id,
@@ -201,10 +202,14 @@ async def find_held(tx: TenantTx, questions: Sequence[Question], *, now: datetim
         domain_hashes=sparse([q.domain_hash for q in questions]),
     )
     held: dict[int, Held] = {}
+    refused: dict[int, dict[str, AddressRefusalId]] = {}
     for row in sorted(rows, key=lambda row: _ORDER.index(row["held_by"])):
+        if row["held_by"] == _OWNER:
+            refused.setdefault(row["place"], {})[row["reason"]] = AddressRefusalId(row["id"])
+            continue
         found = Held(by=row["held_by"], suppression_id=SuppressionId(row["id"]), reason=Reason(row["reason"]))
         held.setdefault(row["place"], found)
-    return held
+    return Standing(held=held, refused=refused)
 
 
 async def add_platform_suppressions(

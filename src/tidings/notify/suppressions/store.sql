@@ -139,7 +139,8 @@ LIMIT :limit;
 
 -- name: find_held
 -- Asked right before sending, for a whole set: the tenant's own, by address and by mail domain, and the platform's
--- likewise, in one trip. OFFSET 0 and LATERAL hold the planner to one index look-up each.
+-- likewise, in one trip; and what its owner refused from it, of which the reason is the category. OFFSET 0 and LATERAL hold
+-- the planner to one index look-up each.
 SELECT wanted.place, 'tenant' AS held_by, found.id, found.reason
 FROM unnest(:places::integer[], :channels::text[], :hashes::text[]) AS wanted (place, channel, address_hash)
 CROSS JOIN LATERAL (
@@ -174,6 +175,15 @@ CROSS JOIN LATERAL (
     SELECT theirs.id, theirs.reason FROM notification_platform.suppressions AS theirs
     WHERE theirs.mail_domain = wanted.mail_domain AND theirs.mail_domain IS NOT NULL
       AND theirs.released_at IS NULL AND (theirs.expires_at IS NULL OR theirs.expires_at > :now)
+    OFFSET 0
+) AS found
+UNION ALL
+SELECT wanted.place, 'owner', found.id, found.category
+FROM unnest(:places::integer[], :channels::text[], :hashes::text[]) AS wanted (place, channel, address_hash)
+CROSS JOIN LATERAL (
+    SELECT said.id, coalesce(said.category, '') AS category FROM notification.address_refusals AS said
+    WHERE said.tenant_id = :tenant_id AND said.channel = wanted.channel AND said.address_hash = wanted.address_hash
+      AND said.withdrawn_at IS NULL
     OFFSET 0
 ) AS found;
 

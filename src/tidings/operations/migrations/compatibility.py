@@ -21,7 +21,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=45, newest=45)
+SERVES: Final = SchemaRange(oldest=46, newest=46)
 
 
 async def check_servable(

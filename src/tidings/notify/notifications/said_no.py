@@ -1,0 +1,104 @@
+"""When and how somebody said the no that a gate met: from the ledger of consent, or from their address' refusals."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from tidings.contracts.words import AUTO
+from tidings.kernel.db import TenantTx
+from tidings.kernel.ids import AddressRefusalId, RecipientId
+from tidings.notify.decide.model import Line
+from tidings.notify.decide.reasons import Reason
+from tidings.notify.notifications.model import AnyChannel
+from tidings.notify.recipients import ledger
+from tidings.notify.recipients.ledger_model import ConsentEvent
+from tidings.notify.refusals import store as refusal_store
+from tidings.notify.refusals.model import Refusal
+
+#: Reasons that are somebody's own word, kept in the ledger of consent.
+_OWN_WORDS: Final = frozenset(
+    {
+        Reason.CATEGORY_DECLINED,
+        Reason.CHANNEL_DECLINED,
+        Reason.UNSUBSCRIBED_FROM_ALL,
+        Reason.CONSENT_MISSING,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SaidNo:
+    """One no, as it is told of."""
+
+    at: datetime
+    #: `one_click`, `unsubscribe_page`, `preference_page`, `api`, or what the caller named.
+    source: str
+    #: None: on all channels.
+    channel: str | None
+    #: None: everything that can be unsubscribed from; of consent, all that needs it.
+    category: str | None
+    #: Whether consent was withdrawn.
+    consent: bool = False
+    #: Whether it came from the address: it holds for everybody who has that, and another one of them may have said it.
+    by_address: bool = False
+
+
+async def load_nos(
+    tx: TenantTx,
+    lines: Sequence[Line],
+    *,
+    recipient_id: RecipientId,
+    channel: AnyChannel,
+    category: str,
+    until: datetime,
+) -> dict[Line, SaidNo]:
+    """The no behind each line that met one and whose word is known; at most two statements, none where nobody said no."""
+    stops = [line for line in lines if line.verdict == "stop"]
+    refused = [
+        AddressRefusalId(line.by) for line in stops if line.reason == Reason.ADDRESS_UNSUBSCRIBED and line.by
+    ]
+    refusals = await refusal_store.find_refusals(tx, refused)
+    own = [line for line in stops if line.reason in _OWN_WORDS]
+    told = await ledger.last_nos(tx, recipient_id, until=until) if own else []
+    found = {line: _of_ledger(line, told, channel=channel, category=category) for line in own}
+    found |= {
+        line: _of_refusal(refusals, line) for line in stops if line.reason == Reason.ADDRESS_UNSUBSCRIBED
+    }
+    return {line: said for line, said in found.items() if said is not None}
+
+
+def _of_refusal(refusals: Mapping[AddressRefusalId, Refusal], line: Line) -> SaidNo | None:
+    refusal = refusals.get(AddressRefusalId(line.by or ""))
+    if refusal is None:
+        return None
+    return SaidNo(
+        at=refusal.refused_at,
+        source=refusal.source,
+        channel=refusal.channel,
+        category=refusal.category,
+        by_address=True,
+    )
+
+
+def _of_ledger(
+    line: Line, told: Sequence[ConsentEvent], *, channel: AnyChannel, category: str
+) -> SaidNo | None:
+    """The last word that led to such a line; the newest come first."""
+    for event in told:
+        on_channel = event.channel is not None and channel in {event.channel, AUTO}
+        meets = {
+            Reason.CATEGORY_DECLINED: event.kind == "opted_out" and on_channel and event.category == category,
+            Reason.CHANNEL_DECLINED: event.kind == "opted_out" and on_channel and event.category is None,
+            Reason.UNSUBSCRIBED_FROM_ALL: event.kind == "opted_out" and event.channel is None,
+            Reason.CONSENT_MISSING: event.kind == "consent_withdrawn",
+        }[Reason(line.reason or "")]
+        if meets:
+            return SaidNo(
+                at=event.occurred_at,
+                source=event.source,
+                channel=event.channel,
+                category=event.category,
+                consent=event.kind == "consent_withdrawn",
+            )
+    return None

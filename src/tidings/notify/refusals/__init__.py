@@ -1,0 +1,1 @@
+"""Refusals: what people said no to from a mailbox, by its address."""

@@ -1,0 +1,131 @@
+"""Somebody says no, or yes again, from an address of theirs: kept by the address, audited in one transaction with their choice."""
+
+from collections.abc import Collection, Sequence
+from typing import Final
+
+from tidings.contracts.events import NOTIFY_SOURCE
+from tidings.contracts.recipients import OptOutRecorded
+from tidings.kernel.audit.log import AuditLog, Entry
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import TenantTx
+from tidings.kernel.events import new_event
+from tidings.kernel.ids import AddressRefusalId, RecipientId
+from tidings.kernel.outbox import Outbox
+from tidings.kernel.tracing import current_traceparent
+from tidings.notify.recipients.ledger_model import Told
+from tidings.notify.refusals import store
+from tidings.notify.refusals.model import EVERYTHING, Place
+
+_ENTITY: Final = "address_refusal"
+
+
+class Refuser:
+    """Writes refusals, and withdraws them."""
+
+    def __init__(self, *, outbox: Outbox, audit: AuditLog, clock: Clock) -> None:
+        self._outbox = outbox
+        self._audit = audit
+        self._clock = clock
+
+    async def refuse(
+        self,
+        tx: TenantTx,
+        recipient_id: RecipientId,
+        places: Sequence[Place],
+        categories: Collection[str | None],
+        *,
+        source: str,
+        evidence: str | None,
+        preferences_version: int,
+        announced: bool,
+    ) -> None:
+        """Keep that these addresses want none of these categories (None: of everything); again is once.
+
+        `announced`: the person's own preferences changed by the same word, and `optout.recorded.v1` says so already.
+        """
+        wanted = [(place, category) for place in places for category in categories]
+        if not wanted:
+            return
+        now = self._clock.now()
+        fresh = await store.add_refusals(tx, wanted, source=source, evidence=evidence, now=now)
+        actor = f"recipient:{recipient_id}"
+        await self._audit.append(
+            tx,
+            [
+                Entry(
+                    entity_type=_ENTITY,
+                    entity_id=refusal_id,
+                    action="recorded",
+                    actor=actor,
+                    after={"channel": place.channel, "category": category, "source": source},
+                )
+                for refusal_id, place, category in fresh
+            ],
+        )
+        if announced:
+            return
+        told = dict.fromkeys((place.channel, category) for _, place, category in fresh)
+        await self._outbox.append(
+            tx,
+            [
+                new_event(
+                    "optout.recorded.v1",
+                    OptOutRecorded(
+                        recipient_id=recipient_id,
+                        channel=channel,
+                        category=category,
+                        source=source,
+                        preferences_version=preferences_version,
+                    ),
+                    tenant_id=tx.tenant_id,
+                    ordering_key=recipient_id,
+                    source=NOTIFY_SOURCE,
+                    clock=self._clock,
+                    traceparent=current_traceparent(),
+                )
+                for channel, category in told
+            ],
+        )
+
+    async def allow(
+        self, tx: TenantTx, places: Sequence[Place], categories: Collection[str], *, source: str, actor: str
+    ) -> None:
+        """These addresses want to hear of these categories again ('' for the refusal of everything)."""
+        if places and categories:
+            now = self._clock.now()
+            gone = await store.withdraw_refusals(tx, places, categories, source=source, now=now)
+            await self._withdrawn(tx, gone, source=source, actor=actor)
+
+    async def allow_recipient(
+        self,
+        tx: TenantTx,
+        recipient_id: RecipientId,
+        told: Sequence[Told],
+        *,
+        needing_consent: Collection[str],
+        source: str,
+        actor: str,
+    ) -> None:
+        """A yes that was told of over the API counts for every address of the recipient; a no does not change them."""
+        said: set[tuple[str, str]] = set()
+        for one in told:
+            if one.kind == "opted_in":
+                said.add((one.channel or "", one.category or EVERYTHING))
+            elif one.kind == "consent_granted":
+                said |= {("", category) for category in needing_consent}
+        if said:
+            now = self._clock.now()
+            gone = await store.withdraw_of_recipient(tx, recipient_id, sorted(said), source=source, now=now)
+            await self._withdrawn(tx, gone, source=source, actor=actor)
+
+    async def _withdrawn(
+        self, tx: TenantTx, gone: Sequence[AddressRefusalId], *, source: str, actor: str
+    ) -> None:
+        entries = [
+            Entry(
+                entity_type=_ENTITY, entity_id=id_, action="withdrawn", actor=actor, after={"source": source}
+            )
+            for id_ in gone
+        ]
+        if entries:
+            await self._audit.append(tx, entries)

@@ -1,0 +1,115 @@
+"""The only Python here that runs SQL on refusals; the look-up before sending is part of the suppressions' one."""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+
+from tidings.kernel.db import Row, TenantTx
+from tidings.kernel.ids import ADDRESS_REFUSAL, AddressRefusalId, RecipientId
+from tidings.kernel.sql import Queries
+from tidings.notify.refusals.model import Place, Refusal
+
+QUERIES = Queries.beside(__file__)
+
+
+async def add_refusals(
+    tx: TenantTx,
+    wanted: Sequence[tuple[Place, str | None]],
+    *,
+    source: str,
+    evidence: str | None,
+    now: datetime,
+) -> list[tuple[AddressRefusalId, Place, str | None]]:
+    """Those that are new: each with its address and category (None: everything)."""
+    fresh = {ADDRESS_REFUSAL.new(now): one for one in wanted}
+    rows = await tx.fetch(
+        QUERIES.add_refusals,
+        tenant_id=tx.tenant_id,
+        ids=list(fresh),
+        channels=[place.channel for place, _ in fresh.values()],
+        hashes=[place.address_hash for place, _ in fresh.values()],
+        categories=[category for _, category in fresh.values()],
+        source=source,
+        evidence=evidence,
+        now=now,
+    )
+    return [(id_, *fresh[id_]) for id_ in (AddressRefusalId(row["id"]) for row in rows)]
+
+
+async def withdraw_refusals(
+    tx: TenantTx, places: Sequence[Place], categories: Collection[str], *, source: str, now: datetime
+) -> list[AddressRefusalId]:
+    """Those of these addresses and categories that held until now."""
+    rows = await tx.fetch(
+        QUERIES.withdraw_refusals,
+        tenant_id=tx.tenant_id,
+        channels=[place.channel for place in places],
+        hashes=[place.address_hash for place in places],
+        categories=sorted(categories),
+        source=source,
+        now=now,
+    )
+    return [AddressRefusalId(row["id"]) for row in rows]
+
+
+async def withdraw_of_recipient(
+    tx: TenantTx,
+    recipient_id: RecipientId,
+    said: Sequence[tuple[str, str]],
+    *,
+    source: str,
+    now: datetime,
+) -> list[AddressRefusalId]:
+    """The same for all addresses of somebody: pairs of a channel (empty: all) and a category (empty: the refusal of everything)."""
+    rows = await tx.fetch(
+        QUERIES.withdraw_of_recipient,
+        tenant_id=tx.tenant_id,
+        recipient_id=recipient_id,
+        channels=[channel for channel, _ in said],
+        categories=[category for _, category in said],
+        source=source,
+        now=now,
+    )
+    return [AddressRefusalId(row["id"]) for row in rows]
+
+
+async def find_at(tx: TenantTx, places: Sequence[Place]) -> list[Refusal]:
+    """What holds for these addresses now."""
+    if not places:
+        return []
+    rows = await tx.fetch(
+        QUERIES.find_at,
+        tenant_id=tx.tenant_id,
+        channels=[place.channel for place in places],
+        hashes=[place.address_hash for place in places],
+    )
+    return [_from_row(row) for row in rows]
+
+
+async def find_refusals(tx: TenantTx, ids: Sequence[AddressRefusalId]) -> dict[AddressRefusalId, Refusal]:
+    """Those that exist, in force or not."""
+    if not ids:
+        return {}
+    rows = await tx.fetch(QUERIES.find_refusals, tenant_id=tx.tenant_id, ids=list(ids))
+    return {refusal.id: refusal for refusal in map(_from_row, rows)}
+
+
+async def find_of_addresses(tx: TenantTx, hashes: Sequence[str]) -> list[Refusal]:
+    """Everything that was ever refused from these addresses."""
+    if not hashes:
+        return []
+    rows = await tx.fetch(QUERIES.find_of_addresses, tenant_id=tx.tenant_id, hashes=list(hashes))
+    return [_from_row(row) for row in rows]
+
+
+def _from_row(row: Row) -> Refusal:
+    return Refusal(
+        id=AddressRefusalId(row["id"]),
+        channel=row["channel"],
+        address_hash=row["address_hash"],
+        category=row["category"],
+        refused_at=row["refused_at"],
+        source=row["source"],
+        evidence=row["evidence"],
+        withdrawn_at=row["withdrawn_at"],
+        withdrawn_by=row["withdrawn_by"],
+    )
