@@ -110,6 +110,7 @@ def jobs(system: "System") -> Mapping[str, Job]:
         **system.conversing.jobs,
         "outcomes": system.consumers.outcomes,
         "receipts": system.consumers.receipts,
+        "channel_health": system.consumers.channel_health,
         "confirmations": system.consumers.confirmations,
         "sweepers": SweepJob(
             {

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from tidings.bootstrap.stripes import Stripe, stripe
 from tidings.kernel.bus import Subscription
+from tidings.notify.channels import health
 from tidings.notify.dispatch import outcome
 from tidings.notify.preference_center import confirmations
 from tidings.notify.receipts import consumer as receipts
@@ -39,6 +40,15 @@ class Consumers:
                 on_tenant_events=receipts.handler(
                     outbox=outbox, effects=effects, clock=clock, stripe=stripe(Stripe.RECEIPTS)
                 ),
+            )
+        )
+        self.channel_health = bus.consumer(
+            Subscription(
+                group=health.GROUP,
+                subjects=health.SUBJECTS,
+                ledger="notification",
+                on_tenant_events=health.handle_tenant,
+                on_platform_events=health.handle_platform,
             )
         )
         self.confirmations = bus.consumer(

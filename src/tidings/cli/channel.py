@@ -33,7 +33,7 @@ def list_(
     data_dir: DataDir = None,
 ) -> None:
     """Show all channels that are set up, one line each."""
-    from tidings.cli.channel_words import line_of
+    from tidings.cli.channel_words import health_of, line_of
     from tidings.client import channels
 
     with client(url, key, tenant, data_dir) as tidings:
@@ -43,6 +43,8 @@ def list_(
         return
     for channel in found:
         print(line_of(channel))
+        for line in health_of(channel):
+            print(line)
     if not found:
         print("no channel is set up; `tidings channel set email --vendor smtp --from hello@…` sets one up")
 

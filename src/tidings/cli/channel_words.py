@@ -52,9 +52,17 @@ def line_of(channel: Mapping[str, Any]) -> str:
     return shown(f"{channel['channel']:<9} {channel['status']:<9} {vendors:<19} {_sender(channel['sender'])}")
 
 
+def health_of(channel: Mapping[str, Any]) -> Iterator[str]:
+    """Its vendors that take no messages now."""
+    for vendor, one in channel.get("health", {}).items():
+        until = f", is tried again from {one['until']}" if one.get("until") else ""
+        yield shown(f"  {vendor} takes no messages since {one['since']}: {one['reason']}{until}")
+
+
 def lines_of(channel: Mapping[str, Any]) -> Iterator[str]:
     """A channel with its accounts and credentials."""
     yield line_of(channel)
+    yield from health_of(channel)
     for account in channel.get("accounts", ()):
         whose = "the platform's" if account["owner"] == "platform" else "your own"
         yield shown(f"  {account['vendor']}: {whose} account")

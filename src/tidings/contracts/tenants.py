@@ -101,6 +101,9 @@ class SendingLimits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     per_recipient_per_hour: Count | None = None
     per_recipient_per_day: Count | None = None
     per_channel_per_second: dict[Channel, Count] = {}
+    #: Over each of these channels, to one recipient.
+    per_recipient_per_channel_per_hour: dict[Channel, Count] = {}
+    per_recipient_per_channel_per_day: dict[Channel, Count] = {}
 
 
 class Retention(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):

@@ -2050,6 +2050,10 @@ COMMENT ON TABLE notification.channels IS 'How a tenant wants to appear on a cha
 
 COMMENT ON COLUMN notification.channels.sender IS 'From, reply-to, DKIM selector, sender id: the tenant''s, not a person''s.';
 
+COMMENT ON COLUMN notification.channels.status IS 'active or disabled as the operator wants it; degraded or down by what the router says of its vendors.';
+
+COMMENT ON COLUMN notification.channels.health IS 'By vendor, those that take no messages now: the account, why, since when and until when. Not part of the version.';
+
 CREATE TABLE notification.consent_events (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
     recipient_id text NOT NULL COLLATE pg_catalog."C",
@@ -5138,6 +5142,10 @@ CREATE POLICY platform_access ON notification.audit TO tidings_platform USING ((
 
 CREATE POLICY platform_access ON notification.audit_heads TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
 
+CREATE POLICY platform_access ON notification.channel_credentials TO tidings_platform USING (true) WITH CHECK (true);
+
+CREATE POLICY platform_access ON notification.channels TO tidings_platform USING (true) WITH CHECK (true);
+
 CREATE POLICY platform_access ON notification.consumed_events TO tidings_platform USING (true) WITH CHECK (true);
 
 CREATE POLICY platform_access ON notification.idempotency_keys TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
@@ -6130,9 +6138,15 @@ GRANT SELECT,INSERT,UPDATE ON TABLE notification.channel_credentials TO tidings_
 
 GRANT SELECT(tenant_id) ON TABLE notification.channel_credentials TO tidings_worker;
 
+GRANT SELECT(tenant_id) ON TABLE notification.channel_credentials TO tidings_platform;
+
 GRANT SELECT(id) ON TABLE notification.channel_credentials TO tidings_worker;
 
+GRANT SELECT(vendor) ON TABLE notification.channel_credentials TO tidings_platform;
+
 GRANT SELECT(status),UPDATE(status) ON TABLE notification.channel_credentials TO tidings_worker;
+
+GRANT SELECT(status) ON TABLE notification.channel_credentials TO tidings_platform;
 
 GRANT SELECT(rotated_at) ON TABLE notification.channel_credentials TO tidings_worker;
 
@@ -6143,6 +6157,20 @@ GRANT UPDATE(revoked_at) ON TABLE notification.channel_credentials TO tidings_wo
 GRANT SELECT ON TABLE notification.channels TO tidings_breakglass;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE notification.channels TO tidings_runtime;
+
+GRANT SELECT(tenant_id) ON TABLE notification.channels TO tidings_platform;
+
+GRANT SELECT(id) ON TABLE notification.channels TO tidings_platform;
+
+GRANT SELECT(channel) ON TABLE notification.channels TO tidings_platform;
+
+GRANT SELECT(vendor) ON TABLE notification.channels TO tidings_platform;
+
+GRANT SELECT(fallback_vendor) ON TABLE notification.channels TO tidings_platform;
+
+GRANT SELECT(status),UPDATE(status) ON TABLE notification.channels TO tidings_platform;
+
+GRANT SELECT(health),UPDATE(health) ON TABLE notification.channels TO tidings_platform;
 
 GRANT SELECT ON TABLE notification.consent_events TO tidings_breakglass;
 

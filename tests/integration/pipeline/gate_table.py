@@ -200,6 +200,13 @@ TABLE = [
         policy=by.limited(per_recipient_per_hour=1),
         before=by.use_up,
     ),
+    deferred(
+        "the recipient's limit on the channel",
+        L,
+        Reason.RECIPIENT_CHANNEL_LIMITED,
+        policy=by.limited(per_recipient_per_channel_per_day={"email": 1}),
+        before=by.use_up,
+    ),
     stopped(
         "expires before the tenant's limit has room",
         L,

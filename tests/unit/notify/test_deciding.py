@@ -170,6 +170,8 @@ def test_limits_are_those_of_tenant_recipient_and_channel() -> None:
         per_recipient_per_hour=2,
         per_recipient_per_day=3,
         per_channel_per_second={"email": 1},
+        per_recipient_per_channel_per_hour={"email": 1},
+        per_recipient_per_channel_per_day={"email": 4},
     )
     tenant = facts(
         policy=NotificationPolicy(limits=limits),
@@ -182,7 +184,19 @@ def test_limits_are_those_of_tenant_recipient_and_channel() -> None:
     assert [take.key for take in takes_of_step(tenant, "email")] == [
         "policy:email:second", "channel:email:minute", "channel:email:day",
     ]  # fmt: skip
+    on_channel = [f"recipient-channel:{LAILA}:email:hour", f"recipient-channel:{LAILA}:email:day"]
+    assert [take.key for take in takes_once(tenant, LAILA, "email")][-2:] == on_channel
+    assert [take.key for take in takes_of_step(tenant, "email", LAILA)][-2:] == on_channel
+    assert not {take.key for take in takes_once(tenant, LAILA, "sms")} & set(on_channel)
     assert takes_once(facts().tenant, LAILA) == ()
+
+
+def test_the_limit_of_a_recipient_on_a_channel_has_its_own_reason() -> None:
+    passed = decide(facts(), request(), NOON)
+    key = f"recipient-channel:{LAILA}:email:day"
+    full = Taken(granted=False, refused_by=("tenant:day", key), retry_at=NOON + timedelta(hours=2))
+    later = limited(passed, request(), full, NOON)
+    assert later.verdict == Defer(NOON + timedelta(hours=2), Reason.RECIPIENT_CHANNEL_LIMITED)
 
 
 STEP_STOPPED = [

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Literal
 
 import msgspec
 
@@ -17,12 +18,13 @@ from tidings.notify.channels import store
 from tidings.notify.channels.model import (
     Branding,
     ChannelConfig,
-    ChannelStatus,
     Credential,
     CredentialStatus,
     RateLimit,
     Sender,
+    VendorHealth,
     sender_wrong,
+    status_with,
     vendors_wrong,
 )
 from tidings.notify.tenants import store as tenant_store
@@ -48,7 +50,7 @@ class ChannelWish:
     sender: Sender
     branding: Branding | None
     rate_limit: RateLimit
-    status: ChannelStatus
+    status: Literal["active", "disabled"]
     #: By vendor; one that is not named keeps what it has.
     accounts: Mapping[str, AccountWish]
 
@@ -152,11 +154,17 @@ class ChannelConfigurer:
         now = self._clock.now()
         if before is None:
             channel_id = CHANNEL.new(now)
-            fresh = _config(channel_id, wish, version=1, now=now)
+            fresh = _config(channel_id, wish, {}, version=1, now=now)
             if not await store.insert_channel(tx, fresh):
                 raise StaleVersionError
             return fresh
-        after = _config(before.id, wish, version=before.version, now=before.updated_at)
+        # What is known of a vendor is known of the account before this one.
+        known = {
+            vendor: one
+            for vendor, one in before.health.items()
+            if vendor in (wish.vendor, wish.fallback_vendor) and vendor not in wish.accounts
+        }
+        after = _config(before.id, wish, known, version=before.version, now=before.updated_at)
         if _same(after, before) and not wish.accounts:
             return before
         after = replace(after, version=before.version + 1, updated_at=now)
@@ -186,7 +194,15 @@ class ChannelConfigurer:
         return set(changed) | {c.vendor for c, _ in ended}
 
 
-def _config(channel_id: ChannelId, wish: ChannelWish, *, version: int, now: datetime) -> ChannelConfig:
+def _config(
+    channel_id: ChannelId,
+    wish: ChannelWish,
+    health: Mapping[str, VendorHealth],
+    *,
+    version: int,
+    now: datetime,
+) -> ChannelConfig:
+    vendors = (wish.vendor, wish.fallback_vendor) if wish.fallback_vendor else (wish.vendor,)
     return ChannelConfig(
         id=channel_id,
         channel=wish.channel,
@@ -195,9 +211,10 @@ def _config(channel_id: ChannelId, wish: ChannelWish, *, version: int, now: date
         sender=wish.sender,
         branding=wish.branding,
         rate_limit=wish.rate_limit,
-        status=wish.status,
+        status=status_with(wish.status, vendors, health),
         version=version,
         updated_at=now,
+        health=health,
     )
 
 

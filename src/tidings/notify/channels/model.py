@@ -2,13 +2,14 @@
 
 import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
 from tidings.contracts.channel_configs import adapter_of
+from tidings.contracts.moments import Moment
 from tidings.contracts.tenants import Channel, Count, NotificationPolicy, SenderId
 from tidings.contracts.text import Label
 from tidings.kernel.addresses import normalise
@@ -62,6 +63,30 @@ class RateLimit(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, o
     per_day: Count | None = None
 
 
+class VendorHealth(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A vendor that takes no messages for a while, as the router tells it."""
+
+    #: The account whose circuit is open: `adcfg_…`.
+    account_id: str
+    #: `31 of 40 calls failed`, or `by hand`; of the platform's accounts only that they take none.
+    reason: str
+    since: Moment
+    #: From when on it may be tried again; null where only a person will say.
+    until: Moment | None = None
+    #: A person has said so.
+    held: bool = False
+
+
+def status_with(
+    wanted: Literal["active", "disabled"], vendors: Sequence[str], health: Mapping[str, VendorHealth]
+) -> ChannelStatus:
+    """What the operator wants, and what becomes of it: `down` where no vendor of it takes messages."""
+    if wanted == "disabled":
+        return "disabled"
+    troubled = [vendor in health for vendor in vendors]
+    return "down" if all(troubled) else "degraded" if any(troubled) else "active"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChannelConfig:
     """A tenant's intent for one channel."""
@@ -73,10 +98,13 @@ class ChannelConfig:
     sender: Sender
     branding: Branding | None
     rate_limit: RateLimit
+    #: `active` or `disabled` as the operator wants it; `degraded` or `down` by what the router tells of its vendors.
     status: ChannelStatus
     #: Also its ETag.
     version: int
     updated_at: datetime
+    #: Those of its vendors that take no messages now.
+    health: Mapping[str, VendorHealth] = field(default_factory=dict)
 
     @property
     def created_at(self) -> datetime:

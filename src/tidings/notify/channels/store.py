@@ -18,6 +18,7 @@ from tidings.notify.channels.model import (
     CredentialStatus,
     RateLimit,
     Sender,
+    VendorHealth,
 )
 
 QUERIES = Queries.beside(__file__)
@@ -42,6 +43,9 @@ class _StoredLimit(RateLimit, frozen=True, kw_only=True, forbid_unknown_fields=F
 _read_sender = msgspec.json.Decoder(_StoredSender).decode
 _read_branding = msgspec.json.Decoder(_StoredBranding).decode
 _read_limit = msgspec.json.Decoder(_StoredLimit).decode
+_read_health = msgspec.json.Decoder(dict[str, VendorHealth]).decode
+#: Nothing is wrong with any vendor: the usual.
+_WELL = "{}"
 
 
 async def find_channels(tx: TenantTx, *, channels: Sequence[str] | None = None) -> list[ChannelConfig]:
@@ -146,6 +150,7 @@ def _columns(tx: TenantTx, config: ChannelConfig) -> dict[str, Any]:
         "branding": None if config.branding is None else _json(config.branding),
         "rate_limit": _json(config.rate_limit),
         "status": config.status,
+        "health": _json(config.health),
     }
 
 
@@ -163,6 +168,7 @@ def from_row(row: Row) -> ChannelConfig:
         status=row["status"],
         version=row["version"],
         updated_at=row["updated_at"],
+        health=_read_health(row["health"]) if row["health"] != _WELL else {},
     )
 
 

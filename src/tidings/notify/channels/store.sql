@@ -1,13 +1,13 @@
 -- name: find_channels
 -- A tenant has a handful: all of them, or those asked for.
-SELECT id, channel, vendor, fallback_vendor, sender, branding_overrides, rate_limit, status, version, updated_at
+SELECT id, channel, vendor, fallback_vendor, sender, branding_overrides, rate_limit, status, health, version, updated_at
 FROM notification.channels
 WHERE tenant_id = :tenant_id AND (CAST(:channels AS text[]) IS NULL OR channel = ANY(:channels::text[]))
 ORDER BY channel;
 
 -- name: lock_channel
 -- Whoever changes a channel comes through here, one at a time.
-SELECT id, channel, vendor, fallback_vendor, sender, branding_overrides, rate_limit, status, version, updated_at
+SELECT id, channel, vendor, fallback_vendor, sender, branding_overrides, rate_limit, status, health, version, updated_at
 FROM notification.channels
 WHERE tenant_id = :tenant_id AND channel = :channel
 FOR UPDATE;
@@ -15,16 +15,16 @@ FOR UPDATE;
 -- name: insert_channel
 -- Two who make the same channel at once: one row stays, and the other is told that it was changed meanwhile.
 INSERT INTO notification.channels (
-    tenant_id, id, channel, vendor, fallback_vendor, sender, branding_overrides, rate_limit, status, created_at, updated_at
+    tenant_id, id, channel, vendor, fallback_vendor, sender, branding_overrides, rate_limit, status, health, created_at, updated_at
 )
-VALUES (:tenant_id, :id, :channel, :vendor, :fallback_vendor, :sender, :branding, :rate_limit, :status, :now, :now)
+VALUES (:tenant_id, :id, :channel, :vendor, :fallback_vendor, :sender, :branding, :rate_limit, :status, :health, :now, :now)
 ON CONFLICT ON CONSTRAINT uq_channels_channel DO NOTHING;
 
 -- name: update_channel
 -- Under its lock: the values are whole, not changes.
 UPDATE notification.channels
 SET vendor = :vendor, fallback_vendor = :fallback_vendor, sender = :sender, branding_overrides = :branding,
-    rate_limit = :rate_limit, status = :status, updated_at = :now, version = :version
+    rate_limit = :rate_limit, status = :status, health = :health, updated_at = :now, version = :version
 WHERE tenant_id = :tenant_id AND id = :id;
 
 -- name: find_credentials
@@ -51,7 +51,7 @@ FROM unnest(:ids::text[], :channel_ids::text[], :vendors::text[], :secret_refs::
 
 -- name: lock_channels_of_vendor
 -- They share one account, so its credentials change for all of them at once; always in the same order.
-SELECT id, channel, vendor, fallback_vendor, sender, branding_overrides, rate_limit, status, version, updated_at
+SELECT id, channel, vendor, fallback_vendor, sender, branding_overrides, rate_limit, status, health, version, updated_at
 FROM notification.channels
 WHERE tenant_id = :tenant_id AND (vendor = :vendor OR fallback_vendor = :vendor)
 ORDER BY id

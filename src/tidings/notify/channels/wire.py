@@ -12,7 +12,14 @@ from tidings.contracts.words import Vendor
 from tidings.kernel.ids import time_of
 from tidings.notify.channels.configure import AccountWish, ChannelWish, ConfiguredChannel
 from tidings.notify.channels.dns_check.model import Finding, Status
-from tidings.notify.channels.model import Branding, ChannelStatus, CredentialStatus, RateLimit, Sender
+from tidings.notify.channels.model import (
+    Branding,
+    ChannelStatus,
+    CredentialStatus,
+    RateLimit,
+    Sender,
+    VendorHealth,
+)
 
 _PerSecond = Annotated[int, Meta(ge=1, le=1_000_000)]
 _PerDay = Annotated[int, Meta(ge=1, le=2_000_000_000)]
@@ -118,7 +125,11 @@ class ChannelView(Struct, frozen=True, kw_only=True):
     sender: Sender
     branding: Branding | None
     rate_limit: RateLimit
+    #: `active` or `disabled` as you want it. `degraded`: one of its vendors takes no messages for a while, and the other one
+    #: carries them; `down`: none does, and messages wait.
     status: ChannelStatus
+    #: Those of its vendors that take no messages now, and why; empty where all is well.
+    health: dict[str, VendorHealth]
     accounts: list[AccountView]
     credentials: list[CredentialView]
     version: int
@@ -138,6 +149,7 @@ class ChannelView(Struct, frozen=True, kw_only=True):
             branding=config.branding,
             rate_limit=config.rate_limit,
             status=config.status,
+            health=dict(config.health),
             accounts=[
                 AccountView(
                     vendor=a.vendor,

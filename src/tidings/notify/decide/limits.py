@@ -5,9 +5,10 @@ hands each its answer.
 """
 
 from datetime import datetime, timedelta
+from typing import Final, Literal
 
-from tidings.contracts.tenants import Channel
-from tidings.contracts.words import Status
+from tidings.contracts.tenants import Channel, SendingLimits
+from tidings.contracts.words import AUTO, Status
 from tidings.kernel.hot_state import Take, Taken
 from tidings.kernel.ids import RecipientId
 from tidings.kernel.limit_windows import FixedWindow, SlidingWindow
@@ -19,10 +20,17 @@ _SECOND = timedelta(seconds=1)
 _MINUTE = timedelta(minutes=1)
 _HOUR = timedelta(hours=1)
 _DAY = timedelta(days=1)
+#: Keys of what one recipient gets over one channel begin so.
+_OF_RECIPIENT: Final = "recipient-channel:"
 
 
-def takes_once(tenant: TenantFacts, recipient_id: RecipientId) -> tuple[Take, ...]:
-    """What a notification takes from the tenant's limits and the recipient's; all or nothing."""
+def takes_once(
+    tenant: TenantFacts, recipient_id: RecipientId, channel: Channel | Literal["auto"] = AUTO
+) -> tuple[Take, ...]:
+    """What a notification takes from the tenant's limits and the recipient's; all or nothing.
+
+    Also the recipient's on the channel, where one is asked for: with `auto` a step takes them.
+    """
     limits = tenant.policy.limits
     if limits is None:
         return ()
@@ -37,11 +45,18 @@ def takes_once(tenant: TenantFacts, recipient_id: RecipientId) -> tuple[Take, ..
     if limits.per_recipient_per_day is not None:
         day = SlidingWindow(limits.per_recipient_per_day, _DAY)
         takes.append(Take(key=f"recipient:{recipient_id}:day", limit=day))
+    if channel != AUTO:
+        takes += _of_recipient_on(channel, limits, recipient_id)
     return tuple(takes)
 
 
-def takes_of_step(tenant: TenantFacts, channel: Channel) -> tuple[Take, ...]:
-    """What a step takes from the channel's limits; all or nothing."""
+def takes_of_step(
+    tenant: TenantFacts, channel: Channel, recipient_id: RecipientId | None = None
+) -> tuple[Take, ...]:
+    """What a step takes from the channel's limits, and from those of a recipient on it; all or nothing.
+
+    `recipient_id` None: it was counted before. A second call of a step is no second message.
+    """
     takes: list[Take] = []
     limits = tenant.policy.limits
     of_policy = limits.per_channel_per_second.get(channel) if limits is not None else None
@@ -57,7 +72,26 @@ def takes_of_step(tenant: TenantFacts, channel: Channel) -> tuple[Take, ...]:
         ):
             if limit is not None:
                 takes.append(Take(key=f"channel:{channel}:{name}", limit=FixedWindow(limit, window)))
+    if limits is not None and recipient_id is not None:
+        takes += _of_recipient_on(channel, limits, recipient_id)
     return tuple(takes)
+
+
+def counts_recipients_on(tenant: TenantFacts, channel: Channel) -> bool:
+    """Whether there is a limit for each recipient on this channel."""
+    limits = tenant.policy.limits
+    return limits is not None and (
+        channel in limits.per_recipient_per_channel_per_hour
+        or channel in limits.per_recipient_per_channel_per_day
+    )
+
+
+def _of_recipient_on(channel: Channel, limits: SendingLimits, recipient_id: RecipientId) -> list[Take]:
+    key = f"{_OF_RECIPIENT}{recipient_id}:{channel}"
+    hour = limits.per_recipient_per_channel_per_hour.get(channel)
+    day = limits.per_recipient_per_channel_per_day.get(channel)
+    takes = [Take(key=f"{key}:hour", limit=SlidingWindow(hour, _HOUR))] if hour is not None else []
+    return [*takes, Take(key=f"{key}:day", limit=SlidingWindow(day, _DAY))] if day is not None else takes
 
 
 def judge(taken: Taken | None, *, expires_at: datetime, now: datetime) -> Verdict:
@@ -67,4 +101,5 @@ def judge(taken: Taken | None, *, expires_at: datetime, now: datetime) -> Verdic
     until = taken.retry_at or now + _DAY
     if until >= expires_at:
         return Stop(Status.EXPIRED, Reason.EXPIRES_BEFORE_LIMIT_FREES)
-    return Defer(until, Reason.RATE_LIMITED)
+    of_recipient = any(key.startswith(_OF_RECIPIENT) for key in taken.refused_by)
+    return Defer(until, Reason.RECIPIENT_CHANNEL_LIMITED if of_recipient else Reason.RATE_LIMITED)

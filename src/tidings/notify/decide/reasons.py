@@ -26,6 +26,7 @@ class Reason(StrEnum):
     QUIET_BUT_BREAKING = "quiet_but_breaking"
     EXPIRES_BEFORE_QUIET_ENDS = "expires_before_quiet_ends"
     RATE_LIMITED = "rate_limited"
+    RECIPIENT_CHANNEL_LIMITED = "recipient_channel_limited"
     EXPIRES_BEFORE_LIMIT_FREES = "expires_before_limit_frees"
     CANCELLED = "cancelled"
     DELIVERED_ALREADY = "delivered_already"
@@ -63,6 +64,7 @@ SENTENCES: dict[Reason, str] = {
     Reason.QUIET_BUT_BREAKING: "It is the recipient's quiet time, but the category may break it.",
     Reason.EXPIRES_BEFORE_QUIET_ENDS: "It would expire before the recipient's quiet time ends.",
     Reason.RATE_LIMITED: "A limit is used up; it goes on when there is room again.",
+    Reason.RECIPIENT_CHANNEL_LIMITED: "The recipient has had as many messages over this channel as the tenant allows; it goes on when there is room again.",
     Reason.EXPIRES_BEFORE_LIMIT_FREES: "It would expire before a limit has room again.",
     Reason.CANCELLED: "It was cancelled.",
     Reason.DELIVERED_ALREADY: "It was delivered already.",

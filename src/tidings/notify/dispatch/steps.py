@@ -9,16 +9,17 @@ import msgspec
 from tidings.contracts.delivery import DeliveryResult, PreparedStep, ReadyStep, SkipStep, WaitStep
 from tidings.contracts.messages import Address, Attachment, OutboundMessage, SentRecord, VendorTemplate
 from tidings.contracts.tenants import Channel
-from tidings.contracts.words import WITH_FILES
+from tidings.contracts.words import AUTO, WITH_FILES
 from tidings.kernel.addresses import Pepper
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
 from tidings.kernel.hot_state import Limits
 from tidings.kernel.ids import RecipientId, TenantId
 from tidings.notify.channels.model import ChannelConfig, sender_id_allowed
+from tidings.notify.decide import trace
 from tidings.notify.decide.decide import decide_step, step_limited
-from tidings.notify.decide.limits import takes_of_step
-from tidings.notify.decide.model import Defer, Line, Pass, StepDecision, StepRequest, Stop
+from tidings.notify.decide.limits import counts_recipients_on, takes_of_step
+from tidings.notify.decide.model import Defer, Gate, Line, Pass, StepDecision, StepRequest, Stop
 from tidings.notify.decide.reasons import Reason
 from tidings.notify.dispatch.compose import ComposeAsk, Composed, Composer, with_address, with_reader
 from tidings.notify.dispatch.model import Pending
@@ -109,7 +110,7 @@ class StepMaker:
         now = self._clock.now()
         requests = [_request(work) for work in works]
         decisions = [decide_step(facts, request, now) for request in requests]
-        decisions = await self._limited(tenant_id, facts, requests, decisions)
+        decisions = await self._limited(tenant_id, facts, works, requests, decisions)
         passed = [place for place, d in enumerate(decisions) if isinstance(d.verdict, Pass)]
         links = {
             place: self._links_of(tenant_id, works[place], facts, pepper, decisions[place].addresses)
@@ -190,12 +191,15 @@ class StepMaker:
         self,
         tenant_id: TenantId,
         facts: Facts,
+        works: Sequence[StepWork],
         requests: Sequence[StepRequest],
         decisions: Sequence[StepDecision],
     ) -> list[StepDecision]:
         groups = [
-            takes_of_step(facts.tenant, request.channel) if isinstance(decision.verdict, Pass) else ()
-            for request, decision in zip(requests, decisions, strict=True)
+            takes_of_step(facts.tenant, work.channel, _uncounted(work, facts.tenant))
+            if isinstance(decision.verdict, Pass)
+            else ()
+            for work, decision in zip(works, decisions, strict=True)
         ]
         asked = [place for place, group in enumerate(groups) if group]
         taken = await self._limits.take(tenant_id, [groups[place] for place in asked]) if asked else ()
@@ -221,6 +225,21 @@ def left_out(channel: Channel, step: int, *, files: bool) -> tuple[Line, ...]:
     if not files or channel in WITH_FILES:
         return ()
     return (Line("attachments", "pass", FILES_LEFT_OUT, None, step),)
+
+
+def is_counted(line: Line) -> bool:
+    """Whether a line says that a step has taken from its limits."""
+    return line.gate == Gate.CHANNEL_LIMIT and line.verdict == "pass"
+
+
+def _uncounted(work: StepWork, tenant: TenantFacts) -> RecipientId | None:
+    """Whose limit on the channel the step takes from; None where that was done before."""
+    pending = work.pending
+    if pending.channel != AUTO or not counts_recipients_on(tenant, work.channel):
+        return None
+    before = trace.decode(pending.trace) if pending.trace else ()
+    counted = any(is_counted(line) and line.step == work.step for line in before)
+    return None if counted else work.recipient_id
 
 
 def _request(work: StepWork) -> StepRequest:

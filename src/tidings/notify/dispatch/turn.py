@@ -26,7 +26,7 @@ from tidings.notify.decide.reasons import Reason
 from tidings.notify.dispatch import store
 from tidings.notify.dispatch.compose import encode_snapshot
 from tidings.notify.dispatch.model import Move, Pending
-from tidings.notify.dispatch.steps import StepMade, StepMaker, StepWork
+from tidings.notify.dispatch.steps import StepMade, StepMaker, StepWork, is_counted
 from tidings.notify.facts.load import FactsLoader
 from tidings.notify.facts.model import Facts
 from tidings.notify.notifications import store as accept_store
@@ -140,7 +140,9 @@ class TurnTaker:
 
     async def _take_limits(self, tenant_id: TenantId, facts: Facts, cases: Sequence[_Case]) -> None:
         passed = [case for case in cases if isinstance(case.decision.verdict, Pass)]
-        groups = [takes_once(facts.tenant, case.decision.recipient_id) for case in passed]
+        groups = [
+            takes_once(facts.tenant, case.decision.recipient_id, case.pending.channel) for case in passed
+        ]
         asked = [place for place, group in enumerate(groups) if group]
         taken = await self._limits.take(tenant_id, [groups[place] for place in asked]) if asked else ()
         answers = dict(zip(asked, taken, strict=True))
@@ -277,7 +279,10 @@ def _move(case: _Case) -> Move:
     decision, verdict, made = case.decision, case.decision.verdict, case.made
     if isinstance(verdict, Pass):
         # What a step that can't be sent now was told, it is told again when the router asks for it.
-        lines = (*decision.trace, *made.lines) if made is not None and _goes_out(case) else decision.trace
+        lines = decision.trace
+        if made is not None:
+            # But for its limits: what it has taken from those of the recipient it does not take again.
+            lines += made.lines if _goes_out(case) else tuple(filter(is_counted, made.lines))
         composed = made.composed if made is not None else None
         return Move(
             pending=case.pending,

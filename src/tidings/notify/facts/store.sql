@@ -2,7 +2,7 @@
 -- The tenant together with its channels, in one trip; one row without a channel where none is set up.
 SELECT tenant.name AS tenant_name, tenant.status AS tenant_status, tenant.default_locale, tenant.default_timezone, tenant.notification_policy,
        tenant.event_version, mine.id, mine.channel, mine.vendor, mine.fallback_vendor, mine.sender,
-       mine.branding_overrides, mine.rate_limit, mine.status, mine.version, mine.updated_at
+       mine.branding_overrides, mine.rate_limit, mine.status, mine.health, mine.version, mine.updated_at
 FROM notification.tenants_local AS tenant
 LEFT JOIN notification.channels AS mine ON mine.tenant_id = tenant.tenant_id
 WHERE tenant.tenant_id = :tenant_id;

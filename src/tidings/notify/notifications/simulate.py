@@ -27,7 +27,7 @@ from tidings.notify.dispatch.turn import hand_off_of, routes_of
 from tidings.notify.facts.load import FactsLoader
 from tidings.notify.facts.model import TenantFacts
 from tidings.notify.notifications.attachments import Attachments
-from tidings.notify.notifications.model import VARIABLES_PURPOSE
+from tidings.notify.notifications.model import VARIABLES_PURPOSE, AnyChannel
 from tidings.notify.notifications.order import Order, OrderDesk
 from tidings.notify.notifications.stand_in import StandIn, stand_in
 from tidings.notify.notifications.wire import NotificationInput
@@ -183,7 +183,7 @@ class Simulator:
             prepared={channel: step.prepared for channel, step in made.items()},
         )
         done = _concluded(rehearsal, made)
-        return replace(done, not_asked=_not_asked(done, person.facts.tenant))
+        return replace(done, not_asked=_not_asked(done, order.channel, person.facts.tenant))
 
 
 def _without_files(made: StepMade, channel: Channel, step: int) -> StepMade:
@@ -291,8 +291,10 @@ def _concluded(rehearsal: Simulation, made: dict[Channel, StepMade]) -> Simulati
     )
 
 
-def _not_asked(done: Simulation, tenant: TenantFacts) -> tuple[Gate, ...]:
-    found = [Gate.LIMITS] if takes_once(tenant, done.decision.recipient_id) else []
-    if any(takes_of_step(tenant, step.channel) for step in done.steps):
+def _not_asked(done: Simulation, asked: AnyChannel, tenant: TenantFacts) -> tuple[Gate, ...]:
+    recipient_id = done.decision.recipient_id
+    found = [Gate.LIMITS] if takes_once(tenant, recipient_id, asked) else []
+    counted = recipient_id if asked == AUTO else None
+    if any(takes_of_step(tenant, step.channel, counted) for step in done.steps):
         found.append(Gate.CHANNEL_LIMIT)
     return tuple(found)

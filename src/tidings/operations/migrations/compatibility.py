@@ -21,7 +21,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=46, newest=46)
+SERVES: Final = SchemaRange(oldest=47, newest=47)
 
 
 async def check_servable(
