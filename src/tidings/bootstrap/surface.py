@@ -56,6 +56,7 @@ from tidings.router.channel_configs import check_deps, check_routes
 from tidings.router.channel_configs import deps as adapters_deps
 from tidings.router.channel_configs import routes as adapters_routes
 from tidings.router.channel_configs.check import AccountChecker
+from tidings.router.channel_configs.keep import AccountKeeper
 from tidings.router.conversations import routes as conversations_routes
 from tidings.router.conversations.tell import StoredConversations
 from tidings.router.executions import receipts
@@ -280,6 +281,7 @@ def routers(system: "System", front: NotificationsFront) -> list[Router | HTTPRo
                 db=system.db,
                 clock=system.clock,
                 configs=system.adapter_configs,
+                keeper=AccountKeeper(system.adapter_configs, system.outbound.desk),
                 public_url=system.public_url,
             )
         ),

@@ -1,4 +1,4 @@
-"""`tidings adapter`: vendor accounts, whether they work, what they cost, how much they take, how they share a channel."""
+"""`tidings adapter`: vendor accounts, made and switched off; whether they work, what they cost, how they share a channel."""
 
 import sys
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,11 +15,19 @@ if TYPE_CHECKING:
     from tidings.client import Tidings
 
 app = typer.Typer(
-    help="Vendor accounts: whether they work, what they cost, how much they take, how they share a channel.",
+    help="Vendor accounts: make one, switch it off; whether they work, what they cost, how they share a channel.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
 
+SecretRef = Annotated[
+    str,
+    typer.Option(
+        "--secret-ref",
+        help="Where its settings and credentials are: file://smtp.json in the secrets folder, vault://…",
+    ),
+]
+Handle = Annotated[str | None, typer.Option(help="Its number or handle with the vendor, where it has one.")]
 Amount = Annotated[str | None, typer.Option(help="In the currency, such as 0.0075.")]
 
 
@@ -33,7 +41,7 @@ def list_(
     tenant: Tenant = None,
     data_dir: DataDir = None,
 ) -> None:
-    """Show all vendor accounts that can be sent through, one line each."""
+    """Show all vendor accounts, one line each; also those that are switched off."""
     from tidings.cli.traffic_words import adapter_line
     from tidings.client import traffic
 
@@ -45,7 +53,11 @@ def list_(
     for adapter in found:
         print(adapter_line(adapter))
     if not found:
-        print("there is no vendor account; `tidings channel set` sets one up")
+        print(
+            "there is no vendor account of the platform; `tidings adapter add VENDOR --secret-ref … --platform` makes one"
+            if platform
+            else "there is no vendor account; `tidings channel set` sets one up"
+        )
 
 
 @app.command("show")
@@ -94,6 +106,94 @@ def kinds(
         known = ", ".join(kind["name"] for kind in found)
         raise CommandError(f"there is no adapter {shown(name)!r}; there is {known}")
     print_json(one) if as_json else print("\n".join(kind_lines(one)))
+
+
+@app.command("add")
+def add(
+    vendor: Annotated[
+        str, typer.Argument(metavar="VENDOR", help="The kind, such as smtp, or one more of it: smtp_backup.")
+    ],
+    *,
+    secret_ref: SecretRef,
+    handle: Handle = None,
+    per_second: Annotated[int | None, typer.Option(help="Messages a second.")] = None,
+    per_day: Annotated[int | None, typer.Option(help="Messages a day (UTC).")] = None,
+    platform: Platform = False,
+    as_json: Json = False,
+    url: Url = None,
+    key: Key = None,
+    tenant: Tenant = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Make an account with a vendor: the tenant's own, or with --platform one that all tenants may send through."""
+    from tidings.cli.traffic_words import adapter_lines
+    from tidings.client import traffic
+
+    named = {"handle": handle, "per_second": per_second, "per_day": per_day}
+    wish = {"vendor": vendor, "secret_ref": secret_ref, **{k: v for k, v in named.items() if v is not None}}
+    with client(url, key, tenant, data_dir, platform=platform) as tidings:
+        done = tidings.call(traffic.add_adapter(wish, platform=platform))
+    print_json(done) if as_json else print("\n".join(adapter_lines(done)))
+    if not as_json:
+        more = " --platform" if platform else ""
+        print(f"  next: `tidings adapter check {vendor}{more}` looks whether it works, and sends nothing")
+
+
+@app.command("change")
+def change(
+    account: Account,
+    *,
+    secret_ref: Annotated[
+        str | None,
+        typer.Option("--secret-ref", help="Another place of its settings; the same again: all read it now."),
+    ] = None,
+    handle: Handle = None,
+    platform: Platform = False,
+    as_json: Json = False,
+    url: Url = None,
+    key: Key = None,
+    tenant: Tenant = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Change where an account's settings are, or its handle; `price` and `limit` change the rest."""
+    named = {"secret_ref": secret_ref, "handle": handle}
+    wish = {name: value for name, value in named.items() if value is not None}
+    if not wish:
+        raise CommandError("say what is to change: --secret-ref or --handle")
+    with client(url, key, tenant, data_dir, platform=platform) as tidings:
+        _changed(tidings, account, wish, platform=platform, as_json=as_json)
+
+
+@app.command("disable")
+def disable(
+    account: Account,
+    *,
+    platform: Platform = False,
+    as_json: Json = False,
+    url: Url = None,
+    key: Key = None,
+    tenant: Tenant = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Switch an account off: nothing new goes through it, and callbacks about what went before still count."""
+    with client(url, key, tenant, data_dir, platform=platform) as tidings:
+        _changed(tidings, account, {"active": False}, platform=platform, as_json=as_json)
+
+
+@app.command("enable")
+def enable(
+    account: Account,
+    *,
+    platform: Platform = False,
+    as_json: Json = False,
+    url: Url = None,
+    key: Key = None,
+    tenant: Tenant = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Switch an account on again; what waited for it goes out within seconds."""
+    with client(url, key, tenant, data_dir, platform=platform) as tidings:
+        _changed(tidings, account, {"active": True}, platform=platform, as_json=as_json)
 
 
 @app.command("check")
@@ -257,6 +357,18 @@ def share(
             f"`tidings channel set {channel} --fallback {vendor}` does that",
             file=sys.stderr,
         )
+
+
+def _changed(
+    tidings: "Tidings", account: str, wish: dict[str, Any], *, platform: bool, as_json: bool
+) -> None:
+    from tidings.cli.traffic_words import adapter_lines
+    from tidings.client import traffic
+
+    found = find(tidings, account, platform=platform)
+    asked = traffic.change_adapter(found["id"], wish, version=found["version"], platform=platform)
+    done = tidings.call(asked)
+    print_json(done) if as_json else print("\n".join(adapter_lines(done)))
 
 
 def _left_out(tidings: "Tidings", channel: str, home: dict[str, int]) -> list[str]:

@@ -87,7 +87,8 @@ def in_words(error: "ClientError") -> str:
     ):
         return (
             "say with --tenant for which tenant the platform's key acts; "
-            "for what is the platform's own, some commands have --platform"
+            "for what is the platform's own, some commands have --platform "
+            "(`tidings adapter add VENDOR --secret-ref … --platform` makes an account that all tenants may send through)"
         )
     if isinstance(error, ProblemError) and any(e.field == "X-Tenant-Id" for e in error.problem.errors):
         return f"{said.replace('X-Tenant-Id', '--tenant')}; `tidings tenant list` shows those there are"

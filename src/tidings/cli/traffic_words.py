@@ -11,6 +11,7 @@ from tidings.cli.printing import money, shown
 
 _LENGTH = re.compile(r"([1-9][0-9]{0,5})([smhd])")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+_OFF = "nothing new goes through it; `tidings adapter enable` switches it on"
 _MILLION = Decimal(1_000_000)
 
 
@@ -38,7 +39,7 @@ def adapter_line(adapter: Mapping[str, Any]) -> str:
             f"{adapter['vendor']:<20}",
             adapter["id"],
             f"{adapter['owner']:<8}",
-            f"{adapter['circuit']:<9}",
+            f"{adapter['circuit'] if adapter.get('active', True) else 'OFF':<9}",
             price,
         ]
     )
@@ -53,6 +54,7 @@ def adapter_lines(adapter: Mapping[str, Any]) -> list[str]:
         f"  adapter       {adapter['adapter']}: {', '.join(adapter['channels'])}",
         f"  can           {can_do(adapter['capabilities'])}",
         f"  circuit       {adapter['circuit']}",
+        *([] if adapter.get("active", True) else [f"  switched off  {_OFF}"]),
         f"  a second      {adapter['per_second'] or 'no limit'}",
         f"  a day         {adapter['per_day'] or 'no limit'}",
     ]

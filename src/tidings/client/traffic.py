@@ -43,6 +43,27 @@ def put_adapter(account_id: str, terms: Shown, *, version: int, platform: bool =
     )
 
 
+def add_adapter(wish: Shown, *, platform: bool = False) -> Call[Shown]:
+    """A new account with a vendor: `vendor` and `secret_ref`, with what else is known of it."""
+    return Call(
+        method="POST",
+        path=_home("adapters", platform=platform),
+        read=_read,
+        body=msgspec.json.encode(wish),
+    )
+
+
+def change_adapter(account_id: str, change: Shown, *, version: int, platform: bool = False) -> Call[Shown]:
+    """Switch an account off or on (`active`), or let it read its settings anew (`secret_ref`), from that version."""
+    return _Change(
+        method="PATCH",
+        path=f"{_home('adapters', platform=platform)}/{quote(account_id, safe='')}",
+        read=_read,
+        body=msgspec.json.encode(change),
+        version=version,
+    )
+
+
 def circuits(*, platform: bool = False) -> Call[Shown]:
     """The circuits of all vendor accounts."""
     return Call(method="GET", path=_home("circuits", platform=platform), read=_read)

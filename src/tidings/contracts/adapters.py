@@ -11,6 +11,7 @@ from tidings.contracts.messages import OutboundMessage, Outcome
 OUR_CODES: Final = frozenset(
     {
         "account_not_found",
+        "account_off",
         "account_secret",
         "account_settings",
         "account_unusable",

@@ -94,8 +94,10 @@ class Tried:
 class VendorDesk(Protocol):
     """Asks vendors something outside the ordinary way of messages."""
 
-    async def wrong_with(self, tenant_id: TenantId, vendor: str, secret_ref: str) -> Sequence[FieldError]:
-        """What the vendor's adapter can't read of what the reference leads to, as an account of the tenant's own.
+    async def wrong_with(
+        self, tenant_id: TenantId | None, vendor: str, secret_ref: str
+    ) -> Sequence[FieldError]:
+        """What the vendor's adapter can't read of what the reference leads to, as an account of the tenant's own; None: the platform's.
 
         Each names a setting as the adapter does, or `secret_ref` where the reference itself is wrong; none quotes a value.
         The vendor is not asked. A `SecretStoreError` where whoever keeps the secret can't be asked right now.

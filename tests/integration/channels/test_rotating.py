@@ -284,3 +284,25 @@ async def test_new_credentials_are_looked_at_so_often_and_no_more(channels: Chan
 
     assert {answer.status_code for answer in answers[:-1]} == {200}
     assert answers[-1].json()["code"] == "too_many_tests"
+
+
+async def test_setting_the_same_account_again_makes_everybody_read_it(channels: ChannelWorld) -> None:
+    """As `rotate` does; what a check says of the new content and what a send does are the same."""
+    tenant_id = await channels.tenant()
+    async with login_vendor("one", "two") as vendor, channels.http.as_tenant(tenant_id) as client:
+        ref = channels.secret(tenant_id, "account", vendor.account("one"))
+        await put_channel(client, ref)
+        await send(channels, tenant_id)
+        channels.secret(tenant_id, "account", vendor.account("two"))
+        seen = (await client.get("/api/v1/channels/email")).headers["etag"]
+        body = {
+            "vendor": "smtp",
+            "sender": {"from_address": "hello@acme.test"},
+            "accounts": {"smtp": {"secret_ref": ref}},
+        }
+        answer = await client.put("/api/v1/channels/email", json=body, headers={"If-Match": seen})
+        await channels.clock.advance(timedelta(seconds=2))
+        await send(channels, tenant_id)
+
+    assert answer.status_code == 200, answer.text
+    assert vendor.mails == {"one": 1, "two": 1}

@@ -251,3 +251,53 @@ def test_a_platform_key_without_a_tenant(api: PlayedApi, types: Types) -> None:
     assert done.code == 1
     assert "--tenant" in done.err
     assert "--platform" in done.err
+
+
+INSIDE = "/internal/v1/router"
+
+
+def test_an_account_of_the_platform_is_made(api: PlayedApi, types: Types) -> None:
+    api.answers[f"POST {INSIDE}/adapters"] = (201, {**ADAPTER, "owner": "platform", "active": True})
+
+    done = types(
+        "adapter", "add", "smtp", "--secret-ref", "file://smtp.json", "--per-second", "20", "--platform"
+    )
+
+    assert done.code == 0, done.err
+    assert api.heard[-1][2] == {"vendor": "smtp", "secret_ref": "file://smtp.json", "per_second": 20}
+    assert "tidings adapter check smtp --platform" in done.out
+
+
+def test_where_the_platform_has_none_the_command_that_makes_one_is_named(
+    api: PlayedApi, types: Types
+) -> None:
+    api.answers[f"GET {INSIDE}/adapters"] = (200, {"items": []})
+
+    assert (
+        "tidings adapter add VENDOR --secret-ref … --platform" in types("adapter", "list", "--platform").out
+    )
+
+
+@pytest.mark.parametrize(("command", "active"), [("disable", False), ("enable", True)])
+def test_an_account_is_switched_off_and_on(api: PlayedApi, types: Types, command: str, active: bool) -> None:
+    api.answers[f"PATCH {HOME}/adapters/adcfg_1"] = (200, {**ADAPTER, "active": active, "version": 5})
+
+    done = types("adapter", command, "http_acme")
+
+    assert done.code == 0, done.err
+    asked, headers, body = api.heard[-1]
+    assert asked.startswith("PATCH ")
+    assert headers["if-match"] == '"v4"'
+    assert body == {"active": active}
+    assert ("switched off" in done.out) is not active
+
+
+def test_a_change_says_what(api: PlayedApi, types: Types) -> None:
+    api.answers[f"PATCH {HOME}/adapters/adcfg_1"] = (200, ADAPTER)
+
+    nothing = types("adapter", "change", "http_acme")
+    done = types("adapter", "change", "http_acme", "--secret-ref", "file://new.json")
+
+    assert (nothing.code, nothing.err) == (1, "tidings: say what is to change: --secret-ref or --handle\n")
+    assert api.heard[-1][2] == {"secret_ref": "file://new.json"}
+    assert done.code == 0, done.err

@@ -92,6 +92,8 @@ class ChannelConfigurer:
                     handle=a.handle,
                     per_second=a.per_second,
                     per_day=a.per_day,
+                    # Who names it has maybe changed what it leads to: everybody reads it now.
+                    renew=True,
                 )
                 for vendor, a in wish.accounts.items()
             ]

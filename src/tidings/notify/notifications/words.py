@@ -44,6 +44,7 @@ _OTHERS: Final[dict[str, str]] = {
     "not_in_time": "What was waited for did not come in time.",
     "cost_cap": "It would have cost more than is left of what the message may cost.",
     "circuit_open": "The vendor's circuit is open: it is left alone for a while.",
+    "account_off": "The account with this vendor is switched off.",
     "no_account": "There is no account with this vendor.",
     "bad_message": "The address, a variable or the metadata is not as this vendor wants it, so it was not handed over.",
     "vendor_limit": "The vendor's account takes no more messages for now.",

@@ -1,12 +1,13 @@
 -- name: find_owner
--- A hook is called with an account's id: whose account that is, across tenants.
-SELECT id, tenant_id FROM chan.channel_adapter_configs WHERE id = :account_id AND active;
+-- A hook is called with an account's id: whose account that is, across tenants. One that is switched off is still
+-- told of: what went through it before has its outcome.
+SELECT id, tenant_id FROM chan.channel_adapter_configs WHERE id = :account_id;
 
 -- name: load_account
 -- As its owner: where its secret is. A version that has grown means that it may be another one.
 SELECT id, tenant_id, provider, secret_ref, version
 FROM chan.channel_adapter_configs
-WHERE id = :account_id AND active;
+WHERE id = :account_id;
 
 -- name: insert_callbacks
 -- A set of requests with their events, all or nothing. What was told before falls out: the first wins. Keys are taken in one
@@ -184,7 +185,8 @@ WHERE known.vendor = over.vendor AND known.adapter = over.adapter
   AND known.discriminator = over.discriminator;
 
 -- name: find_vendors
--- Whose raw bodies there may be, each in folders of its own. Accounts are never deleted, and the oldest says since when.
+-- Whose raw bodies there may be, each in folders of its own. Accounts are never deleted, only switched off, and the oldest
+-- says since when.
 SELECT provider, min(id) AS first_id FROM chan.channel_adapter_configs GROUP BY provider ORDER BY provider;
 
 -- name: list_events

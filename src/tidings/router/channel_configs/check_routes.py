@@ -14,11 +14,7 @@ from tidings.router.channel_configs import store
 from tidings.router.channel_configs.check_deps import Deps
 from tidings.router.channel_configs.check_wire import AdapterCheck, CheckAdapter
 from tidings.router.channel_configs.configure import ADAPTER_CONFIG
-from tidings.router.channel_configs.errors import (
-    PlatformAccountError,
-    TooManyChecksError,
-    UnknownAccountError,
-)
+from tidings.router.channel_configs.errors import PlatformAccountError, TooManyChecksError
 from tidings.router.whose import name_of, tx_of
 
 #: Of one tenant, or of the platform: each makes us call a host of their choice.
@@ -54,9 +50,7 @@ def _check_adapter(need: TenantNeed) -> Any:
         deps = deps_of(request, Deps)
         tenant_id = None if need is TenantNeed.NONE else tenant_of(request)
         async with tx_of(request, deps.db, need) as tx:
-            account = next((one for one in await store.find_accounts(tx) if one.id == account_id), None)
-        if account is None:
-            raise UnknownAccountError(f"there is no vendor account with the id {account_id}")
+            account = await store.find_account(tx, account_id)
         if account.platform and tenant_id is not None:
             raise PlatformAccountError
         (taken,) = await deps.limits.take(tenant_id, [[Take(key="adapter_check", limit=_LIMIT)]])

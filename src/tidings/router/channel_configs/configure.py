@@ -12,7 +12,7 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.db import PlatformTx, TenantTx
 from tidings.kernel.ids import IdKind
 from tidings.router.channel_configs import store
-from tidings.router.channel_configs.errors import PlatformAccountError, UnknownAccountError
+from tidings.router.channel_configs.errors import AccountExistsError, PlatformAccountError
 from tidings.router.channel_configs.store import StoredAccount
 
 AdapterConfigId = NewType("AdapterConfigId", str)
@@ -26,6 +26,16 @@ class Terms:
     prices: PriceModel | None
     per_second: int | None
     per_day: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccountChange:
+    """What somebody wants to be otherwise; None stays as it is."""
+
+    secret_ref: str | None = None
+    #: Empty: it has none.
+    handle: str | None = None
+    active: bool | None = None
 
 
 class AdapterConfigs:
@@ -62,7 +72,7 @@ class AdapterConfigs:
         platform = isinstance(tx, PlatformTx)
         await store.lock_accounts(tx)
         found = await store.find_accounts(tx, vendors=[c.vendor for c in commands])
-        known = _newest([account for account in found if account.platform == platform])
+        known = store.chosen(account for account in found if account.platform == platform)
         now = self._clock.now()
         fresh = [_new(c, now, platform=platform) for c in commands if c.vendor not in known]
         changed = [
@@ -77,19 +87,27 @@ class AdapterConfigs:
         await self._audit.append(
             tx,
             [
-                Entry(
-                    entity_type="adapter_config",
-                    entity_id=account.id,
-                    action=action,
-                    actor=actor,
-                    before=_told(known[account.vendor]) if account.vendor in known else None,
-                    after=_told(account),
-                )
+                _entry(action, known.get(account.vendor), account, actor)
                 for action, accounts in (("created", fresh), ("updated", changed))
                 for account in accounts
             ],
         )
         return {a.vendor: _shown(a) for a in (*known.values(), *fresh, *changed)}
+
+    async def create(
+        self, tx: TenantTx | PlatformTx, command: ConfigureAccount, *, actor: str
+    ) -> StoredAccount:
+        """A new account of the tenant's, or the platform's; an owner has one with each vendor."""
+        platform = isinstance(tx, PlatformTx)
+        await store.lock_accounts(tx)
+        found = await store.find_accounts(tx, vendors=[command.vendor])
+        known = next((one for one in found if one.platform == platform), None)
+        if known is not None:
+            raise AccountExistsError(known.id, known.vendor)
+        fresh = _new(command, self._clock.now(), platform=platform)
+        await store.insert_accounts(tx, [fresh])
+        await self._audit.append(tx, [_entry("created", None, fresh, actor)])
+        return fresh
 
     async def set_terms(
         self,
@@ -101,41 +119,59 @@ class AdapterConfigs:
         actor: str,
     ) -> StoredAccount:
         """The account under these terms; `expect` refuses a version that is not the caller's."""
-        await store.lock_accounts(tx)
-        before = next((one for one in await store.find_accounts(tx) if one.id == account_id), None)
-        if before is None:
-            raise UnknownAccountError(f"there is no vendor account with the id {account_id}")
-        if before.platform and isinstance(tx, TenantTx):
-            raise PlatformAccountError
-        expect(before)
+        before = await self._own(tx, account_id, expect)
         after = replace(before, prices=terms.prices, per_second=terms.per_second, per_day=terms.per_day)
-        if after == before:
-            return before
-        await store.update_accounts(tx, [after], now=self._clock.now())
-        entry = Entry(
-            entity_type="adapter_config",
-            entity_id=account_id,
-            action="updated",
-            actor=actor,
-            before=_told(before),
-            after=_told(after),
+        return before if after == before else await self._put(tx, "updated", before, after, actor)
+
+    async def change(
+        self,
+        tx: TenantTx | PlatformTx,
+        account_id: str,
+        change: AccountChange,
+        *,
+        expect: Callable[[StoredAccount], None],
+        actor: str,
+    ) -> StoredAccount:
+        """The account after the change. One that names the reference is written also where it is the same: all read it anew."""
+        before = await self._own(tx, account_id, expect)
+        after = replace(
+            before,
+            secret_ref=before.secret_ref if change.secret_ref is None else change.secret_ref,
+            handle=before.handle if change.handle is None else change.handle or None,
+            active=before.active if change.active is None else change.active,
         )
-        await self._audit.append(tx, [entry])
-        return replace(after, version=before.version + 1)
+        if after == before and change.secret_ref is None:
+            return before
+        action = "updated" if after.active == before.active else "enabled" if after.active else "disabled"
+        return await self._put(tx, action, before, after, actor)
+
+    async def _own(
+        self, tx: TenantTx | PlatformTx, account_id: str, expect: Callable[[StoredAccount], None]
+    ) -> StoredAccount:
+        await store.lock_accounts(tx)
+        known = await store.find_account(tx, account_id)
+        if known.platform and isinstance(tx, TenantTx):
+            raise PlatformAccountError
+        expect(known)
+        return known
+
+    async def _put(
+        self,
+        tx: TenantTx | PlatformTx,
+        action: str,
+        before: StoredAccount,
+        after: StoredAccount,
+        actor: str,
+    ) -> StoredAccount:
+        now = self._clock.now()
+        await store.update_accounts(tx, [after], now=now)
+        await self._audit.append(tx, [_entry(action, before, after, actor)])
+        return replace(after, version=before.version + 1, changed_at=now)
 
     async def accounts(self, tx: TenantTx, vendors: Sequence[str]) -> dict[str, Account]:
         """The tenant's own, or else the platform's; by vendor."""
-        found: dict[str, Account] = {}
-        for account in await store.find_accounts(tx, vendors=vendors):
-            found.setdefault(account.vendor, _shown(account))
-        return found
-
-
-def _newest(accounts: Sequence[StoredAccount]) -> dict[str, StoredAccount]:
-    found: dict[str, StoredAccount] = {}
-    for account in accounts:
-        found.setdefault(account.vendor, account)
-    return found
+        found = store.chosen(await store.find_accounts(tx, vendors=vendors))
+        return {vendor: _shown(account) for vendor, account in found.items()}
 
 
 def _new(command: ConfigureAccount, now: datetime, *, platform: bool) -> StoredAccount:
@@ -162,6 +198,17 @@ def _after(known: StoredAccount, command: ConfigureAccount) -> StoredAccount:
     )
 
 
+def _entry(action: str, before: StoredAccount | None, after: StoredAccount, actor: str) -> Entry:
+    return Entry(
+        entity_type="adapter_config",
+        entity_id=after.id,
+        action=action,
+        actor=actor,
+        before=None if before is None else _told(before),
+        after=_told(after),
+    )
+
+
 def _told(account: StoredAccount) -> dict[str, object]:
     return {
         "vendor": account.vendor,
@@ -169,6 +216,7 @@ def _told(account: StoredAccount) -> dict[str, object]:
         "per_second": account.per_second,
         "per_day": account.per_day,
         "prices": account.prices,
+        "active": account.active,
     }
 
 

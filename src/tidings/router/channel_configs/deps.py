@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.router.channel_configs.configure import AdapterConfigs
+from tidings.router.channel_configs.keep import AccountKeeper
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,5 +15,6 @@ class Deps:
     db: Database
     clock: Clock
     configs: AdapterConfigs
+    keeper: AccountKeeper
     #: Where vendors find us; None where nobody has said so.
     public_url: str | None = None

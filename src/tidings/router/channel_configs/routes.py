@@ -3,21 +3,29 @@
 from collections.abc import Sequence
 from typing import Any
 
-from litestar import Request, Response, Router, get, put
+from litestar import Request, Response, Router, get, patch, post, put
 
 from tidings.kernel.db import PlatformTx, TenantTx
 from tidings.kernel.http.bodies import read_body
-from tidings.kernel.http.callers import TenantNeed, caller_of
+from tidings.kernel.http.callers import TenantNeed, caller_of, tenant_of
 from tidings.kernel.http.etags import etag, expect_version
 from tidings.kernel.http.operations import deps_of, given, operation, path_id
+from tidings.kernel.ids import TenantId
 from tidings.router.adapters.registry import ADAPTERS
 from tidings.router.channel_configs import store
 from tidings.router.channel_configs.configure import ADAPTER_CONFIG, Terms
 from tidings.router.channel_configs.deps import Deps
-from tidings.router.channel_configs.errors import UnknownAccountError
 from tidings.router.channel_configs.hook import hook_of
 from tidings.router.channel_configs.store import StoredAccount
-from tidings.router.channel_configs.wire import AdapterList, AdapterView, KindList, KindView, PutAdapter
+from tidings.router.channel_configs.wire import (
+    AdapterList,
+    AdapterView,
+    CreateAdapter,
+    KindList,
+    KindView,
+    PatchAdapter,
+    PutAdapter,
+)
 from tidings.router.traffic.store import find_circuits, find_weights
 from tidings.router.whose import name_of, tx_of
 
@@ -85,10 +93,8 @@ def _show_adapter(need: TenantNeed) -> Any:
         wanted = path_id(request, ADAPTER_CONFIG, "adapter_id")
         deps = deps_of(request, Deps)
         async with tx_of(request, deps.db, need) as tx:
-            found = [one for one in await store.find_accounts(tx) if one.id == wanted]
-            if not found:
-                raise UnknownAccountError(f"there is no vendor account with the id {wanted}")
-            return _shown((await _views(tx, found, deps.public_url))[0])
+            found = await store.find_account(tx, wanted)
+            return _shown((await _views(tx, [found], deps.public_url))[0])
 
     return show_adapter
 
@@ -131,13 +137,99 @@ def _put_adapter(need: TenantNeed) -> Any:
     return put_adapter
 
 
+def _post_adapter(need: TenantNeed) -> Any:
+    @post(
+        "/",
+        name=name_of("create_adapter", need),
+        **operation(
+            summary="Make a vendor account.",
+            tag=_TAG,
+            status=201,
+            scope="router:write",
+            tenant=need,
+            body=CreateAdapter,
+            answer=AdapterView,
+            problems=["adapter_exists", "secrets_unavailable"],
+            description=(
+                "Of the tenant's own, or under `/internal` of the platform, which all tenants may send through. Its settings are "
+                "read before it is written, and refused by name where the adapter can't use them; the vendor is not asked "
+                "(`POST …/{adapter_id}/check` does that). An owner has one account with each vendor."
+            ),
+        ),
+    )
+    async def post_adapter(request: AnyRequest) -> Response[AdapterView]:
+        wanted = await read_body(request, CreateAdapter)
+        deps = deps_of(request, Deps)
+        after = await deps.keeper.add(
+            lambda: tx_of(request, deps.db, need),
+            _owner(request, need),
+            wanted.command(),
+            actor=caller_of(request).actor,
+        )
+        async with tx_of(request, deps.db, need) as tx:
+            return _shown((await _views(tx, [after], deps.public_url))[0], status=201)
+
+    return post_adapter
+
+
+def _patch_adapter(need: TenantNeed) -> Any:
+    @patch(
+        "/{adapter_id:str}",
+        name=name_of("patch_adapter", need),
+        **operation(
+            summary="Switch a vendor account off or on, or let it read its settings anew.",
+            tag=_TAG,
+            scope="router:write",
+            tenant=need,
+            path={"adapter_id": ADAPTER_CONFIG},
+            body=PatchAdapter,
+            answer=AdapterView,
+            problems=["adapter_not_found", "platform_account", "secrets_unavailable"],
+            headers=["If-Match"],
+            description=(
+                "Accounts are never deleted: `active` is how one is taken away. What would go through one that is off takes the "
+                "next vendor, or waits as for an open circuit; callbacks about what it sent still count. A tenant's own that is "
+                "off makes room for the platform's with the same vendor. Seen by all processes within a second."
+            ),
+        ),
+    )
+    async def patch_adapter(request: AnyRequest) -> Response[AdapterView]:
+        wanted = await read_body(request, PatchAdapter)
+        account_id = path_id(request, ADAPTER_CONFIG, "adapter_id")
+        deps = deps_of(request, Deps)
+
+        def expect(known: StoredAccount) -> None:
+            expect_version(request.scope, known.version)
+
+        after = await deps.keeper.change(
+            lambda: tx_of(request, deps.db, need),
+            _owner(request, need),
+            account_id,
+            wanted.change(),
+            expect=expect,
+            actor=caller_of(request).actor,
+        )
+        async with tx_of(request, deps.db, need) as tx:
+            return _shown((await _views(tx, [after], deps.public_url))[0])
+
+    return patch_adapter
+
+
 def routers(deps: Deps) -> list[Router]:
     """The routes of this package."""
     return [
         Router(
             f"{root}/adapters",
             route_handlers=[
-                make(need) for make in (_list_adapters, _list_kinds, _show_adapter, _put_adapter)
+                make(need)
+                for make in (
+                    _list_adapters,
+                    _post_adapter,
+                    _list_kinds,
+                    _show_adapter,
+                    _put_adapter,
+                    _patch_adapter,
+                )
             ],
             opt=given(deps),
         )
@@ -159,5 +251,9 @@ async def _views(
     ]
 
 
-def _shown(view: AdapterView) -> Response[AdapterView]:
-    return Response(view, headers={"ETag": etag(view.version)})
+def _owner(request: AnyRequest, need: TenantNeed) -> TenantId | None:
+    return None if need is TenantNeed.NONE else tenant_of(request)
+
+
+def _shown(view: AdapterView, *, status: int = 200) -> Response[AdapterView]:
+    return Response(view, status_code=status, headers={"ETag": etag(view.version)})

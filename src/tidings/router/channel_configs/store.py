@@ -1,12 +1,13 @@
 """The only Python here that runs SQL on vendor accounts."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from tidings.kernel.db import PlatformTx, Row, TenantTx
 from tidings.kernel.ids import TenantId, time_of
 from tidings.kernel.sql import Queries
+from tidings.router.channel_configs.errors import UnknownAccountError
 from tidings.router.prices.model import PriceModel, prices_text, read_prices
 
 QUERIES = Queries.beside(__file__)
@@ -28,6 +29,10 @@ class StoredAccount:
     version: int = 1
     #: What a message costs; None where nobody has said.
     prices: PriceModel | None = None
+    #: Switched off: nothing new goes through it. Accounts are never deleted; what came of their messages is still heard.
+    active: bool = True
+    #: When it was last changed; None for one that is not stored yet.
+    changed_at: datetime | None = None
 
 
 async def lock_accounts(tx: TenantTx | PlatformTx) -> None:
@@ -43,6 +48,27 @@ async def find_accounts(
         QUERIES.find_accounts, tenant_id=_owner(tx), vendors=None if vendors is None else list(vendors)
     )
     return [_from_row(row) for row in rows]
+
+
+async def find_account(tx: TenantTx | PlatformTx, account_id: str) -> StoredAccount:
+    """The one with this id, of those that the caller may see; an `UnknownAccountError` where there is none."""
+    for account in await find_accounts(tx):
+        if account.id == account_id:
+            return account
+    raise UnknownAccountError(f"there is no vendor account with the id {account_id}")
+
+
+def chosen(accounts: Iterable[StoredAccount]) -> dict[str, StoredAccount]:
+    """The one to send through with each vendor, of accounts in the order of `find_accounts`.
+
+    The first that is switched on; where all are off the first of those, so that whoever needs it knows why it has to wait.
+    """
+    found: dict[str, StoredAccount] = {}
+    for account in accounts:
+        known = found.get(account.vendor)
+        if known is None or (account.active and not known.active):
+            found[account.vendor] = account
+    return found
 
 
 async def insert_accounts(tx: TenantTx | PlatformTx, accounts: Sequence[StoredAccount]) -> int:
@@ -75,6 +101,7 @@ async def update_accounts(
         per_seconds=[a.per_second for a in accounts],
         per_days=[a.per_day for a in accounts],
         prices=[prices_text(a.prices) for a in accounts],
+        actives=[a.active for a in accounts],
     )
 
 
@@ -89,6 +116,8 @@ def _from_row(row: Row) -> StoredAccount:
         per_day=row["rate_limit_per_day"],
         version=row["version"],
         prices=read_prices(row["pricing_model"]),
+        active=row["active"],
+        changed_at=row["updated_at"],
     )
 
 

@@ -3,11 +3,11 @@
 SELECT pg_advisory_xact_lock(7411003, hashtext(coalesce(:tenant_id::text, '')));
 
 -- name: find_accounts
--- The tenant's own before the platform's, the newest of each first.
+-- The tenant's own before the platform's, the newest of each first; those that are switched off among them.
 SELECT id, tenant_id, provider, phone_number_id_or_handle, secret_ref, rate_limit_per_second, rate_limit_per_day,
-       version, pricing_model
+       version, pricing_model, active, updated_at
 FROM chan.channel_adapter_configs
-WHERE (tenant_id = :tenant_id OR tenant_id IS NULL) AND active
+WHERE (tenant_id = :tenant_id OR tenant_id IS NULL)
   AND (:vendors::text[] IS NULL OR provider = ANY(:vendors::text[]))
 ORDER BY tenant_id NULLS LAST, id DESC;
 
@@ -32,9 +32,11 @@ SET phone_number_id_or_handle = fresh.handle,
     rate_limit_per_second = fresh.per_second,
     rate_limit_per_day = fresh.per_day,
     pricing_model = fresh.prices::jsonb,
+    active = fresh.active,
     updated_at = :now,
     version = mine.version + 1
 FROM unnest(
-    :ids::text[], :handles::text[], :secret_refs::text[], :per_seconds::integer[], :per_days::integer[], :prices::text[]
-) AS fresh (id, handle, secret_ref, per_second, per_day, prices)
+    :ids::text[], :handles::text[], :secret_refs::text[], :per_seconds::integer[], :per_days::integer[], :prices::text[],
+    :actives::boolean[]
+) AS fresh (id, handle, secret_ref, per_second, per_day, prices, active)
 WHERE mine.tenant_id IS NOT DISTINCT FROM :tenant_id AND mine.id = fresh.id;

@@ -6,15 +6,20 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, Struct
 
+from tidings.contracts.channel_configs import ConfigureAccount
 from tidings.contracts.prices import PriceModel
+from tidings.kernel.secrets import MAX_REFERENCE_CHARACTERS
 from tidings.router.adapters.kind import PriceUnit
 from tidings.router.adapters.registry import AdapterKind, kind_of
+from tidings.router.channel_configs.configure import AccountChange
 from tidings.router.channel_configs.hook import Hook
 from tidings.router.channel_configs.store import StoredAccount
 from tidings.router.traffic.circuit import CircuitState
 from tidings.router.traffic.known import AccountCircuit, ChannelWeights
 
 _PerSecond = Annotated[int, Meta(ge=1, le=1_000_000)]
+_Reference = Annotated[str, Meta(min_length=1, max_length=MAX_REFERENCE_CHARACTERS)]
+_Handle = Annotated[str, Meta(min_length=1, max_length=200)]
 _PerDay = Annotated[int, Meta(ge=1, le=2_000_000_000)]
 
 
@@ -28,6 +33,46 @@ class PutAdapter(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     per_day: _PerDay | None = None
 
 
+class CreateAdapter(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A new account with a vendor."""
+
+    #: The kind of vendor, such as `smtp`; with `_` and a name of your own one more of the kind, such as `smtp_backup`.
+    vendor: Annotated[str, Meta(pattern="^[a-z][a-z0-9_]{1,62}$")]
+    #: Where its settings and credentials are: `file://…`, `vault://…`, for the platform also `env://…`. Never the secret.
+    secret_ref: _Reference
+    #: The account's number or handle with the vendor, where it has one.
+    handle: _Handle | None = None
+    per_second: _PerSecond | None = None
+    per_day: _PerDay | None = None
+    prices: PriceModel | None = None
+
+    def command(self) -> ConfigureAccount:
+        """What the use case wants."""
+        return ConfigureAccount(
+            vendor=self.vendor,
+            secret_ref=self.secret_ref,
+            handle=self.handle,
+            per_second=self.per_second,
+            per_day=self.per_day,
+            prices=self.prices,
+        )
+
+
+class PatchAdapter(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is to be otherwise; what is left out stays as it is."""
+
+    #: `false`: nothing new is sent through it. What went through it before is still told of.
+    active: bool | None = None
+    #: Another place of its settings; the same place again: all processes read it anew, now.
+    secret_ref: _Reference | None = None
+    #: Empty: it has none.
+    handle: Annotated[str, Meta(max_length=200)] | None = None
+
+    def change(self) -> AccountChange:
+        """What the use case wants."""
+        return AccountChange(active=self.active, secret_ref=self.secret_ref, handle=self.handle)
+
+
 class AdapterWeight(Struct, frozen=True, kw_only=True):
     """The account's share of a channel."""
 
@@ -39,7 +84,7 @@ class AdapterWeight(Struct, frozen=True, kw_only=True):
 
 
 class AdapterView(Struct, frozen=True, kw_only=True):
-    """A vendor account that can be sent through."""
+    """A vendor account, also one that is switched off."""
 
     id: str
     vendor: str
@@ -47,6 +92,8 @@ class AdapterView(Struct, frozen=True, kw_only=True):
     adapter: str
     #: `platform`: one that all tenants may use.
     owner: Literal["tenant", "platform"]
+    #: Whether new messages may go through it.
+    active: bool
     channels: list[str]
     #: What it can do; null where that is in the account's own settings, which are as secret as its credentials.
     capabilities: dict[str, bool | None]
@@ -80,6 +127,7 @@ class AdapterView(Struct, frozen=True, kw_only=True):
             vendor=account.vendor,
             adapter=kind.name if kind else account.vendor,
             owner="platform" if account.platform else "tenant",
+            active=account.active,
             channels=sorted(kind.channels) if kind else [],
             capabilities=_capabilities(kind) if kind else {},
             handle=account.handle,
@@ -95,7 +143,7 @@ class AdapterView(Struct, frozen=True, kw_only=True):
 
 
 class AdapterList(Struct, frozen=True, kw_only=True):
-    """All vendor accounts that can be sent through."""
+    """All vendor accounts, also those that are switched off."""
 
     items: list[AdapterView]
 

@@ -9,6 +9,7 @@ from tidings.contracts.delivery import SkipStep
 from tidings.contracts.messages import Accepted, Refused, TryLater, Unlearned
 from tidings.router.ladder.climb import Climb
 from tidings.router.ladder.model import (
+    ACCOUNT_OFF,
     ANSWER_NEVER_LEARNED,
     CIRCUIT_OPEN,
     NO_ACCOUNT,
@@ -85,7 +86,7 @@ def _barred(climb: Climb, leg: Leg, barred: Barred) -> None:
 
 
 def _blocked(climb: Climb, leg: Leg, blocked: Blocked) -> None:
-    if blocked.reason == CIRCUIT_OPEN:
+    if blocked.reason in (CIRCUIT_OPEN, ACCOUNT_OFF):
         too_long = True
     else:
         too_long = blocked.until >= (leg.deadline_at or climb.now + climb.clock_of(leg))

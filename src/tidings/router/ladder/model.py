@@ -32,6 +32,7 @@ WRONG_PREFIX: Final = "condition_prefix"
 NOT_IN_TIME: Final = "not_in_time"
 COST_CAP: Final = "cost_cap"
 CIRCUIT_OPEN: Final = "circuit_open"
+ACCOUNT_OFF: Final = "account_off"
 NO_ACCOUNT: Final = "no_account"
 VENDOR_LIMIT: Final = "vendor_limit"
 
@@ -144,7 +145,7 @@ class Leg(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     tried: tuple[str, ...] = ()
     #: Its answer was not learned, and it would recognise the message: it is asked again, and no other one in this step.
     unlearned: str | None = None
-    #: What it waits for: `circuit_open`, `vendor_limit`, or the reason of a gate.
+    #: What it waits for: `circuit_open`, `account_off`, `vendor_limit`, or the reason of a gate.
     waits: str | None = None
     #: What it has waited for since its last call, the oldest first; the last one may go on.
     waited: tuple[Waited, ...] = ()
@@ -234,7 +235,7 @@ class Blocked:
     """Before any call: none of the step's vendors can take it until then."""
 
     step: int
-    #: `circuit_open` or `vendor_limit`.
+    #: `circuit_open`, `account_off` or `vendor_limit`.
     reason: str
     until: datetime
 

@@ -12,7 +12,7 @@ from tidings.router.policies.walk import Fare
 from tidings.router.prices.price import price_of, price_of_text
 from tidings.router.prices.rates import Rates
 from tidings.router.traffic.board import Traffic
-from tidings.router.traffic.model import CIRCUIT_OPEN
+from tidings.router.traffic.model import ACCOUNT_OFF, CIRCUIT_OPEN
 
 _NEVER = datetime.max.replace(tzinfo=UTC)
 
@@ -57,7 +57,8 @@ class Fares:
         open_until = [self._open_until(vendor, at) for vendor in step.vendors if vendor in self._accounts]
         if all(until is not None for until in open_until):
             until = min(until for until in open_until if until is not None)
-            return Blocked(step=place, reason=CIRCUIT_OPEN, until=until)
+            off = all(not self._accounts[v].active for v in step.vendors if v in self._accounts)
+            return Blocked(step=place, reason=ACCOUNT_OFF if off else CIRCUIT_OPEN, until=until)
         vendor = self._carrier(step, at)
         cost = self.cost(place, at)
         if cost is None or not purse.holds(cost):
@@ -93,7 +94,7 @@ class Fares:
         return None if account is None or account.prices is None else account.prices.currency
 
     def _carrier(self, step: Step, at: datetime) -> str:
-        """The first with an account whose circuit is not open. Weights are not drawn: that would say nothing about the
+        """The first with an account that is on and whose circuit is not open. Weights are not drawn: that would say nothing about the
         next message."""
         usable = (
             vendor
@@ -104,6 +105,8 @@ class Fares:
 
     def _open_until(self, vendor: str, at: datetime) -> datetime | None:
         account = self._accounts.get(vendor)
+        if account is not None and not account.active:
+            return _NEVER
         known = None if account is None else self._traffic.circuit_of(account.id)
         if known is None or known.circuit.state != "OPEN":
             return None

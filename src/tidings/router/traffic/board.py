@@ -11,7 +11,16 @@ from tidings.kernel.ids import TenantId
 from tidings.router.channel_configs.store import StoredAccount
 from tidings.router.traffic.admission import admit
 from tidings.router.traffic.known import AccountCircuit, ChannelWeights
-from tidings.router.traffic.model import CIRCUIT_OPEN, FIRST, NOT_TRIED, ONLY, Admitted, Blocked, Chosen
+from tidings.router.traffic.model import (
+    ACCOUNT_OFF,
+    CIRCUIT_OPEN,
+    FIRST,
+    NOT_TRIED,
+    ONLY,
+    Admitted,
+    Blocked,
+    Chosen,
+)
 from tidings.router.traffic.prefixes import prefix_of
 from tidings.router.traffic.settings import TrafficSettings
 from tidings.router.traffic.tally import LATE, Tally
@@ -68,7 +77,7 @@ class Traffic:
             account = accounts.get(vendor)
             if account is None:
                 return Chosen(vendor, None, ONLY)
-            if account.id not in self._barred:
+            if account.active and account.id not in self._barred:
                 return Chosen(vendor, account.id, ONLY)
         return self._weigh(tenant_id, channel, vendors, accounts, to=to, tried=tried, luck=luck)
 
@@ -192,17 +201,7 @@ class Traffic:
         tried: Collection[str],
         luck: float,
     ) -> Chosen | Blocked:
-        free: list[str] = []
-        barred: list[AccountCircuit] = []
-        for vendor in vendors:
-            account = accounts.get(vendor)
-            if account is None:
-                continue
-            known = self._barred.get(account.id)
-            if known is None:
-                free.append(vendor)
-            else:
-                barred.append(known)
+        free, barred, off = self._sorted(vendors, accounts)
         fresh = [vendor for vendor in free if vendor not in tried]
         if barred:
             for known in barred:
@@ -212,14 +211,40 @@ class Traffic:
             until = self._ask_again(barred) + self.settings.spread * luck
             if not free:
                 return Blocked(CIRCUIT_OPEN, until)
+        if off and not free:
+            # Who switched it off may switch it on at any time.
+            again = self._clock.now() + self.settings.ask_again + self.settings.spread * luck
+            return Blocked(ACCOUNT_OFF, again)
         if not free:
             return Chosen(vendors[0], None, ONLY if len(vendors) == 1 else FIRST)
         vendor, why = self._pick(tenant_id, channel, fresh or free, to, luck)
         if barred:
             why = f"circuit of {', '.join(known.vendor for known in barred)} open"
+        elif off:
+            why = f"account of {', '.join(off)} off"
         elif fresh and len(fresh) < len(free):
             why = NOT_TRIED
         return Chosen(vendor, accounts[vendor].id, why)
+
+    def _sorted(
+        self, vendors: Sequence[str], accounts: Mapping[str, StoredAccount]
+    ) -> tuple[list[str], list[AccountCircuit], list[str]]:
+        """Who can be called, whose circuit is not closed, whose account is switched off; each in their order."""
+        free: list[str] = []
+        barred: list[AccountCircuit] = []
+        off: list[str] = []
+        for vendor in vendors:
+            account = accounts.get(vendor)
+            if account is None:
+                continue
+            known = self._barred.get(account.id)
+            if not account.active:
+                off.append(vendor)
+            elif known is None:
+                free.append(vendor)
+            else:
+                barred.append(known)
+        return free, barred, off
 
     def _pick(
         self, tenant_id: TenantId, channel: str, vendors: Sequence[str], to: str, luck: float

@@ -6,6 +6,8 @@ from typing import Final, Literal
 from msgspec import Struct
 
 CIRCUIT_OPEN: Final = "circuit_open"
+#: The account is switched off, and there is no other.
+ACCOUNT_OFF: Final = "account_off"
 
 #: There is one vendor.
 ONLY: Final = "only"
@@ -21,14 +23,14 @@ class Chosen(Struct, frozen=True):
     vendor: str
     #: None where the tenant has no account with it.
     account_id: str | None
-    #: `only`, `first`, `not tried yet`, `weight 70:30`, `circuit of X open`, `probe`.
+    #: `only`, `first`, `not tried yet`, `weight 70:30`, `circuit of X open`, `account of X off`, `probe`.
     why: str
 
 
 class Blocked(Struct, frozen=True):
     """Nobody can be called now."""
 
-    reason: Literal["circuit_open"]
+    reason: Literal["circuit_open", "account_off"]
     #: When to ask again.
     until: datetime
 

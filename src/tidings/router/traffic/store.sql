@@ -36,14 +36,14 @@ DELETE FROM chan.circuit_counts WHERE bucket < :before;
 SELECT id, tenant_id, provider, circuit_state, circuit_version, circuit_changed_at, circuit_until, circuit_openings,
        circuit_prober, circuit_reason, circuit_held, circuit_held_until, NULL::text AS circuit_held_reason
 FROM chan.channel_adapter_configs
-WHERE circuit_version > 0 AND active AND (:since::timestamptz IS NULL OR circuit_changed_at >= :since);
+WHERE circuit_version > 0 AND (:since::timestamptz IS NULL OR circuit_changed_at >= :since);
 
 -- name: find_circuits
 -- The tenant's own accounts before the platform's; those of one account where an id is given.
 SELECT id, tenant_id, provider, circuit_state, circuit_version, circuit_changed_at, circuit_until, circuit_openings,
        circuit_prober, circuit_reason, circuit_held, circuit_held_until, circuit_held_reason
 FROM chan.channel_adapter_configs
-WHERE (tenant_id = :tenant_id OR tenant_id IS NULL) AND active AND (:id::text IS NULL OR id = :id)
+WHERE (tenant_id = :tenant_id OR tenant_id IS NULL) AND (:id::text IS NULL OR id = :id)
 ORDER BY tenant_id NULLS LAST, provider, id DESC;
 
 -- name: change_circuit

@@ -16,7 +16,7 @@ _MOST = 10_000
 
 
 class Accounts:
-    """The tenant's own account with a vendor, or else the platform's."""
+    """The tenant's own account with a vendor, or else the platform's; one that is switched off where there is no other."""
 
     def __init__(
         self,
@@ -47,9 +47,10 @@ class Accounts:
         return known if known is not None else await self._look(tx)
 
     async def _look(self, tx: TenantTx) -> Mapping[str, StoredAccount]:
-        found: dict[str, StoredAccount] = {}
-        for account in await store.find_accounts(tx):
-            if adapter_of(account.vendor, self._adapters) is not None:
-                found.setdefault(account.vendor, account)
+        found = store.chosen(
+            account
+            for account in await store.find_accounts(tx)
+            if adapter_of(account.vendor, self._adapters) is not None
+        )
         self._known.put(tx.tenant_id, found)
         return found

@@ -14,6 +14,9 @@ from tidings.router.channel_configs.store import StoredAccount
 from tidings.router.vendors.opened import SECRET_STORE, OpenAdapters, UnusableError
 from tidings.router.vendors.vendors import Vendors
 
+#: The owner of a platform's account, where a tenant is wanted.
+_NOBODY = TenantId("")
+
 
 class Desk:
     """Looks whether accounts can be read, checks credentials, tries accounts out."""
@@ -26,11 +29,14 @@ class Desk:
         self._adapters = adapters
         self._patience = patience.total_seconds()
 
-    async def wrong_with(self, tenant_id: TenantId, vendor: str, secret_ref: str) -> Sequence[FieldError]:
-        """What the adapter can't read of what the reference leads to, as an account of the tenant's own; nobody is asked."""
-        account = _unsaved(vendor, secret_ref)
+    async def wrong_with(
+        self, tenant_id: TenantId | None, vendor: str, secret_ref: str
+    ) -> Sequence[FieldError]:
+        """What the adapter can't read of what the reference leads to, as an account of the tenant's own, or the platform's
+        where that is None; nobody is asked."""
+        account = _unsaved(vendor, secret_ref, platform=tenant_id is None)
         try:
-            async with asyncio.timeout(self._patience), self._adapters.apart(account, tenant_id):
+            async with asyncio.timeout(self._patience), self._adapters.apart(account, tenant_id or _NOBODY):
                 return ()
         except UnusableError as error:
             if error.code == SECRET_STORE:
@@ -60,10 +66,10 @@ class Desk:
         return Tried(vendor=sent.vendor, outcome=sent.outcomes[0])
 
 
-def _unsaved(vendor: str, secret_ref: str) -> StoredAccount:
+def _unsaved(vendor: str, secret_ref: str, *, platform: bool = False) -> StoredAccount:
     return StoredAccount(
         id="unsaved",
-        platform=False,
+        platform=platform,
         vendor=vendor,
         handle=None,
         secret_ref=secret_ref,

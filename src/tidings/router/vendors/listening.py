@@ -17,6 +17,8 @@ from tidings.router.vendors.opened import OpenAdapters, UnusableError
 QUERIES = Queries.beside(__file__)
 
 _log = get_logger("vendors")
+#: How long receipts are waited for on the connection of an account that was switched off: a message lives no longer.
+_HEARD_AFTER = timedelta(days=3)
 #: The owner of a platform's account, where a tenant is wanted.
 _NOBODY = TenantId("")
 
@@ -99,8 +101,14 @@ class ListeningJob:
             side = self._db.platform() if owner is None else self._db.tenant(owner)
             async with side as tx:
                 accounts = await find_accounts(tx)
-            found += [(one, owner or _NOBODY) for one in accounts if one.id in ids]
+            found += [(one, owner or _NOBODY) for one in accounts if one.id in ids and self._speaks(one)]
         return list({account.id: (account, owner) for account, owner in found}.values())
+
+    def _speaks(self, account: StoredAccount) -> bool:
+        """One that was switched off may still tell of what went through it before; for a while."""
+        if account.active or account.changed_at is None:
+            return account.active
+        return self._clock.now() - account.changed_at < _HEARD_AFTER
 
     async def _listen(self, account: StoredAccount, owner: TenantId) -> None:
         pauses = Pauses(first=0.5, longest=30.0)

@@ -9,6 +9,7 @@ from tidings.contracts.messages import OutboundMessage, Outcome, TryLater
 from tidings.kernel.errors import DatabaseError
 from tidings.kernel.ids import TenantId
 from tidings.kernel.logs import get_logger
+from tidings.router.traffic.model import ACCOUNT_OFF
 from tidings.router.traffic.verdict import NOT_LET_IN
 from tidings.router.vendors.accounts import Accounts
 from tidings.router.vendors.hand_over import hand_over
@@ -66,6 +67,9 @@ class Vendors:
         if account is None:
             nobody = TryLater(reason="there is no account with this vendor", code="no_account")
             return Sent(vendor=vendor, account_id=None, outcomes=[nobody] * len(messages))
+        if not account.active:
+            off = TryLater(reason="the account with this vendor is switched off", code=ACCOUNT_OFF)
+            return Sent(vendor=vendor, account_id=None, outcomes=[off] * len(messages))
         receipts = idempotent = False
         try:
             async with self._adapters.borrow(account, tenant_id) as adapter:

@@ -26,6 +26,11 @@ from tidings.router.adapters.registry import ADAPTERS
 from tidings.router.channel_configs import check_deps, check_routes, deps, routes
 from tidings.router.channel_configs.check import AccountChecker
 from tidings.router.channel_configs.configure import AdapterConfigs
+from tidings.router.channel_configs.keep import AccountKeeper
+from tidings.router.vendors.accounts import Accounts as VendorAccounts
+from tidings.router.vendors.desk import Desk
+from tidings.router.vendors.opened import OpenAdapters
+from tidings.router.vendors.vendors import Vendors
 
 HOME = "/api/v1/router/adapters"
 PUBLIC = "https://tidings.example"
@@ -72,9 +77,19 @@ class Accounts:
             public_url=PUBLIC,
         )
         limits = LocalHotState(self.db, CLOCK).limits
+        opened = OpenAdapters(SecretsByScheme({"file": FileSecrets(self.folder)}), clock=CLOCK)
+        vendors = Vendors(VendorAccounts(self.db, vendors=frozenset(ADAPTERS), clock=CLOCK), opened)
         app = router_app(
             [
-                *routes.routers(deps.Deps(db=self.db, clock=CLOCK, configs=self.configs, public_url=PUBLIC)),
+                *routes.routers(
+                    deps.Deps(
+                        db=self.db,
+                        clock=CLOCK,
+                        configs=self.configs,
+                        keeper=AccountKeeper(self.configs, Desk(vendors, opened)),
+                        public_url=PUBLIC,
+                    )
+                ),
                 *check_routes.routers(check_deps.Deps(db=self.db, checker=checker, limits=limits)),
             ],
             clock=CLOCK,

@@ -1,6 +1,7 @@
 """Who is called: circuits, weights, those not tried yet, and the few probes of a circuit that is tried again."""
 
 from collections import Counter
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -122,6 +123,21 @@ def test_an_open_circuit_is_passed_over_and_alone_it_blocks() -> None:
     # Better one that was tried than nobody.
     assert choose(board, "http_a", "http_b", tried=("http_b",)) == Chosen(
         "http_b", B.id, "circuit of http_a open"
+    )
+
+
+def test_an_account_that_is_off_is_passed_over_and_alone_it_is_waited_for() -> None:
+    clock = ManualClock()
+    board = traffic(clock)
+    off = {"http_a": replace(A, active=False), "http_b": B}
+    until = clock.now() + board.settings.ask_again
+
+    assert choose(board, "http_a", "http_b", accounts=off) == Chosen("http_b", B.id, "account of http_a off")
+    assert choose(board, "http_a", accounts=off) == Blocked("account_off", until)
+    # What an open circuit waits for comes of itself, what is off may never.
+    board.learn_circuits([circuit(B, "OPEN", version=1, until=clock.now() + timedelta(seconds=30))])
+    assert choose(board, "http_a", "http_b", accounts=off) == Blocked(
+        "circuit_open", clock.now() + timedelta(seconds=30)
     )
 
 
