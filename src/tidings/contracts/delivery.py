@@ -58,6 +58,8 @@ class HandOff:
     channel: Channel | Literal["auto"] = "auto"
     #: Never reaches a vendor.
     is_test: bool = False
+    #: The place in a trace that it comes from.
+    traceparent: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

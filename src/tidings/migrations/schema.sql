@@ -1048,6 +1048,7 @@ CREATE TABLE chan.executions_live (
     cost_currency text COLLATE pg_catalog."C",
     claimed_by text COLLATE pg_catalog."C",
     trace_id text COLLATE pg_catalog."C",
+    traceparent text COLLATE pg_catalog."C",
     CONSTRAINT ck_executions_live_cost CHECK (((cost_reserved_micros >= 0) AND (cost_spent_micros >= 0) AND ((cost_cap_micros IS NULL) OR ((cost_reserved_micros + cost_spent_micros) <= cost_cap_micros)))),
     CONSTRAINT ck_executions_live_currency CHECK ((cost_currency ~ '^[A-Z]{3}$'::text)),
     CONSTRAINT ck_executions_live_id CHECK (((id ~~ 'exec\_%'::text) AND (length(id) = 31))),
@@ -1073,6 +1074,10 @@ COMMENT ON COLUMN chan.executions_live.ladder_snapshot IS 'JSON: the ladder as f
 COMMENT ON COLUMN chan.executions_live.state IS 'JSON: the steps under way, with vendor calls noted before they are made, and all calls and skipped steps so far.';
 
 COMMENT ON COLUMN chan.executions_live.claimed_by IS 'The worker that has it in hand; freed when that one dies.';
+
+COMMENT ON COLUMN chan.executions_live.trace_id IS 'The trace of the request that ordered the notification.';
+
+COMMENT ON COLUMN chan.executions_live.traceparent IS 'As handed over; its trace_id goes into the history.';
 
 CREATE TABLE chan.fallback_executions (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
@@ -1109,6 +1114,8 @@ COMMENT ON TABLE chan.fallback_executions IS 'Append-only history of ended ladde
 COMMENT ON COLUMN chan.fallback_executions.started_at IS 'The time inside the id.';
 
 COMMENT ON COLUMN chan.fallback_executions.evidence IS 'What DELIVERED rests on; accepted where the channel has no receipts.';
+
+COMMENT ON COLUMN chan.fallback_executions.trace_id IS 'The trace of the request that ordered the notification.';
 
 CREATE TABLE chan.fallback_policies (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
@@ -2575,6 +2582,7 @@ CREATE TABLE notification.notifications (
     attachments_ciphertext bytea,
     template_versions text,
     pinned text,
+    traceparent text COLLATE pg_catalog."C",
     CONSTRAINT ck_notifications_channel CHECK ((channel = ANY (ARRAY['auto'::text, 'email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
     CONSTRAINT ck_notifications_evidence CHECK ((delivery_evidence = ANY (ARRAY['accepted'::text, 'sent'::text, 'delivered'::text, 'read'::text]))),
     CONSTRAINT ck_notifications_final_channel CHECK ((final_channel = ANY (ARRAY['email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
@@ -2630,6 +2638,8 @@ COMMENT ON COLUMN notification.notifications.attachments_ciphertext IS 'JSON und
 COMMENT ON COLUMN notification.notifications.template_versions IS 'JSON, for auto: the frozen version of every channel. Null: template_version_id is the only one.';
 
 COMMENT ON COLUMN notification.notifications.pinned IS 'JSON, of an answer within a conversation: the address by its id, and the vendor and sender that the person wrote to. Null: the first choices.';
+
+COMMENT ON COLUMN notification.notifications.traceparent IS 'W3C: the trace and span of the request that ordered it.';
 
 CREATE TABLE notification.notifications_marketing (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
@@ -2690,6 +2700,7 @@ CREATE TABLE notification.notifications_marketing (
     attachments_ciphertext bytea,
     template_versions text,
     pinned text,
+    traceparent text COLLATE pg_catalog."C",
     CONSTRAINT ck_notifications_channel CHECK ((channel = ANY (ARRAY['auto'::text, 'email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
     CONSTRAINT ck_notifications_evidence CHECK ((delivery_evidence = ANY (ARRAY['accepted'::text, 'sent'::text, 'delivered'::text, 'read'::text]))),
     CONSTRAINT ck_notifications_final_channel CHECK ((final_channel = ANY (ARRAY['email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
@@ -2767,6 +2778,7 @@ CREATE TABLE notification.notifications_regulated (
     attachments_ciphertext bytea,
     template_versions text,
     pinned text,
+    traceparent text COLLATE pg_catalog."C",
     CONSTRAINT ck_notifications_channel CHECK ((channel = ANY (ARRAY['auto'::text, 'email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
     CONSTRAINT ck_notifications_evidence CHECK ((delivery_evidence = ANY (ARRAY['accepted'::text, 'sent'::text, 'delivered'::text, 'read'::text]))),
     CONSTRAINT ck_notifications_final_channel CHECK ((final_channel = ANY (ARRAY['email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
@@ -2844,6 +2856,7 @@ CREATE TABLE notification.notifications_standard (
     attachments_ciphertext bytea,
     template_versions text,
     pinned text,
+    traceparent text COLLATE pg_catalog."C",
     CONSTRAINT ck_notifications_channel CHECK ((channel = ANY (ARRAY['auto'::text, 'email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
     CONSTRAINT ck_notifications_evidence CHECK ((delivery_evidence = ANY (ARRAY['accepted'::text, 'sent'::text, 'delivered'::text, 'read'::text]))),
     CONSTRAINT ck_notifications_final_channel CHECK ((final_channel = ANY (ARRAY['email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),

@@ -4,8 +4,12 @@ import http.server
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import httpx
 import pytest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from tests.support.running import RunningTidings, wait_until
 
@@ -32,19 +36,70 @@ def collector() -> Iterator[tuple[str, list[bytes]]]:
     server.server_close()
 
 
-def test_a_request_becomes_a_span(used_dir: Path, collector: tuple[str, list[bytes]]) -> None:
-    """It carries the caller's trace and no secret; the last spans are sent at the end."""
+TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
+ABOVE = "00f067aa0ba902b7"
+CODE = {
+    "recipient": {"addresses": [{"channel": "whatsapp", "address": "+93700128888"}]},
+    "template": "otp",
+    "channel": "auto",
+    "use_case": "otp",
+    "variables": {"code": "481516"},
+}
+
+
+def spans_in(received: list[bytes]) -> list[Span]:
+    """All that arrived, whichever process sent it."""
+    found: list[Span] = []
+    for body in received:
+        for resource in ExportTraceServiceRequest.FromString(body).resource_spans:
+            found += [span for scope in resource.scope_spans for span in scope.spans]
+    return found
+
+
+def test_a_notification_is_one_trace_from_the_request_to_its_outcome(
+    used_dir: Path, collector: tuple[str, list[bytes]]
+) -> None:
+    """It is the caller's own trace, it has no secret and no content in it, and the last spans are sent at the end."""
     url, received = collector
-    trace_id = "4bf92f3577b34da6a3ce929d0e0e4736"
 
     with RunningTidings(used_dir, TIDINGS_OTLP_URL=url) as tidings:
-        with tidings.client(traceparent=f"00-{trace_id}-00f067aa0ba902b7-01") as client:
-            answer = client.get("/api/v1/tenant")
+        with tidings.client() as client:
+            ladder = {"use_case": "otp", "ladder": [{"channel": "whatsapp", "deadline_seconds": 60}]}
+            assert client.post("/api/v1/router/policies", json=ladder).status_code == 201
+            parent = {"traceparent": f"00-{TRACE}-{ABOVE}-01"}
+            answer = client.post("/api/v1/notifications", json=CODE, headers=parent)
+            assert answer.status_code == 202, answer.text
+            place = f"/api/v1/notifications/{answer.json()['id']}"
+
+            def over() -> dict[str, Any] | None:
+                story: dict[str, Any] = client.get(f"{place}/explain").json()
+                return story if story["phase"] is None else None
+
+            story = wait_until(over, "its outcome")
+            (execution,) = client.get("/api/v1/router/executions").json()["items"]
+            execution = client.get(f"/api/v1/router/executions/{execution['id']}").json()
+            sent = httpx.get(f"{tidings.demo['sandbox_url']}/messages", params={"to": "+93700128888"}).text
         key = tidings.demo["api_key"]
         assert tidings.stop() == 0
 
-    assert trace_id in answer.headers["traceparent"]
-    sent = wait_until(lambda: b"".join(received), "spans to arrive")
-    assert bytes.fromhex(trace_id) in sent
-    assert b"tidings" in sent
-    assert key.encode() not in sent
+    spans = wait_until(lambda: spans_in(received), "spans to arrive")
+    ours = [span for span in spans if span.trace_id.hex() == TRACE]
+    assert story["notification"]["status"] == "delivered"
+    assert TRACE in answer.headers["traceparent"]
+    assert (story["notification"]["trace_id"], execution["trace_id"]) == (TRACE, TRACE)
+    assert {span.name for span in ours} >= {
+        "HTTP POST",
+        "notifications accept",
+        "notifications dispatch",
+        "vendor send",
+        "callbacks apply",
+        "ladders advance",
+        "outcomes apply",
+    }
+    known = {span.span_id.hex() for span in ours} | {ABOVE}
+    assert all(span.parent_span_id.hex() in known for span in ours)
+    everything = b"".join(received)
+    assert b"tidings" in everything
+    for secret in (key, "481516", "+93700128888"):
+        assert secret.encode() not in everything
+    assert TRACE not in sent, "a vendor is told nothing of our traces"

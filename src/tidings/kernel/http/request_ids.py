@@ -18,6 +18,7 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.http.asgi import App, Message, Receive, Scope, Send, header
 from tidings.kernel.ids import IdKind
 from tidings.kernel.origin import Origin, coming_from
+from tidings.kernel.tracing import traceparent_of
 
 RequestId = NewType("RequestId", str)
 REQUEST = IdKind("req", RequestId)
@@ -63,7 +64,7 @@ class RequestIds:
         span = self._span(scope)
         place = span.get_span_context()
         trace_id = trace.format_trace_id(place.trace_id)
-        traceparent = f"00-{trace_id}-{trace.format_span_id(place.span_id)}-{place.trace_flags:02x}"
+        traceparent = traceparent_of(place)
         added = [
             (b"x-request-id", request_id.encode()),
             (b"traceparent", traceparent.encode()),

@@ -44,6 +44,8 @@ class Pending:
     render_snapshot: str | None
     #: Of an answer within a conversation.
     pin: Pin | None = None
+    #: The place in a trace that it comes from.
+    traceparent: str | None = None
 
     def version_for(self, channel: Channel) -> TemplateVersionId | None:
         """The frozen version for a channel; None where the template has none for it."""

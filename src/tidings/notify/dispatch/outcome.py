@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
+from opentelemetry.trace import SpanKind
+
 from tidings.contracts.delivery import OUTCOME_SUBJECT, AttemptTold, DeliveryOutcome
 from tidings.contracts.words import Status
 from tidings.kernel.bus import TenantHandler
@@ -19,6 +21,7 @@ from tidings.kernel.ids import (
 )
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.sql import Queries, sparse
+from tidings.kernel.tracing import span_of_set
 from tidings.notify.decide.reasons import Reason
 from tidings.notify.notifications.announce import moved_event
 from tidings.notify.receipts.bounces import Bounces
@@ -54,6 +57,18 @@ def handler(
     bounces = Bounces(outbox=outbox, clock=clock, stripe=stripe)
 
     async def apply(tx: TenantTx, events: Sequence[Event]) -> None:
+        traceparents = (event.traceparent for event in events)
+        with span_of_set(
+            "outcomes",
+            "outcomes apply",
+            traceparents,
+            kind=SpanKind.CONSUMER,
+            tenant_id=tx.tenant_id,
+            event_ids=[event.id for event in events],
+        ):
+            await settle(tx, events)
+
+    async def settle(tx: TenantTx, events: Sequence[Event]) -> None:
         outcomes = [event.payload_as(DeliveryOutcome) for event in events]
         created_ats = [time_of(o.notification_id) for o in outcomes]
         now = clock.now()
@@ -73,12 +88,19 @@ def handler(
             "final_channels": [o.final_channel for o in outcomes],
         }
         reasons = {o.notification_id: o.reason for o in outcomes}
+        traces = {o.notification_id: event.traceparent for o, event in zip(outcomes, events, strict=True)}
         moved = await tx.fetch(QUERIES.settle, **given, **_attempts(outcomes))
         if len(moved) < len(reasons):
             # Over before, or waited for. The latter are locked by now, and a new statement sees them.
             moved += await tx.fetch(QUERIES.settle, **given, **_attempts([]))
         await outbox.append(
-            tx, [_event(tx.tenant_id, row, reasons.get(row["id"]), clock=clock) for row in moved]
+            tx,
+            [
+                _event(
+                    tx.tenant_id, row, reasons.get(row["id"]), clock=clock, traceparent=traces.get(row["id"])
+                )
+                for row in moved
+            ],
         )
         await bounces.settled(tx, [row["id"] for row in moved if row["came_back"]])
         told = _effects(outcomes)
@@ -101,7 +123,9 @@ def status_of(outcome: DeliveryOutcome) -> Status:
     return Status.FAILED
 
 
-def _event(tenant_id: TenantId, row: Any, reason: str | None, *, clock: Clock) -> Event:
+def _event(
+    tenant_id: TenantId, row: Any, reason: str | None, *, clock: Clock, traceparent: str | None
+) -> Event:
     return moved_event(
         tenant_id,
         notification_id=row["id"],
@@ -114,6 +138,7 @@ def _event(tenant_id: TenantId, row: Any, reason: str | None, *, clock: Clock) -
         correlation_id=row["correlation_id"],
         is_test=row["is_test"],
         clock=clock,
+        traceparent=traceparent,
     )
 
 

@@ -161,4 +161,5 @@ def _pending(row: Row) -> Pending:
         trace=row["decision_trace"],
         render_snapshot=row["render_snapshot"],
         pin=_read_pin(row["pinned"]) if row["pinned"] is not None else None,
+        traceparent=row["traceparent"],
     )

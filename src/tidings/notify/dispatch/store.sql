@@ -5,7 +5,7 @@ SELECT mine.id, mine.created_at, mine.retention_class, mine.status, mine.channel
        mine.recipient_id, mine.template_version_id, mine.template_key, mine.template_semver, mine.template_id,
        mine.template_versions, mine.variables_ciphertext, mine.variables_hash, mine.attachments_ciphertext,
        mine.expires_at, mine.is_test, mine.correlation_id, mine.source_event_id, mine.metadata, mine.decision_trace,
-       mine.render_snapshot, mine.pinned
+       mine.render_snapshot, mine.pinned, mine.traceparent
 FROM unnest(:ids::text[], :created_ats::timestamptz[]) AS wanted (id, created_at)
 CROSS JOIN LATERAL (
     SELECT n.*

@@ -16,6 +16,7 @@ from tidings.kernel.events import Event
 from tidings.kernel.hot_state import Limits
 from tidings.kernel.ids import NOTIFICATION, NotificationId, TenantId, time_of
 from tidings.kernel.keys.keyring import Keyring
+from tidings.kernel.tracing import span_of_set, started
 from tidings.kernel.workers import WorkerId
 from tidings.notify.channels.model import ChannelConfig
 from tidings.notify.decide import trace
@@ -92,6 +93,7 @@ class TurnTaker:
 
         `give_way` is awaited between the stages, where no transaction is open: an ordinary turn lets an urgent one by.
         """
+        since = started()
         shared = await self._loader.shared()
         async with self._db.tenant(tenant_id, by_index=True) as tx:
             found = await store.load_pending(tx, ids)
@@ -100,6 +102,28 @@ class TurnTaker:
                 tx, shared, [p.recipient_id for p in pending], channels=_channels_of(pending)
             )
             pepper = await self._keyring.pepper(tx)
+        traceparents = (row.traceparent for row in pending)
+        with span_of_set(
+            "dispatch",
+            "notifications dispatch",
+            traceparents,
+            since=since,
+            tenant_id=tenant_id,
+            notification_ids=ids,
+        ):
+            return await self._go_on(tenant_id, pending, facts, pepper, worker=worker, give_way=give_way)
+
+    async def _go_on(
+        self,
+        tenant_id: TenantId,
+        pending: Sequence[Pending],
+        facts: Facts,
+        pepper: Pepper,
+        *,
+        worker: WorkerId,
+        give_way: GiveWay | None,
+    ) -> Begun | None:
+        """From the facts to the hand-over."""
         if give_way is not None:
             await give_way()
         cases = self._decided(facts, pending)
@@ -214,6 +238,7 @@ class TurnTaker:
             correlation_id=row.correlation_id,
             is_test=row.is_test,
             clock=self._clock,
+            traceparent=row.traceparent,
         )
 
 
@@ -228,6 +253,7 @@ def hand_off_of(pending: Pending, decision: Decision, facts: Facts) -> HandOff:
         routes=routes_of(pending, facts),
         channel=pending.channel,
         is_test=pending.is_test,
+        traceparent=pending.traceparent,
     )
 
 
@@ -343,6 +369,7 @@ def _copies(case: _Case, facts: Facts) -> list[NewNotification]:
                 source_event_id=row.source_event_id,
                 correlation_id=row.correlation_id or row.id,
                 metadata=row.metadata,
+                traceparent=row.traceparent,
             )
         )
     return copies

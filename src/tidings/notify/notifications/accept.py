@@ -20,6 +20,7 @@ from tidings.kernel.ids import NOTIFICATION, NotificationId, RecipientId, time_o
 from tidings.kernel.keys.data_key import DataKey
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.refusals import RefusalError
+from tidings.kernel.tracing import current_traceparent
 from tidings.notify.notifications import store
 from tidings.notify.notifications.announce import accepted_event
 from tidings.notify.notifications.attachments import Stored
@@ -60,11 +61,19 @@ class Incoming:
     order: Order
     is_test: bool
     files: Stored | None = field(default=None, repr=False)
+    #: The place in a trace that it comes from: the request's, as a rule.
+    traceparent: str | None = None
 
 
 def incoming(order: Order, *, now: datetime, is_test: bool, files: Stored | None = None) -> Incoming:
     """An order that gets its id now."""
-    return Incoming(id=NOTIFICATION.new(now), order=order, is_test=is_test, files=files)
+    return Incoming(
+        id=NOTIFICATION.new(now),
+        order=order,
+        is_test=is_test,
+        files=files,
+        traceparent=current_traceparent(),
+    )
 
 
 class Acceptor:
@@ -171,4 +180,5 @@ def _row(item: Incoming, recipient_id: RecipientId, key: DataKey, pepper: Pepper
         correlation_id=order.correlation_id,
         metadata=order.metadata,
         pinned=msgspec.json.encode(order.pin).decode() if order.pin is not None else None,
+        traceparent=item.traceparent,
     )

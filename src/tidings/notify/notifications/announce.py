@@ -24,6 +24,7 @@ def moved_event(
     until: datetime | None = None,
     correlation_id: str | None = None,
     is_test: bool = False,
+    traceparent: str | None = None,
 ) -> Event:
     """`notification.{status}.v1`; the events of one notification keep their order."""
     return new_event(
@@ -44,6 +45,7 @@ def moved_event(
         ordering_key=notification_id,
         source=NOTIFY_SOURCE,
         clock=clock,
+        traceparent=traceparent,
     )
 
 
@@ -61,4 +63,5 @@ def accepted_event(tenant_id: TenantId, row: NewNotification, *, clock: Clock) -
         correlation_id=row.correlation_id,
         is_test=row.is_test,
         clock=clock,
+        traceparent=row.traceparent,
     )

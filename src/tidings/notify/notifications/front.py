@@ -4,6 +4,7 @@ They pass the same door as every other route, read bodies as strictly, and answe
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, Final
 
 import msgspec
@@ -109,7 +110,7 @@ class NotificationsFront:
         if not order.attachments:
             return item
         files = await self._attachments.store(lane.tenant_id, item.id, order.attachments)
-        return Incoming(id=item.id, order=order, is_test=item.is_test, files=files)
+        return replace(item, files=files)
 
     async def _discard_after(self, error: TidingsError, items: Sequence[Incoming]) -> None:
         # Where the database went away nobody knows whether they were written: then their files stay.

@@ -4,6 +4,7 @@ An Idempotency-Key is claimed and answered in the transaction of the work itself
 """
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -19,6 +20,7 @@ from tidings.kernel.http.problems import answer as problem_answer
 from tidings.kernel.idempotency import Answer, Conflict, Idempotency, InProgress, Replay
 from tidings.kernel.ids import NotificationId, TenantId
 from tidings.kernel.refusals import TooBusyError
+from tidings.kernel.tracing import span_of_set
 from tidings.notify.notifications.accept import Accepted, Acceptor, Incoming, Result
 from tidings.notify.notifications.wire import AcceptedView, BulkResult, BulkView, links_of
 
@@ -117,11 +119,16 @@ class Intake:
             raise TooBusyError
         self._in_bulks += len(places)
         try:
-            return await self._bulk(lane, places, once)
+            with _span(lane, [item for _, item in places if isinstance(item, Incoming)]):
+                return await self._bulk(lane, places, once)
         finally:
             self._in_bulks -= len(places)
 
     async def _group(self, lane: Lane, tickets: Sequence[Ticket]) -> list[Reply | Exception]:
+        with _span(lane, [ticket.item for ticket in tickets]):
+            return await self._write_group(lane, tickets)
+
+    async def _write_group(self, lane: Lane, tickets: Sequence[Ticket]) -> list[Reply | Exception]:
         asked = [t.once for t in tickets if t.once is not None]
         replies: list[Reply | Exception | None] = [None] * len(tickets)
         async with self._db.tenant(lane.tenant_id, caller_role=lane.role) as tx:
@@ -195,6 +202,13 @@ class Intake:
             if not isinstance(result, Accepted) or result.duplicate
         )
         return Reply(body=body, unwritten=unwritten)
+
+
+def _span(lane: Lane, items: Sequence[Incoming]) -> AbstractContextManager[object]:
+    traceparents = (item.traceparent for item in items)
+    return span_of_set(
+        "accept", "notifications accept", traceparents, tenant_id=lane.tenant_id, count=len(items)
+    )
 
 
 def _urgent(item: Incoming) -> bool:

@@ -76,6 +76,8 @@ class NewNotification:
     metadata: str | None
     #: JSON: a `Pin`.
     pinned: str | None = None
+    #: The place in a trace that it comes from.
+    traceparent: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +114,8 @@ class Notification:
     address_ciphertext: bytes | None = field(default=None, repr=False)
     #: Who it came from then.
     sender: SenderRecord | None = None
+    #: The trace of the request that ordered it.
+    trace_id: str | None = None
 
     @property
     def reader_id(self) -> RecipientId:

@@ -11,6 +11,7 @@ from tidings.contracts.words import Status
 from tidings.kernel.db import Row, TenantTx
 from tidings.kernel.ids import NotificationId, RecipientId, TemplateVersionId, time_of
 from tidings.kernel.sql import Queries
+from tidings.kernel.tracing import trace_id_of
 from tidings.notify.dispatch.sent import sender_of
 from tidings.notify.notifications.model import AnyChannel, Notification
 
@@ -214,4 +215,5 @@ def from_row(row: Row) -> Notification:
         updated_at=row["updated_at"],
         address_ciphertext=row["address_ciphertext"],
         sender=sender_of(row["sender"]),
+        trace_id=trace_id_of(row["traceparent"]),
     )

@@ -48,6 +48,7 @@ async def insert_notifications(
         correlation_ids=sparse([n.correlation_id for n in fresh]),
         metadatas=sparse([n.metadata for n in fresh]),
         pinneds=sparse([n.pinned for n in fresh]),
+        traceparents=sparse([n.traceparent for n in fresh]),
         schedule_ids=sparse(
             [SCHEDULED_WORK.new(now) if n.scheduled_for is not None else None for n in fresh]
         ),

@@ -130,6 +130,8 @@ class NotificationView(Struct, frozen=True, kw_only=True):
     read_at: Moment | None
     correlation_id: str | None
     source_event_id: str | None
+    #: The trace of the request that ordered it, as that request's answer named it.
+    trace_id: str | None
     is_test: bool
     metadata: dict[str, Any]
     links: Links
@@ -177,6 +179,7 @@ class NotificationView(Struct, frozen=True, kw_only=True):
             read_at=at("read"),
             correlation_id=one.correlation_id,
             source_event_id=one.source_event_id,
+            trace_id=one.trace_id,
             is_test=one.is_test,
             metadata=one.metadata,
             links=links_of(one.id),

@@ -21,7 +21,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=47, newest=47)
+SERVES: Final = SchemaRange(oldest=48, newest=48)
 
 
 async def check_servable(

@@ -20,6 +20,7 @@ from tidings.kernel.keys.ciphers import UnreadableError
 from tidings.kernel.keys.data_key import DataKey
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.logs import get_logger
+from tidings.kernel.tracing import span_of_set, started
 from tidings.router.adapters.callback_words import kept_code
 from tidings.router.adapters.registry import kind_of
 from tidings.router.callbacks import store
@@ -131,6 +132,7 @@ class Applier:
         self, tenant_id: TenantId, told: Sequence[_Said], now: datetime
     ) -> set[InboundWebhookEventId]:
         """All of them in one transaction; where that fails the one that is to blame is found by halving."""
+        since = started()
         try:
             async with asyncio.timeout(_PATIENCE), self._db.tenant(tenant_id) as tx:
                 meanings = await self._meanings(tx, told)
@@ -148,8 +150,16 @@ class Applier:
             middle = len(told) // 2
             before = await self._tell_some(tenant_id, told[:middle], now)
             return before | await self._tell_some(tenant_id, told[middle:], now)
-        if applied.woken:
-            self._on_woken(now)
+        with span_of_set(
+            "callbacks",
+            "callbacks apply",
+            applied.traceparents,
+            since=since,
+            tenant_id=tenant_id,
+            event_ids=sorted(applied.fresh),
+        ):
+            if applied.woken:
+                self._on_woken(now)
         return set()
 
     def _note(self, tenant_id: TenantId, count: int, error: Exception) -> None:

@@ -11,6 +11,7 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.ids import TenantId
 from tidings.kernel.logs import get_logger
+from tidings.kernel.tracing import span_of_set, started
 from tidings.router.executions import news
 from tidings.router.executions.booking import Booking, Want
 from tidings.router.executions.call import Caller
@@ -67,7 +68,18 @@ class Advancer:
         self, tenant_id: TenantId, worker: str, ids: Sequence[ExecutionId]
     ) -> tuple[list[Called], list[Note]]:
         """Those whose calls are noted, and those of the others that are over; what happened to all of them is written."""
-        asking, notes = self._looked(await news.load(self._db, tenant_id, ids, worker=worker))
+        since = started()
+        loaded = await news.load(self._db, tenant_id, ids, worker=worker)
+        traceparents = (live.traceparent for live, _ in loaded)
+        with span_of_set(
+            "ladders", "ladders advance", traceparents, since=since, tenant_id=tenant_id, execution_ids=ids
+        ):
+            return await self._noted_calls(tenant_id, worker, loaded)
+
+    async def _noted_calls(
+        self, tenant_id: TenantId, worker: str, loaded: Sequence[tuple[Live, Sequence[Happened]]]
+    ) -> tuple[list[Called], list[Note]]:
+        asking, notes = self._looked(loaded)
         calls: dict[ExecutionId, tuple[Booked, ...]] = {}
         if asking:
             more, calls = await self._prepared(tenant_id, asking)

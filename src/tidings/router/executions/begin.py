@@ -85,6 +85,7 @@ def _live(one: Begin, plan: Plan, booked: Booked | None, ladder: Ladder, now: da
         is_test=hand_off.is_test,
         here=here,
         currency=currency,
+        traceparent=hand_off.traceparent,
     )
 
 
@@ -109,6 +110,7 @@ def _columns(
         "ladder_snapshots": [frozen_text(plan.frozen) for plan in plans],
         "states": [state_text(live.here) for live in lives],
         "currencies": [live.currency for live in lives],
+        "traceparents": [live.traceparent for live in lives],
         # One without steps is ours too: it ends as soon as the hand-off is committed.
         "claimeds": [
             isinstance(one.booked, Booked) or not live.here.steps

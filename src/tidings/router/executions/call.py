@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 
 from msgspec.structs import replace
+from opentelemetry.trace import SpanKind
 
 from tidings.contracts.delivery import AddressTold
 from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused
@@ -13,6 +14,7 @@ from tidings.contracts.words import UseCase
 from tidings.kernel.clock import Clock
 from tidings.kernel.errors import DatabaseError
 from tidings.kernel.ids import TenantId
+from tidings.kernel.tracing import span_of_set
 from tidings.router.executions.answerable import can_be_answered, turns_of
 from tidings.router.executions.call_off import call_off
 from tidings.router.executions.model import Booked, Called, Note, Observer
@@ -97,7 +99,16 @@ class Caller:
         first = calls[going[0]][1]
         messages = [calls[place][1].message for place in going]
         started = self._clock.monotonic()
-        sent = await self._vendors.send(tenant_id, first.vendor, messages, within=first.within)
+        with span_of_set(
+            "vendors",
+            "vendor send",
+            (calls[place][0].live.traceparent for place in going),
+            kind=SpanKind.CLIENT,
+            tenant_id=tenant_id,
+            vendor=first.vendor,
+            attempt_ids=[calls[place][1].call_id for place in going],
+        ):
+            sent = await self._vendors.send(tenant_id, first.vendor, messages, within=first.within)
         took = self._clock.monotonic() - started
         outcomes = await self._meant(tenant_id, sent)
         for place, outcome in zip(going, outcomes, strict=True):

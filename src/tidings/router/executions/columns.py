@@ -107,6 +107,7 @@ def _end(tenant_id: TenantId, note: Note, end: End, now: datetime) -> tuple[Any,
         ).decode(),
         source=SOURCE,
         time=now,
+        traceparent=live.traceparent,
     )
     return (
         end.result,

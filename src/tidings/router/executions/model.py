@@ -36,6 +36,8 @@ class Live(msgspec.Struct, frozen=True, kw_only=True):
     currency: str | None = None
     #: How many receipts there are to be read.
     receipts: int = 0
+    #: The place in a trace that its notification comes from.
+    traceparent: str | None = None
 
 
 class Note(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,6 +9,7 @@ from tidings.contracts.tenants import Channel
 from tidings.kernel.db import TenantTx
 from tidings.kernel.ids import RecipientId, time_of
 from tidings.kernel.sql import Queries
+from tidings.kernel.tracing import is_on
 from tidings.router.executions.learning import observation
 from tidings.router.executions.receipt_events import announce
 from tidings.router.executions.receipt_model import ARRIVED, Receipt
@@ -31,6 +32,8 @@ class Applied:
     fresh: frozenset[str]
     #: Whether ladders under way have something to hear now.
     woken: bool
+    #: The traces of those ladders.
+    traceparents: tuple[str, ...] = ()
 
 
 async def apply(tx: TenantTx, receipts: Sequence[Receipt], *, now: datetime) -> Applied:
@@ -55,8 +58,9 @@ async def apply(tx: TenantTx, receipts: Sequence[Receipt], *, now: datetime) -> 
         costs=[one.cost_micros for one in receipts],
         currencies=[one.cost_currency for one in receipts],
         live_ids=sorted({one.execution_id for one in receipts}),
+        traced=is_on(),
     )
-    fresh = {row["id"]: row["live"] for row in rows}
+    fresh = {row["id"]: row["live"] for row in rows if row["id"] is not None}
     news = [one for one in receipts if one.id in fresh]
     await announce(tx, news, over={id_ for id_, live in fresh.items() if not live}, now=now)
     over = [one for one in receipts if fresh.get(one.id) is False and one.status in ARRIVED | _REFUSED]
@@ -64,7 +68,8 @@ async def apply(tx: TenantTx, receipts: Sequence[Receipt], *, now: datetime) -> 
         await _learn(tx, over, now=now)
     # Last, as those who record do it: whoever adds to the same day at the same time waits for our commit.
     await correct(tx, news)
-    return Applied(fresh=frozenset(fresh), woken=any(fresh.values()))
+    traceparents = tuple(row["traceparent"] for row in rows if row["id"] is None)
+    return Applied(fresh=frozenset(fresh), woken=any(fresh.values()), traceparents=traceparents)
 
 
 async def _learn(tx: TenantTx, receipts: Sequence[Receipt], *, now: datetime) -> None:

@@ -10,10 +10,10 @@ WITH told AS (
         id, recorded_at, attempt_id, attempt_started_at, execution_id, status, occurred_at, code, reason, cost, currency
     )
 ), found AS MATERIALIZED (
-    SELECT live.id
+    SELECT live.id, live.traceparent
     FROM unnest(:live_ids::text[]) AS wanted (id)
     CROSS JOIN LATERAL (
-        SELECT id FROM chan.executions_live
+        SELECT id, traceparent FROM chan.executions_live
         WHERE tenant_id = :tenant_id AND id = wanted.id
         FOR UPDATE
     ) AS live
@@ -41,7 +41,10 @@ WITH told AS (
     -- By its key: while we waited for the row it may have moved, and its new place can't be seen from here.
     WHERE live.tenant_id = :tenant_id AND live.id = found.id AND (found.id IN (SELECT execution_id FROM fresh)) IS TRUE
 )
-SELECT fresh.id, (fresh.execution_id IN (SELECT id FROM found)) IS TRUE AS live FROM fresh;
+SELECT fresh.id, (fresh.execution_id IN (SELECT id FROM found)) IS TRUE AS live, NULL AS traceparent FROM fresh
+UNION ALL
+-- Beside them, not joined to them: whose traces these are. Nobody asks where there is no collector.
+SELECT NULL, NULL, found.traceparent FROM found WHERE :traced::boolean AND found.traceparent IS NOT NULL;
 
 -- name: lock_attempts
 -- Whoever brings another receipt of the same attempt at the same time waits, and then sees ours: nothing is learned twice.

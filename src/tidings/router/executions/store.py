@@ -157,6 +157,7 @@ def _live(row: Row) -> Live:
         version=row["version"],
         currency=row["cost_currency"],
         receipts=row["receipts"],
+        traceparent=row["traceparent"],
         here=Position(
             steps=frozen_of(row["ladder_snapshot"]).steps,
             use_case=row["use_case"],

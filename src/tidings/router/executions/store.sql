@@ -4,20 +4,21 @@
 INSERT INTO chan.executions_live (
     tenant_id, id, started_at, updated_at, expires_at, due_at, cost_cap_micros, cost_reserved_micros, policy_version,
     is_test, notification_id, recipient_id, use_case, priority, strategy, policy_id, ladder_snapshot, state,
-    cost_currency, claimed_by
+    cost_currency, traceparent, trace_id, claimed_by
 )
 SELECT :tenant_id, fresh.id, :now, :now, fresh.expires_at, coalesce(fresh.due_at, :now), fresh.cap, fresh.reserved, fresh.policy_version,
        fresh.is_test, fresh.notification_id, fresh.recipient_id, fresh.use_case, fresh.priority, fresh.strategy,
        fresh.policy_id, fresh.ladder_snapshot, fresh.state, fresh.currency,
+       fresh.traceparent, substr(fresh.traceparent, 4, 32),
        CASE WHEN fresh.claimed THEN :worker::text END
 FROM unnest(
     :ids::text[], :expires_ats::timestamptz[], :due_ats::timestamptz[], :caps::bigint[], :reserveds::bigint[], :policy_versions::integer[],
     :is_tests::boolean[], :notification_ids::text[], :recipient_ids::text[], :use_cases::text[], :priorities::text[],
     :strategies::text[], :policy_ids::text[], :ladder_snapshots::text[], :states::text[], :currencies::text[],
-    :claimeds::boolean[]
+    :traceparents::text[], :claimeds::boolean[]
 ) AS fresh (
     id, expires_at, due_at, cap, reserved, policy_version, is_test, notification_id, recipient_id, use_case, priority,
-    strategy, policy_id, ladder_snapshot, state, currency, claimed
+    strategy, policy_id, ladder_snapshot, state, currency, traceparent, claimed
 )
 ON CONFLICT (tenant_id, notification_id, recipient_id) DO NOTHING
 RETURNING id;
@@ -66,7 +67,7 @@ CROSS JOIN LATERAL (
 -- What a claim is about; only what is still in our hands.
 SELECT live.id, live.notification_id, live.recipient_id, live.use_case, live.priority, live.expires_at, live.strategy,
        live.is_test, live.ladder_snapshot, live.state, live.version, live.receipts, live.cost_cap_micros,
-       live.cost_reserved_micros, live.cost_spent_micros, live.cost_currency
+       live.cost_reserved_micros, live.cost_spent_micros, live.cost_currency, live.traceparent
 FROM unnest(:ids::text[]) AS wanted (id)
 CROSS JOIN LATERAL (
     SELECT * FROM chan.executions_live
