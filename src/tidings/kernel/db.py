@@ -19,6 +19,8 @@ import asyncpg
 from tidings.kernel import errors
 from tidings.kernel.driver_errors import CUT_OFF, translated
 from tidings.kernel.ids import TENANT, TenantId
+from tidings.kernel.logs import get_logger
+from tidings.kernel.outage import OUTAGE
 from tidings.kernel.pool import Pool, PoolSettings
 from tidings.kernel.sql import LOADED, Query
 
@@ -46,6 +48,7 @@ CALLER_ROLES: tuple[CallerRole, ...] = (
     "tenant.viewer",
 )
 
+_log = get_logger("database")
 #: A server that is alive rolls back at once; another one must not keep somebody who was cancelled.
 _ROLLBACK_SECONDS = 5.0
 
@@ -140,6 +143,8 @@ class _Transaction(Generic[TxT]):
             # It may have died in the pool, with a restarted server. Nothing was done yet: try a new one.
             connection = await self._pool.renew(connection)
             await self._begin_on(connection, last=True)
+        if OUTAGE.noticed:
+            _log.warning("database_back", **OUTAGE.over())
         self._tx = self._make(connection)
         return self._tx
 

@@ -14,6 +14,9 @@ from typing import Any
 
 import structlog
 
+from tidings.kernel.errors import TidingsError
+from tidings.kernel.outage import OUTAGE
+
 _HIDDEN = "***"
 
 #: Parts of a field's name that say it must not be shown.
@@ -82,6 +85,12 @@ def _redact_event(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMa
     return {key: redact(value, "" if key == "event" else key) for key, value in event.items()}
 
 
+def _bound_outages(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    if OUTAGE.keeps_back(event):
+        raise structlog.DropEvent
+    return event
+
+
 class _ToStderr:
     """Prints to whatever stderr is at that moment; a stream that was kept may have been closed since."""
 
@@ -114,6 +123,7 @@ def configure(*, level: str = "info", style: str = "auto") -> None:
     shared: list[Any] = [
         structlog.contextvars.merge_contextvars,
         structlog.processors.add_log_level,
+        _bound_outages,
         structlog.processors.TimeStamper(fmt="iso", utc=True, key="at"),
         structlog.processors.format_exc_info,
         _redact_event,
@@ -135,6 +145,12 @@ def configure(*, level: str = "info", style: str = "auto") -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(max(getattr(logging, level.upper()), logging.WARNING))
+
+
+def why(error: BaseException) -> dict[str, str]:
+    """What a line says about an error: its class, and its words where they are ours and so can't be anybody's."""
+    said = {"reason": str(error)} if isinstance(error, TidingsError) else {}
+    return {"error": type(error).__name__, **said}
 
 
 def get_logger(name: str) -> structlog.typing.FilteringBoundLogger:

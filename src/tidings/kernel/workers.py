@@ -20,7 +20,7 @@ from tidings.kernel.db import Database, Tx, WorkerTx, translated
 from tidings.kernel.errors import DatabaseError
 from tidings.kernel.ids import IdKind
 from tidings.kernel.jobs import Pauses, wait_for_stop
-from tidings.kernel.logs import get_logger
+from tidings.kernel.logs import get_logger, why
 from tidings.kernel.sql import Queries
 
 WorkerId = NewType("WorkerId", str)
@@ -87,7 +87,7 @@ class Presence:
             except Exception as error:  # noqa: BLE001  # without it all claims of this process stand still
                 self.known.clear()
                 pause = pauses.after_failure()
-                _log.warning("presence_lost", error=type(error).__name__, retry_seconds=pause)
+                _log.warning("presence_lost", retry_seconds=pause, **why(error))
                 await wait_for_stop(stop, pause)
 
     async def _live(self, stop: asyncio.Event, pauses: Pauses) -> None:

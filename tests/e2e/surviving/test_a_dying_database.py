@@ -1,5 +1,6 @@
 """The database dies, hangs or is restarted while Tidings runs."""
 
+import re
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -67,6 +68,13 @@ def test_a_killed_server_is_started_again(data_dir: Path) -> None:
 
         assert {status for status, _ in writer.refusals} <= {503}
         assert tidings.output.count('"postgres_started_again"') == 3
+        said = tidings.output.splitlines()
+        over = [line for line in said if '"database_back"' in line]
+        about_it = [
+            line for line in said if re.search(r'"(DatabaseUnavailableError|database_unavailable)"', line)
+        ]
+        assert len(over) >= 3, "it is said when it is back"
+        assert len(about_it) <= len(over) + 5, "everybody notices, and one line says so"
         assert_nothing_is_lost_or_doubled(tidings, keys=writer.keys, tenants=writer.tenants)
         family = [_postmaster(tidings), *_postmaster(tidings).children()]
         # The server that was started again, too, is told to end when we die.

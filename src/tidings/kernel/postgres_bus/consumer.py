@@ -14,7 +14,7 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database, WorkerTx
 from tidings.kernel.errors import DatabaseError, DatabaseUnavailableError
 from tidings.kernel.jobs import Pauses, wait_for_stop
-from tidings.kernel.logs import get_logger
+from tidings.kernel.logs import get_logger, why
 from tidings.kernel.postgres_bus import lease as leases
 from tidings.kernel.postgres_bus.delivery import Delivery
 from tidings.kernel.postgres_bus.lease import Cursor, Lease, LeaseLostError
@@ -103,9 +103,7 @@ class Consumer:
             except Exception as error:  # noqa: BLE001  # a consumer that dies stops its part of the system
                 pause = self._pauses.after_failure()
                 self._observer.failed(f"consumer_{self._group}")
-                _log.warning(
-                    "consumer_failed", group=self._group, error=type(error).__name__, retry_seconds=pause
-                )
+                _log.warning("consumer_failed", group=self._group, retry_seconds=pause, **why(error))
                 # The wake-up connection may be back before the pause is over.
                 self._wake.clear()
                 await self._wake.wait(stop, pause)

@@ -9,7 +9,7 @@ from tidings.kernel.bus import BusObserver, Unobserved
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.jobs import Pauses, wait_for_stop
-from tidings.kernel.logs import get_logger
+from tidings.kernel.logs import get_logger, why
 from tidings.kernel.postgres_bus.settled import SettledMark
 from tidings.kernel.postgres_bus.wakeups import OUTBOX_CHANNEL, Rest, Wakeups
 from tidings.kernel.sql import Queries
@@ -91,9 +91,7 @@ class Relay:
             except Exception as error:  # noqa: BLE001  # a relay that dies stops the whole installation
                 pause = self._pauses.after_failure()
                 self._observer.failed(f"relay_{self._schema}")
-                _log.warning(
-                    "relay_failed", outbox=self._schema, error=type(error).__name__, retry_seconds=pause
-                )
+                _log.warning("relay_failed", outbox=self._schema, retry_seconds=pause, **why(error))
                 # The server that answers next may be a replica that has not heard of our last numbers.
                 self.settled = SettledMark()
                 # The wake-up connection may be back before the pause is over.

@@ -19,7 +19,7 @@ from tidings.kernel.db import Database, translated
 from tidings.kernel.errors import DatabaseBusyError, DatabaseError
 from tidings.kernel.job_watch import turn_is_over
 from tidings.kernel.jobs import Pauses, wait_for_stop
-from tidings.kernel.logs import get_logger
+from tidings.kernel.logs import get_logger, why
 from tidings.kernel.sql import Queries
 
 OUTBOX_CHANNEL = "tidings_outbox"
@@ -129,7 +129,7 @@ class Wakeups:
                 await self._listen(stop)
             except Exception as error:  # noqa: BLE001  # without it everybody waits for the next look
                 pause = self._pauses.after_failure()
-                _log.warning("wakeups_lost", error=type(error).__name__, retry_seconds=pause)
+                _log.warning("wakeups_lost", retry_seconds=pause, **why(error))
                 await wait_for_stop(stop, pause)
 
     async def rest(self, outbox: str) -> Rest:

@@ -19,7 +19,7 @@ from tidings.kernel.errors import DatabaseError, DatabaseUnavailableError, Parti
 from tidings.kernel.ids import NotificationId, TenantId
 from tidings.kernel.in_hand import InHand
 from tidings.kernel.jobs import Pauses
-from tidings.kernel.logs import get_logger
+from tidings.kernel.logs import get_logger, why
 from tidings.kernel.metrics import Metrics
 from tidings.kernel.postgres_bus.wakeups import Rest, Wake, Wakeups
 from tidings.kernel.workers import Presence, WorkerId
@@ -137,7 +137,7 @@ class DispatchJob:
                 pauses.after_success()
             except DatabaseError as error:
                 pause = pauses.after_failure()
-                _log.warning("claim_failed", error=type(error).__name__, retry_seconds=pause)
+                _log.warning("claim_failed", retry_seconds=pause, **why(error))
                 await self._wake.wait(stop, pause)
                 continue
             if claimed:
@@ -293,7 +293,7 @@ class DispatchJob:
         self._metrics.job_failures.labels("dispatch").inc()
         to_blame = not isinstance(error, DatabaseUnavailableError | PartitionMissingError)
         if not to_blame:
-            _log.warning("turn_interrupted", count=len(ids))
+            _log.warning("turn_interrupted", count=len(ids), **why(error))
         else:
             _log.error("turn_failed", error=type(error).__name__, count=len(ids), exc_info=error)
         # Alone, one after the other: whoever is to blame fails by itself.
@@ -311,8 +311,8 @@ class DispatchJob:
             await asyncio.sleep(pauses.after_failure())
             try:
                 return await self._give_back(tenant_id, ids, worker, to_blame=to_blame)
-            except DatabaseError:
-                _log.warning("claims_kept", count=len(ids))
+            except DatabaseError as away:
+                _log.warning("claims_kept", count=len(ids), **why(away))
 
     async def _give_back(
         self, tenant_id: TenantId, ids: Sequence[NotificationId], worker: WorkerId, *, to_blame: bool

@@ -10,7 +10,7 @@ from tidings.kernel.db import Database
 from tidings.kernel.errors import DatabaseError
 from tidings.kernel.ids import TenantId
 from tidings.kernel.jobs import Pauses
-from tidings.kernel.logs import get_logger
+from tidings.kernel.logs import get_logger, why
 from tidings.kernel.postgres_bus.wakeups import Wake
 from tidings.kernel.sql import Queries
 from tidings.kernel.workers import Presence
@@ -59,7 +59,7 @@ class ScheduleJob:
                 pauses.after_success()
             except DatabaseError as error:
                 pause = pauses.after_failure()
-                _log.warning("schedule_failed", error=type(error).__name__, retry_seconds=pause)
+                _log.warning("schedule_failed", retry_seconds=pause, **why(error))
             if pause:
                 await self._wake.wait(stop, pause)
 

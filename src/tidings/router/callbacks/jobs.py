@@ -9,7 +9,7 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.errors import TidingsError
 from tidings.kernel.jobs import Pauses
-from tidings.kernel.logs import get_logger
+from tidings.kernel.logs import get_logger, why
 from tidings.router.attending import attend
 from tidings.router.callbacks import store
 from tidings.router.callbacks.apply import Applier
@@ -122,7 +122,7 @@ class CallbackJob:
 
     def _failed(self, error: TidingsError, seconds: float) -> None:
         self._observer.failed("callbacks")
-        _log.warning("callbacks_not_applied", error=error.code, retry_seconds=seconds)
+        _log.warning("callbacks_not_applied", retry_seconds=seconds, **why(error))
 
     def _until(self, next_at: datetime | None) -> float:
         longest = min(self._settings.longest_sleep, self._poll_seconds())

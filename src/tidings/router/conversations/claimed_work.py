@@ -17,7 +17,7 @@ from tidings.kernel.errors import DatabaseError
 from tidings.kernel.ids import TenantId
 from tidings.kernel.in_hand import InHand
 from tidings.kernel.jobs import Pauses
-from tidings.kernel.logs import get_logger
+from tidings.kernel.logs import get_logger, why
 from tidings.kernel.postgres_bus.wakeups import Wake
 
 _log = get_logger("conversations")
@@ -106,7 +106,7 @@ class ClaimedWork:
                     self._pauses.after_success()
                 except DatabaseError as error:
                     seconds = self._pauses.after_failure()
-                    _log.warning("work_not_claimed", error=error.code, retry_seconds=seconds)
+                    _log.warning("work_not_claimed", retry_seconds=seconds, **why(error))
                 if seconds > 0:
                     await self._wake.wait(stop, seconds)
         finally:

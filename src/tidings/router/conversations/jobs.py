@@ -14,7 +14,7 @@ from tidings.kernel.errors import DatabaseBusyError, DatabaseUnavailableError, T
 from tidings.kernel.ids import TenantId
 from tidings.kernel.jobs import Pauses
 from tidings.kernel.keys.kms import KmsError
-from tidings.kernel.logs import get_logger
+from tidings.kernel.logs import get_logger, why
 from tidings.router.attending import attend
 from tidings.router.callbacks.patience import pause_after
 from tidings.router.conversations import queue
@@ -241,7 +241,7 @@ class ConversationJob:
 
     def _failed(self, error: TidingsError, seconds: float) -> None:
         self._observer.failed("conversations")
-        _log.warning("inbound_not_taken", error=error.code, retry_seconds=seconds)
+        _log.warning("inbound_not_taken", retry_seconds=seconds, **why(error))
 
     def _until(self, next_at: datetime | None) -> float:
         longest = min(self._settings.longest_sleep, self._poll_seconds())

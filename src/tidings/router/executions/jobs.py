@@ -10,7 +10,7 @@ from tidings.kernel.errors import DatabaseError
 from tidings.kernel.ids import TenantId
 from tidings.kernel.in_hand import InHand
 from tidings.kernel.jobs import Pauses
-from tidings.kernel.logs import get_logger
+from tidings.kernel.logs import get_logger, why
 from tidings.router.executions import store
 from tidings.router.executions.advance import Advancer
 from tidings.router.executions.alarm import Alarm
@@ -81,7 +81,7 @@ class DueJob:
                     self._pauses.after_success()
                 except DatabaseError as error:
                     seconds = self._pauses.after_failure()
-                    _log.warning("due_not_claimed", error=error.code, retry_seconds=seconds)
+                    _log.warning("due_not_claimed", retry_seconds=seconds, **why(error))
                 if seconds > 0:
                     await self._alarm.wake.wait(stop, seconds)
         finally:

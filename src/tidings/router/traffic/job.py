@@ -8,7 +8,7 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database, WorkerTx
 from tidings.kernel.errors import DatabaseError
 from tidings.kernel.jobs import Pauses, wait_for_stop
-from tidings.kernel.logs import get_logger
+from tidings.kernel.logs import get_logger, why
 from tidings.router.traffic import store
 from tidings.router.traffic.board import Traffic
 from tidings.router.traffic.change import TrafficChanger
@@ -67,7 +67,7 @@ class TrafficJob:
                 pause = every
             except DatabaseError as error:
                 pause = max(every, self._pauses.after_failure())
-                _log.warning("traffic_not_looked_at", error=error.code, retry_seconds=pause)
+                _log.warning("traffic_not_looked_at", retry_seconds=pause, **why(error))
             await wait_for_stop(stop, pause)
 
     async def look(self) -> None:

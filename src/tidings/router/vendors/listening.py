@@ -9,7 +9,7 @@ from tidings.kernel.db import Database
 from tidings.kernel.errors import TidingsError
 from tidings.kernel.ids import TenantId
 from tidings.kernel.jobs import Pauses, wait_for_stop
-from tidings.kernel.logs import get_logger
+from tidings.kernel.logs import get_logger, why
 from tidings.kernel.sql import Queries
 from tidings.router.channel_configs.store import StoredAccount, find_accounts
 from tidings.router.vendors.opened import OpenAdapters, UnusableError
@@ -65,7 +65,7 @@ class ListeningJob:
                     pauses.after_success()
                 except TidingsError as error:
                     seconds = pauses.after_failure()
-                    _log.warning("accounts_not_looked_up", error=error.code, retry_seconds=seconds)
+                    _log.warning("accounts_not_looked_up", retry_seconds=seconds, **why(error))
                 await wait_for_stop(stop, seconds)
         finally:
             tasks = [one.task for one in self._listening.values()]
