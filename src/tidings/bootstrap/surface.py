@@ -12,6 +12,7 @@ from tidings.notify.audit_trail import deps as audit_deps
 from tidings.notify.audit_trail import routes as audit_routes
 from tidings.notify.channels import deps as channels_deps
 from tidings.notify.channels import routes as channels_routes
+from tidings.notify.channels.set_up import StoredChannelsSetUp
 from tidings.notify.channels.try_out import ChannelTester
 from tidings.notify.erasure import deps as erasure_deps
 from tidings.notify.erasure import routes as erasure_routes
@@ -223,6 +224,7 @@ def routers(system: "System", front: NotificationsFront) -> list[Router | HTTPRo
                 adapters=adapters,
                 accounts=system.outbound.accounts,
                 rates=system.outbound.rates,
+                channels=StoredChannelsSetUp(),
                 rehearser=PolicyRehearser(
                     system.db,
                     steps=Rehearser(simulator),

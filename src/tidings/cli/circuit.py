@@ -96,6 +96,7 @@ def close(
 def auto(
     account: Account,
     *,
+    reason: Reason,
     platform: Platform = False,
     as_json: Json = False,
     url: Url = None,
@@ -108,7 +109,7 @@ def auto(
 
     with client(url, key, tenant, data_dir, platform=platform) as tidings:
         found = find(tidings, account, platform=platform)
-        done = tidings.call(traffic.let_go(found["id"], platform=platform))
+        done = tidings.call(traffic.let_go(found["id"], reason=reason, platform=platform))
     _show(done, as_json=as_json)
 
 

@@ -10,7 +10,7 @@ import typer
 from tidings.cli.calling import Key, Tenant, Url, client
 from tidings.cli.failures import CommandError
 from tidings.cli.options import DataDir, Json
-from tidings.cli.printing import money, print_json, shown
+from tidings.cli.printing import counted, money, print_json, shown
 
 #: Characters of the longest bar.
 _WIDTH = 30
@@ -35,7 +35,7 @@ def spend(
     tenant: Tenant = None,
     data_dir: DataDir = None,
 ) -> None:
-    """Show what messages cost: estimated before, real where vendors have told their price."""
+    """Show what messages cost: estimated by the price lists, charged by what vendors said."""
     from tidings.client import spend as calls
 
     with client(url, key, tenant, data_dir) as tidings:
@@ -50,10 +50,11 @@ def spend_lines(told: Mapping[str, Any]) -> Iterator[str]:
     yield f"from {told['since']} to {told['until']}, by {told['by']}"
     items = told["items"]
     if not items:
-        yield "nothing was spent; messages through accounts without a price (`tidings adapter list`) are not in it"
+        yield "no message had a price"
+        yield from _unpriced(told)
         return
     rows = [[shown(one["part"]), *_cells(one)] for one in items]
-    heads = [told["by"], "messages", "estimated", "real", "told"]
+    heads = [told["by"], "priced messages", "estimated", "charged", "confirmed"]
     widths = [max(len(row[place]) for row in [heads, *rows]) for place in range(len(heads))]
     yield _row(heads, widths)
     most = _most(items)
@@ -62,9 +63,26 @@ def spend_lines(told: Mapping[str, Any]) -> Iterator[str]:
     yield ""
     for total in told["totals"]:
         messages, estimated, real, _ = _cells(total)
-        yield f"in all: {real} (estimated {estimated}) for {messages} messages"
+        yield f"in all: {real} charged ({estimated} estimated) for {counted(int(messages), 'priced message')}"
     if (converted := told["converted"]) and len(told["totals"]) > 1:
         yield f"together: {money(converted['real_micros'], converted['currency'])}"
+    yield from _unpriced(told)
+    yield ""
+    yield "charged: what vendors said they take; the estimate where they said nothing"
+    yield "confirmed: for how many messages the vendor has said its price"
+
+
+def _unpriced(told: Mapping[str, Any]) -> Iterator[str]:
+    """What is not in the sums, because its account has no price."""
+    unpriced = told.get("unpriced") or {}
+    if not unpriced.get("messages"):
+        return
+    more = " or more" if unpriced.get("more") else ""
+    parts = ", ".join(f"{shown(one['part'])} {one['messages']}" for one in unpriced["items"])
+    yield (
+        f"without a price: {unpriced['messages']}{more} messages ({parts}); "
+        "`tidings adapter price` gives an account its prices"
+    )
 
 
 def _cells(one: Mapping[str, Any]) -> list[str]:

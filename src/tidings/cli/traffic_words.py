@@ -7,7 +7,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from tidings.cli.failures import CommandError
-from tidings.cli.printing import money, shown
+from tidings.cli.printing import counted, money, shown
 
 _LENGTH = re.compile(r"([1-9][0-9]{0,5})([smhd])")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
@@ -20,13 +20,16 @@ def circuit_line(circuit: Mapping[str, Any]) -> str:
     counts = circuit["last_minute"]
     parts = [f"{circuit['state']:<9}", f"{circuit['vendor']:<20}", circuit["account_id"], circuit["owner"]]
     if counts and counts["calls"]:
-        parts.append(f"{counts['calls']} calls, {counts['failed']} failed, {counts['slow']} slow")
+        parts.append(
+            f"last minute: {counted(counts['calls'], 'call')}, {counts['failed']} failed, {counts['slow']} slow"
+        )
     if circuit["held"]:
         until = circuit["held"]["until"]
         why = circuit["held"]["reason"]
         parts.append(f"held by hand{f' until {until}' if until else ''}{f': {shown(why)}' if why else ''}")
     elif circuit["state"] != "CLOSED":
-        parts.append(shown(circuit["reason"]) + (f", until {circuit['until']}" if circuit["until"] else ""))
+        until = f"; tried again from {circuit['until']} on" if circuit["until"] else ""
+        parts.append(f"because {shown(circuit['reason'])}{until}")
     return "  ".join(parts)
 
 

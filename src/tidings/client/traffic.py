@@ -82,9 +82,10 @@ def hold(
     )
 
 
-def let_go(account_id: str, *, platform: bool = False) -> Call[Shown]:
+def let_go(account_id: str, *, reason: str | None = None, platform: bool = False) -> Call[Shown]:
     """Let a circuit follow the counts again."""
-    return Call(method="DELETE", path=_override(account_id, platform=platform), read=_read)
+    query = {"reason": reason} if reason is not None else {}
+    return Call(method="DELETE", path=_override(account_id, platform=platform), read=_read, query=query)
 
 
 def weights(*, platform: bool = False) -> Call[Shown]:

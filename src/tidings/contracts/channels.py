@@ -1,13 +1,22 @@
 """What happens to channels, as events; names and ids, never a reference nor a secret."""
 
-from typing import Final
+from typing import Final, Protocol
 
 from msgspec import Struct
 
 from tidings.contracts.moments import Moment
+from tidings.kernel.db import TenantTx
 
 CHANNEL_DEGRADED: Final = "channel.degraded.v1"
 CHANNEL_RESTORED: Final = "channel.restored.v1"
+
+
+class ChannelsSetUp(Protocol):
+    """What notify can say of a tenant's channels."""
+
+    async def of(self, tx: TenantTx) -> frozenset[str]:
+        """Those that the tenant has set up and not switched off."""
+        ...
 
 
 class CredentialRotated(Struct, frozen=True, kw_only=True):

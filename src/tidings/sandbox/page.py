@@ -153,7 +153,7 @@ class Site:
 
     async def _live(self, seen: int, *, forget: bool) -> AsyncIterator[bytes]:
         bell = self._store.watch()
-        change = 0
+        change = kept = 0
         closing = asyncio.create_task(self._closing.wait())
         try:
             yield b"retry: 1000\n\n"
@@ -167,6 +167,9 @@ class Site:
                     line = msgspec.json.encode(_line(message, self._ledger.get(message.id)))
                     yield b"id: %s\ndata: %s\n\n" % (message.id.removeprefix("sbx_").encode(), line)
                 seen = self._store.last_number
+                if len(self._store) != kept:
+                    kept = len(self._store)
+                    yield b"event: kept\ndata: %d\n\n" % kept
                 for course in self._ledger.after(change, limit=_FIRST):
                     yield b"event: course\ndata: %s\n\n" % msgspec.json.encode(_course(course))
                 change = self._ledger.last_change

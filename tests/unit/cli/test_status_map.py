@@ -159,6 +159,7 @@ SPEND: dict[str, Any] = {
         }
     ],
     "converted": {"currency": "USD", "estimated_micros": 175000, "real_micros": 150000},
+    "unpriced": {"messages": 25, "more": False, "items": [{"part": "smtp", "messages": 25}]},
 }
 
 
@@ -169,12 +170,42 @@ def test_what_was_spent_with_a_bar_for_each_part(api: PlayedApi, types: Types) -
 
     assert printed.out.splitlines() == [
         "from 2026-11-14 to 2026-11-15, by vendor",
-        "vendor  messages  estimated      real  told",
-        f"http          10  0.075 USD  0.05 USD     9  {'█' * 15}",
-        f"twilio         3    0.1 USD   0.1 USD     0  {'█' * 30}",
+        "vendor  priced messages  estimated   charged  confirmed",
+        f"http                 10  0.075 USD  0.05 USD          9  {'█' * 15}",
+        f"twilio                3    0.1 USD   0.1 USD          0  {'█' * 30}",
         "",
-        "in all: 0.15 USD (estimated 0.175 USD) for 13 messages",
+        "in all: 0.15 USD charged (0.175 USD estimated) for 13 priced messages",
+        "without a price: 25 messages (smtp 25); `tidings adapter price` gives an account its prices",
+        "",
+        "charged: what vendors said they take; the estimate where they said nothing",
+        "confirmed: for how many messages the vendor has said its price",
     ]
+
+
+def test_messages_without_a_price_are_counted_where_nothing_was_spent(api: PlayedApi, types: Types) -> None:
+    unpriced = {"messages": 100000, "more": True, "items": [{"part": "smtp", "messages": 100000}]}
+    empty = {**SPEND, "items": [], "totals": [], "unpriced": unpriced}
+    api.answers[f"GET {HOME}/spend?by=vendor"] = (200, empty)
+
+    assert types("spend", "--by", "vendor").out.splitlines()[1:] == [
+        "no message had a price",
+        "without a price: 100000 or more messages (smtp 100000); `tidings adapter price` gives an account its prices",
+    ]
+
+
+def test_a_code_without_a_line_is_explained_where_we_know_it(types: Types, api: PlayedApi) -> None:
+    """What `explain` points at is never a dead end."""
+    missing = {"status": 404, "code": "status_line_not_found", "detail": "Nobody has said what it means."}
+    for code in ("4.7.1", "E-99"):
+        api.answers[f"GET {HOME}/status-map/smtp/{code}"] = (404, missing)
+
+    known, unknown = types("status-map", "show", "smtp", "4.7.1"), types("status-map", "show", "smtp", "E-99")
+
+    assert (known.code, known.out.splitlines()[0]) == (
+        0,
+        "smtp/4.7.1: the server holds it back by its rules for now (greylisting or rate limit)",
+    )
+    assert (unknown.code, "`tidings status-map set smtp E-99" in unknown.err) == (1, True)
 
 
 @pytest.mark.parametrize("option", ["--since", "--until"])

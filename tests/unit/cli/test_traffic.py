@@ -61,8 +61,8 @@ def test_circuits_are_listed_one_line_each(types: Types) -> None:
     done = types("circuit", "list")
 
     assert done.out == (
-        "OPEN       http_acme             adcfg_1  tenant  40 calls, 31 failed, 0 slow  "
-        "31 of 40 calls failed, until 2026-11-15T12:00:30Z\n"
+        "OPEN       http_acme             adcfg_1  tenant  last minute: 40 calls, 31 failed, 0 slow  "
+        "because 31 of 40 calls failed; tried again from 2026-11-15T12:00:30Z on\n"
     )
     assert json.loads(types("circuit", "list", "--json").out) == [CIRCUIT]
 
@@ -76,7 +76,7 @@ def test_of_the_platforms_circuits_there_is_less_to_print(api: PlayedApi, types:
 
     assert done.code == 0, done.err
     first, second = done.out.splitlines()
-    assert first.endswith("platform  calls failed, until 2026-11-15T12:00:30Z")
+    assert first.endswith("platform  because calls failed; tried again from 2026-11-15T12:00:30Z on")
     assert second.endswith("platform  held by hand")
 
 
@@ -96,19 +96,22 @@ def test_one_is_held_by_its_vendors_name(api: PlayedApi, types: Types) -> None:
 
 def test_open_has_no_end_unless_it_is_said_and_auto_lets_go(api: PlayedApi, types: Types) -> None:
     api.answers[f"POST {HOME}/circuits/adcfg_1/override"] = (200, CIRCUIT)
-    api.answers[f"DELETE {HOME}/circuits/adcfg_1/override"] = (200, CIRCUIT)
+    api.answers[f"DELETE {HOME}/circuits/adcfg_1/override?reason=all+is+well"] = (200, CIRCUIT)
 
     types("circuit", "open", "adcfg_1", "--reason", "maintenance")
     assert api.heard[-1][2] == {"state": "OPEN", "reason": "maintenance", "until": None}
-    assert types("circuit", "auto", "adcfg_1").code == 0
-    assert api.heard[-1][0] == f"DELETE {HOME}/circuits/adcfg_1/override"
+    assert types("circuit", "auto", "adcfg_1", "--reason", "all is well").code == 0
+    assert api.heard[-1][0] == f"DELETE {HOME}/circuits/adcfg_1/override?reason=all+is+well"
+    # All three want to know why.
+    for move in ("open", "close", "auto"):
+        assert "--reason" in types("circuit", move, "adcfg_1").err
 
 
 def test_those_of_the_platform_have_their_own_place(api: PlayedApi, types: Types) -> None:
     api.answers["GET /internal/v1/router/adapters"] = (200, {"items": [ADAPTER]})
-    api.answers["DELETE /internal/v1/router/circuits/adcfg_1/override"] = (200, CIRCUIT)
+    api.answers["DELETE /internal/v1/router/circuits/adcfg_1/override?reason=well"] = (200, CIRCUIT)
 
-    done = types("circuit", "auto", "http_acme", "--platform")
+    done = types("circuit", "auto", "http_acme", "--reason", "well", "--platform")
 
     assert done.code == 0, done.err
 

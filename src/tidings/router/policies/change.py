@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec.structs import asdict, replace
 
+from tidings.contracts.channels import ChannelsSetUp
 from tidings.contracts.words import UseCase
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
@@ -53,14 +54,16 @@ class PolicyChanger:
         audit: AuditLog,
         clock: Clock,
         grace: timedelta,
+        channels: ChannelsSetUp | None = None,
     ) -> None:
-        """`audit` is of schema `chan`; for `grace` a deleted policy can be restored."""
+        """`audit` is of schema `chan`; for `grace` a deleted policy can be restored. `channels`: to warn of those that are not set up."""
         self._adapters = adapters
         self._accounts = accounts
         self._rates = rates
         self._audit = audit
         self._clock = clock
         self._grace = grace
+        self._channels = channels
 
     async def create(self, tx: TenantTx, use_case: UseCase, terms: Terms, *, actor: str) -> Changed:
         """Make one for a use case that has none in force."""
@@ -141,7 +144,8 @@ class PolicyChanger:
     async def judged(self, tx: TenantTx, policy: Policy) -> Changed:
         """The policy with what may surprise about it, as things stand now."""
         accounts = await self._accounts.within(tx)
-        around = Surroundings(adapters=self._adapters, accounts=accounts, rates=self._rates)
+        set_up = await self._channels.of(tx) if self._channels is not None else None
+        around = Surroundings(adapters=self._adapters, accounts=accounts, rates=self._rates, set_up=set_up)
         warnings = warnings_about(terms_of(policy), policy.use_case, around)
         return Changed(policy=policy, warnings=warnings)
 

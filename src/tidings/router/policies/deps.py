@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
+from tidings.contracts.channels import ChannelsSetUp
 from tidings.kernel.audit.log import AuditLog
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
@@ -26,5 +27,6 @@ class Deps:
     accounts: Accounts
     rates: Rates
     rehearser: PolicyRehearser
+    channels: ChannelsSetUp
     #: For how long a deleted policy can be restored.
     grace: timedelta = timedelta(days=30)

@@ -346,6 +346,7 @@ def _changer(request: AnyRequest) -> PolicyChanger:
         audit=deps.audit,
         clock=deps.clock,
         grace=deps.grace,
+        channels=deps.channels,
     )
 
 

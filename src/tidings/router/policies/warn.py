@@ -25,7 +25,7 @@ class PolicyWarning(Struct, frozen=True, kw_only=True):
 
     #: Where: `ladder[2].vendor`.
     field: str
-    #: `no_account zero_cap over_cap no_rate order_unused late_step`
+    #: `channel_not_set_up no_account zero_cap over_cap no_rate order_unused late_step`
     code: str
     #: What will happen, as the rest of a sentence that begins with the field.
     text: str
@@ -39,6 +39,8 @@ class Surroundings:
     #: Through which the tenant can send, by vendor.
     accounts: Mapping[str, StoredAccount]
     rates: Rates
+    #: Channels that the tenant has set up; None where that is not asked.
+    set_up: frozenset[str] | None = None
 
     def carrying(self, step: PolicyStep) -> list[StoredAccount]:
         """The accounts that could carry a step."""
@@ -64,6 +66,14 @@ def warnings_about(terms: Terms, use_case: UseCase, around: Surroundings) -> lis
 
 def _without_account(steps: Sequence[PolicyStep], around: Surroundings) -> Iterator[PolicyWarning]:
     for place, step in enumerate(steps):
+        if around.set_up is not None and step.channel not in around.set_up:
+            yield PolicyWarning(
+                field=f"ladder[{place}].channel",
+                code="channel_not_set_up",
+                text=f"is {step.channel}, which is not set up: the step is skipped until `tidings channel set "
+                f"{step.channel}` or PUT /api/v1/channels/{step.channel} sets it up",
+            )
+            continue
         if around.carrying(step):
             continue
         field, remedy = (

@@ -37,6 +37,14 @@ class Sum:
     corrected: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unpriced:
+    """Calls of one part that are not known to have cost anything."""
+
+    part: str
+    messages: int
+
+
 def estimated(*, started_at: datetime, channel: str, vendor: str, currency: str, micros: int) -> Spent:
     """One attempt at its estimate, which counts as real until the vendor says otherwise."""
     return Spent(

@@ -12,7 +12,7 @@ from tidings.kernel.http.operations import deps_of, given, operation
 from tidings.router.spend import store
 from tidings.router.spend.deps import Deps
 from tidings.router.spend.model import day_of
-from tidings.router.spend.wire import SpendQuery, SpendView
+from tidings.router.spend.wire import MOST_UNPRICED, SpendQuery, SpendView
 
 _USUAL: Final = timedelta(days=29)
 _LONGEST: Final = timedelta(days=400)
@@ -30,7 +30,7 @@ AnyRequest = Request[Any, Any, Any]
         answer=SpendView,
         description=(
             "Estimated by the price lists before a call, real where the vendor tells its price afterwards. A day is "
-            "that of the call, in UTC. `converted` is all of it in one currency, where the rates are known."
+            "that of the call, in UTC. `unpriced` counts the calls through accounts without a price. `converted` is all of it in one currency, where the rates are known."
         ),
     ),
 )
@@ -46,7 +46,8 @@ async def show_spend(request: AnyRequest) -> SpendView:
         raise BadValueError("since", f"must be at most {_LONGEST.days} days before until")
     async with deps.db.tenant(tenant_of(request), caller_role=caller_of(request).role) as tx:
         found = await store.sum_spent(tx, since=since, until=until, by=query.by)
-    return SpendView.of(found, since=since, until=until, by=query.by, rates=deps.rates)
+        unpriced = await store.count_unpriced(tx, since=since, until=until, by=query.by, most=MOST_UNPRICED)
+    return SpendView.of(found, unpriced, since=since, until=until, by=query.by, rates=deps.rates)
 
 
 def routers(deps: Deps) -> list[Router]:

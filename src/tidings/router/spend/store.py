@@ -6,7 +6,7 @@ from datetime import date, datetime
 
 from tidings.kernel.db import TenantTx
 from tidings.kernel.sql import Queries
-from tidings.router.spend.model import By, Spent, Sum
+from tidings.router.spend.model import By, Spent, Sum, Unpriced
 
 QUERIES = Queries.beside(__file__)
 
@@ -66,6 +66,14 @@ async def sum_spent(tx: TenantTx, *, since: date, until: date, by: By) -> list[S
         )
         for row in rows
     ]
+
+
+async def count_unpriced(tx: TenantTx, *, since: date, until: date, by: By, most: int) -> list[Unpriced]:
+    """Calls of these days that are not known to have cost anything; at most so many are counted."""
+    rows = await tx.fetch(
+        QUERIES.count_unpriced, tenant_id=tx.tenant_id, since=since, until=until, by=by, most=most
+    )
+    return [Unpriced(part=row["part"], messages=row["messages"]) for row in rows]
 
 
 async def lock_attempts(tx: TenantTx, attempt_ids: Sequence[str]) -> None:

@@ -27,6 +27,27 @@ GROUP BY 1, 2
 HAVING (sum(messages), sum(estimated_micros), sum(real_micros), sum(corrected)) <> (0, 0, 0, 0)
 ORDER BY 1, 2;
 
+-- name: count_unpriced
+-- Calls that may have been taken and are not known to have cost anything; so many are counted and no more.
+SELECT CASE :by::text WHEN 'day' THEN (started_at AT TIME ZONE 'UTC')::date::text WHEN 'channel' THEN channel
+                      ELSE provider END AS part,
+       count(*)::bigint AS messages
+FROM (
+    SELECT made.started_at, made.channel, made.provider
+    FROM chan.delivery_attempts AS made
+    WHERE made.tenant_id = :tenant_id AND made.started_at >= :since::date::timestamp AT TIME ZONE 'UTC'
+      AND made.started_at < (:until::date + 1)::timestamp AT TIME ZONE 'UTC'
+      AND made.provider IS NOT NULL AND made.cost_micros = 0 AND made.status IN ('accepted', 'timed_out')
+      AND NOT EXISTS (
+          SELECT FROM chan.delivery_attempt_events AS heard
+          WHERE heard.tenant_id = :tenant_id AND heard.attempt_id = made.id AND heard.cost_micros IS NOT NULL
+            AND heard.recorded_at >= made.started_at - INTERVAL '5 minutes'
+      )
+    LIMIT :most
+) AS unpriced
+GROUP BY 1
+ORDER BY 1;
+
 -- name: lock_attempts
 -- Whoever brings another price of the same attempt at the same time waits, and then sees ours: nothing is counted twice.
 SELECT pg_advisory_xact_lock(hashtextextended(wanted.attempt_id, 7411006))

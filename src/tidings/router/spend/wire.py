@@ -2,12 +2,15 @@
 
 from collections.abc import Sequence
 from datetime import date
-from typing import Annotated
+from typing import Annotated, Final
 
 from msgspec import Meta, Struct
 
 from tidings.router.prices.rates import Rates
-from tidings.router.spend.model import By, Sum, totals_of
+from tidings.router.spend.model import By, Sum, Unpriced, totals_of
+
+#: Calls without a price that are counted in one answer.
+MOST_UNPRICED: Final = 100_000
 
 
 class SpendQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -64,6 +67,23 @@ class PartView(AmountView, frozen=True, kw_only=True):
         )
 
 
+class UnpricedPart(Struct, frozen=True, kw_only=True):
+    """Those of one part."""
+
+    #: A day, a channel or a vendor.
+    part: str
+    messages: int
+
+
+class UnpricedView(Struct, frozen=True, kw_only=True):
+    """Messages that vendors took and that are not known to have cost anything: the account has no price."""
+
+    messages: int
+    #: There are more than were counted.
+    more: bool
+    items: list[UnpricedPart]
+
+
 class ConvertedView(Struct, frozen=True, kw_only=True):
     """All of it in one currency, by the rates of the settings."""
 
@@ -84,11 +104,22 @@ class SpendView(Struct, frozen=True, kw_only=True):
     totals: list[AmountView]
     #: Null where a rate is missing.
     converted: ConvertedView | None
+    unpriced: UnpricedView
 
     @classmethod
-    def of(cls, sums: Sequence[Sum], *, since: date, until: date, by: By, rates: Rates) -> "SpendView":
+    def of(
+        cls,
+        sums: Sequence[Sum],
+        unpriced: Sequence[Unpriced],
+        *,
+        since: date,
+        until: date,
+        by: By,
+        rates: Rates,
+    ) -> "SpendView":
         """The answer."""
         totals = totals_of(sums)
+        counted = sum(one.messages for one in unpriced)
         return cls(
             since=since,
             until=until,
@@ -96,6 +127,11 @@ class SpendView(Struct, frozen=True, kw_only=True):
             items=[PartView.of(one) for one in sums],
             totals=[AmountView.of(one) for one in totals],
             converted=_converted(totals, rates),
+            unpriced=UnpricedView(
+                messages=counted,
+                more=counted >= MOST_UNPRICED,
+                items=[UnpricedPart(part=one.part, messages=one.messages) for one in unpriced],
+            ),
         )
 
 

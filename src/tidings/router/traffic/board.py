@@ -1,8 +1,10 @@
 """What a process knows about its vendors, for whoever is about to call one. All from memory but `admit`."""
 
 import secrets
+from collections import Counter, deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from typing import Final
 
 from tidings.contracts.messages import Accepted, Outcome
 from tidings.kernel.clock import Clock
@@ -24,10 +26,14 @@ from tidings.router.traffic.model import (
 from tidings.router.traffic.prefixes import prefix_of
 from tidings.router.traffic.settings import TrafficSettings
 from tidings.router.traffic.tally import LATE, Tally
-from tidings.router.traffic.verdict import is_failure
+from tidings.router.traffic.verdict import cause_of, is_failure
 from tidings.router.traffic.weights import Points
 
 PROBE = "probe"
+
+
+#: Failures of an account whose codes are remembered.
+_CAUSES: Final = 50
 
 
 class Traffic:
@@ -46,6 +52,8 @@ class Traffic:
         self.name = name or secrets.token_hex(8)
         #: What was observed since somebody took it away.
         self.tally = Tally()
+        #: Codes of the latest failures of accounts that fail, as this process met them.
+        self._causes: dict[str, deque[str]] = {}
         #: Accounts whose circuit may be tried again, and somebody asked for them.
         self.wanted: set[str] = set()
         self._limits = limits
@@ -112,14 +120,23 @@ class Traffic:
             verdict = False if type(outcome) is Accepted else is_failure(outcome)
             if verdict is None:
                 continue
+            if verdict:
+                self._causes.setdefault(account_id, deque(maxlen=_CAUSES)).append(cause_of(outcome))
             prefix = prefix_of(to)
             counts = by_prefix.get(prefix)
             if counts is None:
                 counts = by_prefix[prefix] = [0, 0]
             counts[verdict] += 1
+        if self._causes and all(not failed for _, failed in by_prefix.values()):
+            self._causes.pop(account_id, None)
         slow = self.is_slow(seconds, many)
         for prefix, (ok, failed) in by_prefix.items():
             self.observe(account_id, prefix=prefix, ok=ok, failed=failed, seconds=seconds, slow=slow)
+
+    def cause(self, account_id: str) -> str | None:
+        """The code that this process has met most among the account's latest failures; None where it met none."""
+        known = self._causes.get(account_id)
+        return Counter(known).most_common(1)[0][0] if known else None
 
     def is_slow(self, seconds: float, messages: int = 1) -> bool:
         """Whether a vendor took too long for so many messages."""

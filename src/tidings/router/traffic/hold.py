@@ -34,7 +34,9 @@ class CircuitHolder:
             tx, account_id, lambda known: hold(known, override, now=now), actor=actor, reason=override.reason
         )
 
-    async def let_go(self, tx: TenantTx | PlatformTx, account_id: str, *, actor: str) -> AccountCircuit:
+    async def let_go(
+        self, tx: TenantTx | PlatformTx, account_id: str, *, actor: str, reason: str | None = None
+    ) -> AccountCircuit:
         """It follows the counts again; nothing happens where nobody held it."""
         now = self._clock.now()
         return await self._change(
@@ -42,6 +44,7 @@ class CircuitHolder:
             account_id,
             lambda known: lift(known, now=now) if known.override is not None else None,
             actor=actor,
+            reason=reason,
         )
 
     async def _change(

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from tidings.contracts.failures import why
 from tidings.router.traffic.board import Traffic
 from tidings.router.traffic.circuit import NONE, UNTOUCHED, Circuit, Counts, judge
 from tidings.router.traffic.known import AccountCircuit, ChannelWeights
@@ -44,8 +45,17 @@ def circuit_changes(traffic: Traffic, sums: Sums, *, now: datetime) -> list[Circ
         wanted = account_id in traffic.wanted
         after = judge(one.circuit, counts, now=now, me=traffic.name, wanted=wanted, rules=rules)
         if after is not None:
+            after = _with_cause(after, traffic.cause(account_id), one.vendor)
             changes.append(CircuitChange(before=one, after=after, counts=counts))
     return changes
+
+
+def _with_cause(after: Circuit, code: str | None, vendor: str) -> Circuit:
+    """The circuit with what its calls failed of, as far as this process knows."""
+    if after.state != "OPEN" or code is None or after.reason is None or "failed" not in after.reason:
+        return after
+    words = why(code, vendor=vendor)
+    return replace(after, reason=f"{after.reason}, mostly {code}{f': {words}' if words else ''}")
 
 
 def weights_to_look_at(traffic: Traffic, sums: Sums) -> list[ChannelWeights]:

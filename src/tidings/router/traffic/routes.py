@@ -8,7 +8,7 @@ from litestar import Request, Response, Router, delete, get, post, put
 from tidings.contracts.words import CHANNELS
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.asgi import headers
-from tidings.kernel.http.bodies import read_body
+from tidings.kernel.http.bodies import read_body, read_query
 from tidings.kernel.http.callers import TenantNeed, caller_of
 from tidings.kernel.http.etags import etag, expect_version
 from tidings.kernel.http.operations import deps_of, given, operation, path_id
@@ -27,6 +27,7 @@ from tidings.router.traffic.wire import (
     CircuitList,
     CircuitView,
     HoldCircuit,
+    LetGo,
     PutWeights,
     WeightsList,
     WeightsView,
@@ -54,7 +55,7 @@ def _list_circuits(need: TenantNeed) -> Any:
     async def list_circuits(request: AnyRequest) -> CircuitList:
         async with tx_of(request, deps_of(request, Deps).db, need) as tx:
             found = await store.find_circuits(tx)
-        return CircuitList(items=await _shown(request, need, found))
+        return CircuitList(items=await _shown(request, need, _sent_through(found)))
 
     return list_circuits
 
@@ -127,15 +128,19 @@ def _let_circuit_go(need: TenantNeed) -> Any:
             scope="router:write",
             tenant=need,
             path={"account_id": ADAPTER_CONFIG},
+            query=LetGo,
             answer=CircuitView,
             problems=["adapter_not_found", "platform_account", "contested"],
-            description="One that was held open is tried with a few messages before all go through it.",
+            description="One that was held open is tried with a few messages before all go through it. `reason` stays in the audit.",
         ),
     )
     async def let_circuit_go(request: AnyRequest) -> CircuitView:
+        reason = read_query(request, LetGo).reason
         account_id = path_id(request, ADAPTER_CONFIG, "account_id")
         async with tx_of(request, deps_of(request, Deps).db, need) as tx:
-            free = await _holder(request).let_go(tx, account_id, actor=caller_of(request).actor)
+            free = await _holder(request).let_go(
+                tx, account_id, actor=caller_of(request).actor, reason=reason
+            )
         (shown,) = await _shown(request, need, [free])
         return shown
 
@@ -264,6 +269,12 @@ def _channel(request: AnyRequest) -> str:
     if channel not in CHANNELS:
         raise BadValueError("channel", f"must be one of {', '.join(CHANNELS)}")
     return channel
+
+
+def _sent_through(found: Sequence[AccountCircuit]) -> list[AccountCircuit]:
+    """Those that can be sent through: the platform's are not, where the tenant has an account of its own with the vendor."""
+    own = {one.vendor for one in found if one.tenant_id is not None}
+    return [one for one in found if one.tenant_id is not None or one.vendor not in own]
 
 
 async def _shown(request: AnyRequest, need: TenantNeed, found: Sequence[AccountCircuit]) -> list[CircuitView]:

@@ -20,8 +20,15 @@ NOT_LET_IN: Final = frozenset(
         "ESME_RBINDFAIL",
     }
 )
+#: The cause of a call that nobody answered.
+NO_ANSWER: Final = "late"
 #: SMTP's words about one mailbox (RFC 3463): the next one may well be taken.
 _ONE_MAILBOX: Final = ("4.1.", "4.2.", "450")
+
+
+def cause_of(outcome: Outcome) -> str:
+    """The code of a failure: the vendor's, or ours where there was no answer."""
+    return outcome.code if isinstance(outcome, Refused | TryLater) else NO_ANSWER
 
 
 def is_failure(outcome: Outcome) -> bool | None:

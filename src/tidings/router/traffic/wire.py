@@ -30,6 +30,12 @@ class HoldCircuit(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
         return Override(state=self.state, until=self.until, reason=self.reason)
 
 
+class LetGo(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Why a circuit is to follow the counts again."""
+
+    reason: Annotated[Reason | None, Meta(description="Why; it stays in the audit.")] = None
+
+
 class HeldView(Struct, frozen=True, kw_only=True):
     """A person holds the circuit as it stands."""
 

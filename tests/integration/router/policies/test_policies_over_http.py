@@ -25,7 +25,9 @@ async def test_what_may_surprise_is_said_beside_it(client: httpx.AsyncClient) ->
         client, cost_cap_micros=0, ladder=[{"channel": "sms", "deadline_seconds": 5, "vendor": "http"}]
     )
 
-    assert ("cost_cap_micros", "zero_cap") in {(w["field"], w["code"]) for w in policy["warnings"]}
+    warned = {(w["field"], w["code"]) for w in policy["warnings"]}
+    assert ("cost_cap_micros", "zero_cap") in warned
+    assert ("ladder[0].channel", "channel_not_set_up") in warned
 
 
 async def test_all_that_is_wrong_is_named(client: httpx.AsyncClient) -> None:

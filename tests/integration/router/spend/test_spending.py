@@ -18,7 +18,7 @@ from tidings.router.spend import store
 from tidings.router.spend.add import add
 from tidings.router.spend.correct import correct
 from tidings.router.spend.deps import Deps
-from tidings.router.spend.model import Sum, day_of, estimated
+from tidings.router.spend.model import By, Sum, Unpriced, day_of, estimated
 from tidings.router.spend.routes import routers
 
 HOME = "/api/v1/router/spend"
@@ -139,6 +139,38 @@ async def test_another_currency_and_an_attempt_without_a_price(ledger: Ledger) -
     await ledger.told(await ledger.attempt(0), 5, "EUR")
 
     assert await ledger.sums() == {"USD": (1, 100, 0, 0), "EUR": (1, 0, 75, 2)}
+
+
+async def test_messages_without_a_price_are_counted_apart(ledger: Ledger) -> None:
+    """Not those that cost something, and not those whose price the vendor has said since."""
+    await ledger.attempt(100)
+    await ledger.attempt(0)
+    await ledger.attempt(0)
+    await ledger.told(await ledger.attempt(0), 70)
+    today = day_of(ledger.now)
+    async with ledger.db.tenant(ledger.tenant_id) as tx:
+        await tx.connection.execute(
+            "INSERT INTO chan.delivery_attempts (tenant_id, id, started_at, step_index, execution_id, channel, provider, "
+            "status) VALUES ($1, $2, $3, 1, $4, 'sms', 'http', 'rejected_by_provider')",
+            ledger.tenant_id,
+            ATTEMPT.new(ledger.now),
+            ledger.now,
+            EXECUTION.new(ledger.now),
+        )
+        ways: tuple[By, ...] = ("day", "channel", "vendor")
+        found = {by: await store.count_unpriced(tx, since=today, until=today, by=by, most=100) for by in ways}
+        few = await store.count_unpriced(tx, since=today, until=today, by="vendor", most=1)
+        before = await store.count_unpriced(
+            tx, since=today - timedelta(days=2), until=today - timedelta(days=1), by="day", most=100
+        )
+
+    assert found == {
+        "day": [Unpriced(part=today.isoformat(), messages=2)],
+        "channel": [Unpriced(part="sms", messages=2)],
+        "vendor": [Unpriced(part="http", messages=2)],
+    }
+    assert few == [Unpriced(part="http", messages=1)]
+    assert before == []
 
 
 async def test_what_was_spent_over_http(ledger: Ledger) -> None:

@@ -189,7 +189,7 @@ async def test_a_circuit_is_held_shown_and_let_go(
 
     assert (held["state"], held["held"]["reason"]) == ("OPEN", "maintenance")
     assert (await client.get(place)).json() == held
-    free = (await client.delete(f"{place}/override")).json()
+    free = (await client.delete(f"{place}/override", params={"reason": "it is over"})).json()
     assert (free["state"], free["held"]) == ("OPEN", None)
     again = (await client.delete(f"{place}/override")).json()
     assert again["since"] == free["since"]
@@ -197,8 +197,21 @@ async def test_a_circuit_is_held_shown_and_let_go(
         rows = await http.system.router_audit.read_recent(tx, entity_type="circuit_breaker")
     assert [(row.action, row.reason) for row in sorted(rows, key=lambda row: row.seq)] == [
         ("held", "maintenance"),
-        ("released", "no longer held by hand"),
+        ("released", "it is over"),
     ]
+
+
+async def test_the_platforms_circuit_is_not_shown_beside_an_account_of_ones_own(
+    http: HttpWorld, client: httpx.AsyncClient, tenant: TenantId, accounts: dict[str, str]
+) -> None:
+    """Nothing of the tenant's goes through it."""
+    async with http.db.tenant(tenant) as tx:
+        mine = [ConfigureAccount(vendor="http_a", secret_ref="file://x")]
+        own = await http.system.adapter_configs.configure(tx, mine, actor="test")
+
+    listed = [one["account_id"] for one in (await client.get(CIRCUITS)).json()["items"]]
+
+    assert sorted(listed) == sorted([own["http_a"].id, accounts["http_own"], accounts["http_b"]])
 
 
 async def test_of_the_platforms_circuits_a_tenant_sees_how_they_stand_and_no_more(

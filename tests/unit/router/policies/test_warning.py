@@ -58,6 +58,24 @@ def test_no_account_is_a_warning() -> None:
     ]
 
 
+def test_a_channel_that_is_not_set_up_is_a_warning_and_says_what_to_do() -> None:
+    """Once for each step, whether there is an account that could carry it or not."""
+    accounts = {"http": account("http")}
+    set_up = frozenset({"sms"})
+    around = Surroundings(adapters=ADAPTERS_HERE, accounts=accounts, rates=RATES, set_up=set_up)
+
+    found = warnings_about(terms(step("sms"), step("whatsapp"), step("email")), "txn", around)
+
+    assert [(one.field, one.code) for one in found] == [
+        ("ladder[1].channel", "channel_not_set_up"),
+        ("ladder[2].channel", "channel_not_set_up"),
+    ]
+    assert found[0].text == (
+        "is whatsapp, which is not set up: the step is skipped until `tidings channel set whatsapp` or "
+        "PUT /api/v1/channels/whatsapp sets it up"
+    )
+
+
 def test_a_cap_of_nothing_is_a_warning() -> None:
     assert [one.code for one in warned(step(), cost_cap_micros=0)] == ["zero_cap"]
     assert warned(step(), cost_cap_micros=1) == []

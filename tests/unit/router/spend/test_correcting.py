@@ -6,7 +6,7 @@ import pytest
 
 from tidings.router.prices.rates import Rates
 from tidings.router.spend.correct import corrections
-from tidings.router.spend.model import Spent, Sum, day_of, estimated, gathered
+from tidings.router.spend.model import Spent, Sum, Unpriced, day_of, estimated, gathered
 from tidings.router.spend.store import Price, Priced
 from tidings.router.spend.wire import ConvertedView, SpendView
 
@@ -101,10 +101,13 @@ def test_currencies_stay_apart_and_are_put_together_where_rates_are_known(
         Sum(part="voice", currency="USD", messages=1, estimated=40, real=40, corrected=0),
     ]
 
-    view = SpendView.of(sums, since=DAY, until=DAY, by="channel", rates=Rates.read(rates))
+    unpriced = [Unpriced(part="email", messages=20), Unpriced(part="push", messages=3)]
+
+    view = SpendView.of(sums, unpriced, since=DAY, until=DAY, by="channel", rates=Rates.read(rates))
 
     assert [(one.currency, one.messages, one.real_micros) for one in view.totals] == [
         ("EUR", 2, 120),
         ("USD", 2, 110),
     ]
     assert view.converted == converted
+    assert (view.unpriced.messages, view.unpriced.more) == (23, False)

@@ -12,11 +12,14 @@ from tests.support.clock import ManualClock
 from tests.unit.router.traffic.boards import NoLimits, account, circuit, traffic, weights
 from tidings.contracts.adapters import OUR_CODES
 from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater, Unlearned
+from tidings.kernel.clock import SystemClock
 from tidings.kernel.ids import TenantId
 from tidings.router.channel_configs.store import StoredAccount
 from tidings.router.traffic.board import Traffic
-from tidings.router.traffic.circuit import Override
+from tidings.router.traffic.circuit import Counts, Override
+from tidings.router.traffic.look import circuit_changes
 from tidings.router.traffic.model import Blocked, Chosen
+from tidings.router.traffic.sums import Sum, Sums
 from tidings.router.traffic.tally import LATE
 from tidings.router.traffic.weights import Shift
 
@@ -289,6 +292,23 @@ def test_a_set_is_counted_by_country_and_by_what_speaks_against_the_vendor() -> 
     assert seen == {"+93": (2, 1, 0), "+49": (0, 2, 0)}
     board.observe_set(A.id, answers, seconds=5.7)
     assert {one.prefix: one.slow for one in board.tally.take()} == {"+93": 3, "+49": 2}
+
+
+def test_a_circuit_that_opens_says_what_the_calls_failed_of() -> None:
+    board = traffic()
+    refused = TryLater(reason="no", code="5.7.8")
+    other = TryLater(reason="later", code="4.3.2")
+    board.observe_set(A.id, [("a@example.test", one) for one in (*[refused] * 9, other)], seconds=0.1)
+    seen = Sum(account_id=A.id, tenant_id=None, vendor="smtp", prefix="", era=0, counts=Counts(failed=10))
+
+    (change,) = circuit_changes(board, Sums.of([seen]), now=SystemClock().now())
+
+    assert change.after.reason == (
+        "10 of 10 calls failed, mostly 5.7.8: the server did not accept the user name and password"
+    )
+    # What goes well again is not remembered.
+    board.observe_set(A.id, [("a@example.test", Accepted())], seconds=0.1)
+    assert board.cause(A.id) is None
 
 
 @pytest.mark.parametrize("code", sorted(OUR_CODES))
