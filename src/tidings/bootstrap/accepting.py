@@ -24,7 +24,12 @@ class Accepting:
         self.express_wake = wakeups.on(QUEUE_CHANNEL, EXPRESS_NAME)
         wakeups.on(QUEUE_CHANNEL, EXPRESS_NAME, self.dispatch_wake)
         self.schedule_wake = Wake()
-        self.desk = OrderDesk(templates=system.templates, categories=system.categories, clock=clock)
+        self.desk = OrderDesk(
+            templates=system.templates,
+            categories=system.categories,
+            clock=clock,
+            searchable=system.tenant_states.searchable_metadata,
+        )
         self.acceptor = Acceptor(
             upserter=RecipientUpserter(keyring=system.keyring, clock=clock),
             keyring=system.keyring,
@@ -36,10 +41,11 @@ class Accepting:
             acceptor=self.acceptor,
             idempotency=system.idempotency,
             clock=clock,
-            wake=self._wake,
+            wake=self.wake,
         )
 
-    def _wake(self, *, express: bool) -> None:
+    def wake(self, *, express: bool) -> None:
+        """Tell those who send that there is work."""
         if express:
             self.express_wake.set()
         self.dispatch_wake.set()

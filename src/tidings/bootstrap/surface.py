@@ -26,6 +26,7 @@ from tidings.notify.notifications.explain import Explainer
 from tidings.notify.notifications.front import NotificationsFront
 from tidings.notify.notifications.lookup import NotificationFinder
 from tidings.notify.notifications.rehearse import Rehearser
+from tidings.notify.notifications.resend import Resender
 from tidings.notify.notifications.simulate import Simulator
 from tidings.notify.preference_center import deps as preference_center_deps
 from tidings.notify.preference_center import routes as preference_center_routes
@@ -300,8 +301,20 @@ def routers(system: "System", front: NotificationsFront) -> list[Router | HTTPRo
                 history=system.history,
                 front=front,
                 finder=NotificationFinder(
-                    addresses=AddressFinder(keyring=system.keyring, audit=system.audit), clock=system.clock
+                    addresses=AddressFinder(keyring=system.keyring, audit=system.audit),
+                    keyring=system.keyring,
+                    clock=system.clock,
                 ),
+                resender=Resender(
+                    db=system.db,
+                    desk=system.accepting.desk,
+                    acceptor=system.accepting.acceptor,
+                    keyring=system.keyring,
+                    audit=system.audit,
+                    clock=system.clock,
+                    wake=system.accepting.wake,
+                ),
+                idempotency=system.idempotency,
                 canceller=Canceller(
                     outbox=system.outbox,
                     audit=system.audit,

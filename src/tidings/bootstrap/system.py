@@ -137,7 +137,7 @@ class System:
             wake=self.bus.wakeups.on(HOT_STATE_CHANNEL, HOT_STATE_PAYLOAD) if hot_state_url else None,
         )
 
-        self.gate = TenantGate(ProjectedStates(self.db), clock=self.clock)
+        self.gate = TenantGate(self.tenant_states, clock=self.clock)
         self.tenants = TenantChanger(outbox=self.outbox, audit=self.audit, clock=self.clock)
         self.last_used = LastUsed(self.db)
         self.keys = KeyAuthenticator(self.db, clock=self.clock, last_used=self.last_used)
@@ -225,6 +225,11 @@ class System:
             ledger=self.key_ledger,
             clock=self.clock,
         )
+
+    @cached_property
+    def tenant_states(self) -> ProjectedStates:
+        """How tenants stand, for the gate; which metadata is searchable, for accepting."""
+        return ProjectedStates(self.db)
 
     @cached_property
     def app(self) -> HttpApp:

@@ -77,6 +77,15 @@ PreferenceCategory = Annotated[
         description="must be a category such as transactional or marketing",
     ),
 ]
+#: A name in the metadata of notifications.
+MetadataKey = Annotated[
+    str,
+    Meta(
+        max_length=64,
+        pattern=r"^[A-Za-z_][A-Za-z0-9_-]*$",
+        description="must be up to 64 letters, digits, _ and -, beginning with a letter or _",
+    ),
+]
 Count = Annotated[int, Meta(ge=1, le=1_000_000_000)]
 Days = Annotated[int, Meta(ge=1, le=3650)]
 Weight = Annotated[int, Meta(ge=1, le=1000)]
@@ -142,6 +151,8 @@ class NotificationPolicy(Struct, frozen=True, kw_only=True, forbid_unknown_field
     double_opt_in: bool = False
     #: Nothing is watched unless it is switched on here.
     tracking: Tracking = Tracking()
+    #: Names in the metadata of notifications that they are found by, such as `order_number`.
+    searchable_metadata: Annotated[tuple[MetadataKey, ...], Meta(max_length=10)] = ()
 
 
 class _TenantEvent(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -2583,6 +2583,7 @@ CREATE TABLE notification.notifications (
     template_versions text,
     pinned text,
     traceparent text COLLATE pg_catalog."C",
+    resent_from text COLLATE pg_catalog."C",
     CONSTRAINT ck_notifications_channel CHECK ((channel = ANY (ARRAY['auto'::text, 'email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
     CONSTRAINT ck_notifications_evidence CHECK ((delivery_evidence = ANY (ARRAY['accepted'::text, 'sent'::text, 'delivered'::text, 'read'::text]))),
     CONSTRAINT ck_notifications_final_channel CHECK ((final_channel = ANY (ARRAY['email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
@@ -2640,6 +2641,8 @@ COMMENT ON COLUMN notification.notifications.template_versions IS 'JSON, for aut
 COMMENT ON COLUMN notification.notifications.pinned IS 'JSON, of an answer within a conversation: the address by its id, and the vendor and sender that the person wrote to. Null: the first choices.';
 
 COMMENT ON COLUMN notification.notifications.traceparent IS 'W3C: the trace and span of the request that ordered it.';
+
+COMMENT ON COLUMN notification.notifications.resent_from IS 'The notification that this one repeats, for a person who asked for it again.';
 
 CREATE TABLE notification.notifications_marketing (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
@@ -2701,6 +2704,7 @@ CREATE TABLE notification.notifications_marketing (
     template_versions text,
     pinned text,
     traceparent text COLLATE pg_catalog."C",
+    resent_from text COLLATE pg_catalog."C",
     CONSTRAINT ck_notifications_channel CHECK ((channel = ANY (ARRAY['auto'::text, 'email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
     CONSTRAINT ck_notifications_evidence CHECK ((delivery_evidence = ANY (ARRAY['accepted'::text, 'sent'::text, 'delivered'::text, 'read'::text]))),
     CONSTRAINT ck_notifications_final_channel CHECK ((final_channel = ANY (ARRAY['email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
@@ -2779,6 +2783,7 @@ CREATE TABLE notification.notifications_regulated (
     template_versions text,
     pinned text,
     traceparent text COLLATE pg_catalog."C",
+    resent_from text COLLATE pg_catalog."C",
     CONSTRAINT ck_notifications_channel CHECK ((channel = ANY (ARRAY['auto'::text, 'email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
     CONSTRAINT ck_notifications_evidence CHECK ((delivery_evidence = ANY (ARRAY['accepted'::text, 'sent'::text, 'delivered'::text, 'read'::text]))),
     CONSTRAINT ck_notifications_final_channel CHECK ((final_channel = ANY (ARRAY['email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
@@ -2857,6 +2862,7 @@ CREATE TABLE notification.notifications_standard (
     template_versions text,
     pinned text,
     traceparent text COLLATE pg_catalog."C",
+    resent_from text COLLATE pg_catalog."C",
     CONSTRAINT ck_notifications_channel CHECK ((channel = ANY (ARRAY['auto'::text, 'email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
     CONSTRAINT ck_notifications_evidence CHECK ((delivery_evidence = ANY (ARRAY['accepted'::text, 'sent'::text, 'delivered'::text, 'read'::text]))),
     CONSTRAINT ck_notifications_final_channel CHECK ((final_channel = ANY (ARRAY['email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
@@ -2996,6 +3002,24 @@ COMMENT ON COLUMN notification.recipients.display_name_ciphertext IS 'Under the 
 COMMENT ON COLUMN notification.recipients.attributes IS 'Queryable by batches, and therefore in the clear: not for personal data.';
 
 COMMENT ON COLUMN notification.recipients.erased_at IS 'The data key was destroyed then; ciphertexts can no longer be read.';
+
+CREATE TABLE notification.searchable_metadata (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    notification_id text NOT NULL COLLATE pg_catalog."C",
+    created_at timestamp with time zone NOT NULL,
+    key text NOT NULL COLLATE pg_catalog."C",
+    value_hash text NOT NULL COLLATE pg_catalog."C",
+    CONSTRAINT ck_searchable_metadata_hash CHECK ((value_hash ~ '^sha256:[0-9a-f]{64}$'::text))
+)
+PARTITION BY RANGE (created_at);
+
+ALTER TABLE ONLY notification.searchable_metadata FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.searchable_metadata IS 'What notifications are found by: values of the metadata keys that their tenant declared searchable.';
+
+COMMENT ON COLUMN notification.searchable_metadata.created_at IS 'The time inside the notification''s id.';
+
+COMMENT ON COLUMN notification.searchable_metadata.value_hash IS 'Under the tenant''s pepper, together with the key; the value is not kept here.';
 
 CREATE TABLE notification.soft_bounces (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
@@ -3688,6 +3712,9 @@ ALTER TABLE ONLY notification.recipient_addresses
 ALTER TABLE ONLY notification.recipients
     ADD CONSTRAINT pk_recipients PRIMARY KEY (tenant_id, id);
 
+ALTER TABLE ONLY notification.searchable_metadata
+    ADD CONSTRAINT pk_searchable_metadata PRIMARY KEY (tenant_id, notification_id, key, created_at);
+
 ALTER TABLE ONLY notification.soft_bounces
     ADD CONSTRAINT pk_soft_bounces PRIMARY KEY (tenant_id, target_id, notification_id);
 
@@ -3984,6 +4011,8 @@ CREATE INDEX ix_notifications_unread ON ONLY notification.notifications USING bt
 CREATE INDEX ix_opt_out_tokens_expiry ON notification.opt_out_tokens USING btree (expires_at);
 
 CREATE INDEX ix_recipient_addresses_hash ON notification.recipient_addresses USING btree (tenant_id, channel, address_hash);
+
+CREATE INDEX ix_searchable_metadata_value ON ONLY notification.searchable_metadata USING btree (tenant_id, key, value_hash, created_at DESC, notification_id DESC);
 
 CREATE INDEX ix_soft_bounces_address ON notification.soft_bounces USING btree (tenant_id, channel, address_hash);
 
@@ -4933,6 +4962,8 @@ CREATE POLICY break_glass ON notification.recipient_addresses FOR SELECT TO tidi
 
 CREATE POLICY break_glass ON notification.recipients FOR SELECT TO tidings_breakglass USING (true);
 
+CREATE POLICY break_glass ON notification.searchable_metadata FOR SELECT TO tidings_breakglass USING (true);
+
 CREATE POLICY break_glass ON notification.soft_bounces FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON notification.suppression_counts FOR SELECT TO tidings_breakglass USING (true);
@@ -5005,6 +5036,8 @@ CREATE POLICY caller_role_deletes ON notification.recipient_addresses AS RESTRIC
 
 CREATE POLICY caller_role_deletes ON notification.recipients AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
+CREATE POLICY caller_role_deletes ON notification.searchable_metadata AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
 CREATE POLICY caller_role_deletes ON notification.soft_bounces AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON notification.suppression_counts AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
@@ -5076,6 +5109,8 @@ CREATE POLICY caller_role_writes ON notification.outbox AS RESTRICTIVE TO tiding
 CREATE POLICY caller_role_writes ON notification.recipient_addresses AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON notification.recipients AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON notification.searchable_metadata AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON notification.soft_bounces AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
@@ -5175,6 +5210,8 @@ ALTER TABLE notification.recipient_addresses ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE notification.recipients ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE notification.searchable_metadata ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE notification.soft_bounces ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE notification.suppression_counts ENABLE ROW LEVEL SECURITY;
@@ -5244,6 +5281,8 @@ CREATE POLICY tenant_isolation ON notification.outbox TO tidings_runtime USING (
 CREATE POLICY tenant_isolation ON notification.recipient_addresses TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON notification.recipients TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON notification.searchable_metadata TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON notification.soft_bounces TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
@@ -6396,6 +6435,10 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE notification.recipient_addresses TO t
 GRANT SELECT ON TABLE notification.recipients TO tidings_breakglass;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE notification.recipients TO tidings_runtime;
+
+GRANT SELECT ON TABLE notification.searchable_metadata TO tidings_breakglass;
+
+GRANT SELECT,INSERT,DELETE ON TABLE notification.searchable_metadata TO tidings_runtime;
 
 GRANT SELECT ON TABLE notification.soft_bounces TO tidings_breakglass;
 

@@ -6,15 +6,16 @@ them.
 """
 
 import json
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_origin
 from urllib.parse import parse_qsl
 
 import msgspec
 from litestar import Request
+from msgspec import structs
 
 from tidings.kernel.http.asgi import SeenScope, headers, read_all
 from tidings.kernel.http.errors import MalformedBodyError, WrongContentTypeError
-from tidings.kernel.http.explain import explain, printable
+from tidings.kernel.http.explain import explain, plain_type, printable
 from tidings.kernel.refusals import FieldError, InvalidError
 
 _NUL = "\x00"
@@ -24,6 +25,7 @@ _READ = "tidings.body"
 
 T = TypeVar("T")
 _decoders: dict[Any, msgspec.json.Decoder[Any]] = {}
+_maps: dict[Any, frozenset[str]] = {}
 
 
 async def read_body(request: "Request[Any, Any, Any]", wanted: type[T]) -> T:
@@ -78,22 +80,39 @@ def read_query(request: "Request[Any, Any, Any]", wanted: type[T]) -> T:
 
 def decode_query(query_string: bytes, wanted: type[T]) -> T:
     """The query string as a `wanted`."""
-    values: dict[str, str] = {}
+    values: dict[str, Any] = {}
+    maps = _maps_of(wanted)
     for name, value in _pairs(query_string):
-        if name in values:
-            raise InvalidError([FieldError(name, "is given more than once")])
+        first, dot, rest = name.partition(".")
+        into, key = (values.setdefault(first, {}), rest) if dot and first in maps else (values, name)
+        if key in into or name in maps:
+            said = "is given more than once" if key in into else f"is written {name}.NAME=VALUE"
+            raise InvalidError([FieldError(name, said)])
         if _NUL in value:
             raise InvalidError([FieldError(name, "must not hold a zero character")])
-        values[name] = value
+        into[key] = value
     try:
         found = msgspec.convert(values, wanted, strict=False)
     except msgspec.ValidationError as error:
         raise InvalidError(explain(values, wanted, error, strict=False)) from None
     for name, value in values.items():
+        if not isinstance(value, str):
+            continue
         # The converter takes the word "null" for nothing; a filter must not vanish that way.
         if value.lower() == "null" and getattr(found, name, value) is None:
             raise InvalidError([FieldError(name, "must not be null; leave it out")])
     return found
+
+
+def _maps_of(wanted: Any) -> frozenset[str]:
+    """Parameters that are written `name.key=value`: fields that hold an object."""
+    known = _maps.get(wanted)
+    if known is None:
+        fields = structs.fields(wanted)
+        known = _maps[wanted] = frozenset(
+            field.encode_name for field in fields if get_origin(plain_type(field.type)) is dict
+        )
+    return known
 
 
 def refuse_query(query_string: bytes) -> None:

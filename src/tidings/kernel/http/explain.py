@@ -182,14 +182,20 @@ def _unknown_remedy(name: str, known: list[str]) -> str:
     return "is not a known field; " + (f"did you mean {near[0]}?" if near else "leave it out")
 
 
+def plain_type(wanted: Any) -> Any:
+    """The type without what is annotated to it."""
+    while get_origin(wanted) is Annotated:
+        wanted = get_args(wanted)[0]
+    return wanted
+
+
 def _is_struct(kind: Any) -> bool:
     return isinstance(get_origin(kind) or kind, type) and issubclass(get_origin(kind) or kind, msgspec.Struct)
 
 
 def _unwrap(wanted: Any, value: Any) -> Any:
     """The one type inside Annotated and Optional; a union of several structs by the value's tag."""
-    while get_origin(wanted) is Annotated:
-        wanted = get_args(wanted)[0]
+    wanted = plain_type(wanted)
     if get_origin(wanted) not in (Union, UnionType):
         return wanted
     several = [part for part in get_args(wanted) if part not in (NoneType, msgspec.UnsetType)]

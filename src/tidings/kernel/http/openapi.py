@@ -176,8 +176,11 @@ def _parameters(route: Route, schemas: Mapping[str, Any]) -> Iterator[dict[str, 
     for field in _query_fields(declared):
         schema = _without_null(schemas[repr(field.type)])
         parameter = {"name": field.encode_name, "in": "query", "required": field.required, "schema": schema}
-        if not field.required and field.default is not None:
+        if not field.required and field.default not in (None, msgspec.NODEFAULT):
             schema["default"] = field.default
+        if schema.get("type") == "object":
+            # Written `name.key=value`; the nearest that the standard has is `name[key]=value`.
+            parameter["description"] = f"One by one: `{field.encode_name}.NAME=VALUE`."
         if "description" in schema:
             parameter["description"] = schema.pop("description")
         yield parameter

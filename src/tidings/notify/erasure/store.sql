@@ -47,7 +47,14 @@ FROM notification.notifications
 WHERE tenant_id = :tenant_id AND recipient_id >= :recipient_id AND recipient_id <= :recipient_id;
 
 -- name: forget_metadata
--- The caller's own words beside a notification; not for personal data, and nobody can know.
+-- The caller's own words beside a notification; not for personal data, and nobody can know. What they were found by goes too.
+WITH unfound AS (
+    DELETE FROM notification.searchable_metadata AS mine
+    USING notification.notifications AS n
+    WHERE n.tenant_id = :tenant_id AND n.recipient_id >= :recipient_id AND n.recipient_id <= :recipient_id
+      AND n.metadata IS NOT NULL
+      AND mine.tenant_id = :tenant_id AND mine.notification_id = n.id AND mine.created_at = n.created_at
+)
 UPDATE notification.notifications
 SET metadata = NULL, correlation_id = NULL
 WHERE tenant_id = :tenant_id AND recipient_id >= :recipient_id AND recipient_id <= :recipient_id

@@ -26,6 +26,7 @@ from tidings.notify.notifications.announce import accepted_event
 from tidings.notify.notifications.attachments import Stored
 from tidings.notify.notifications.model import ATTACHMENTS_PURPOSE, VARIABLES_PURPOSE, NewNotification
 from tidings.notify.notifications.order import LONGEST_SCHEDULE, Order
+from tidings.notify.notifications.searchable import search_hash
 from tidings.notify.recipients.upsert import RecipientUpserter
 
 #: The bus keeps events for seven days and dead letters for fourteen; a schedule may wait for a year.
@@ -181,4 +182,6 @@ def _row(item: Incoming, recipient_id: RecipientId, key: DataKey, pepper: Pepper
         metadata=order.metadata,
         pinned=msgspec.json.encode(order.pin).decode() if order.pin is not None else None,
         traceparent=item.traceparent,
+        resent_from=order.resent_from,
+        found_by=tuple((key, search_hash(pepper, key, text)) for key, text in order.searchable),
     )

@@ -5,12 +5,14 @@ from dataclasses import dataclass
 from tidings.contracts.delivery import ExecutionHistory
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
+from tidings.kernel.idempotency import Idempotency
 from tidings.kernel.keys.keyring import Keyring
 from tidings.notify.notifications.body import BodyReader
 from tidings.notify.notifications.cancel import Canceller
 from tidings.notify.notifications.explain import Explainer
 from tidings.notify.notifications.front import NotificationsFront
 from tidings.notify.notifications.lookup import NotificationFinder
+from tidings.notify.notifications.resend import Resender
 from tidings.notify.notifications.simulate import Simulator
 
 
@@ -28,6 +30,9 @@ class Deps:
     front: NotificationsFront
     finder: NotificationFinder
     canceller: Canceller
+    resender: Resender
+    #: Of the schema `notification`.
+    idempotency: Idempotency
     explainer: Explainer
     simulator: Simulator
     bodies: BodyReader

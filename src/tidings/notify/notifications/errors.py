@@ -5,6 +5,7 @@ RefusalError
 │   └── UnknownNotificationError    no notification of this tenant has this id
 └── ConflictError
     ├── TooLateToCancelError        it was handed over, or is over
+    ├── StillUnderWayError          it is not over, so it can't be sent again
     └── BodyGoneError               its words can't be put together any more
 """
 
@@ -21,6 +22,12 @@ class TooLateToCancelError(ConflictError):
     """It can't be cancelled any more: it was handed over to be sent, or it is over."""
 
     code = "too_late_to_cancel"
+
+
+class StillUnderWayError(ConflictError):
+    """It is still on its way, and sending it again would send it twice; wait for its end, or cancel it first."""
+
+    code = "still_under_way"
 
 
 class BodyGoneError(ConflictError):

@@ -148,7 +148,7 @@ class Intake:
             for place, result in zip(fresh, results, strict=True):
                 once = tickets[place].once
                 if isinstance(result, Accepted):
-                    body = _encode(_view(result))
+                    body = _encode(accepted_view(result))
                     replies[place] = Reply(body=body, wrote=not result.duplicate)
                     if once is not None:
                         kept[once.key] = Answer(_ACCEPTED, body.decode())
@@ -227,7 +227,8 @@ def _known(begun: object) -> Reply | Exception | None:
     return None
 
 
-def _view(accepted: Accepted) -> AcceptedView:
+def accepted_view(accepted: Accepted) -> AcceptedView:
+    """What is answered for one that was accepted."""
     return AcceptedView(
         id=accepted.id,
         status=accepted.status,
@@ -248,7 +249,7 @@ def _bulk_view(became: dict[int, Result | Exception]) -> BulkView:
             results.append(BulkResult(index=index, problem=problem))
             continue
         accepted += 1
-        view = _view(result)
+        view = accepted_view(result)
         results.append(
             BulkResult(
                 index=index,

@@ -50,7 +50,16 @@ async def find_recent(
     """Up to `limit` that were made in `since` ≤ t < `until`, from a cursor on."""
     before_at, before_id = _start(until, after, now)
     # Without a filter the first rows are the page.
-    filtered = any((wanted.status, wanted.channel, wanted.category, wanted.template, wanted.correlation_id))
+    filtered = any(
+        (
+            wanted.status,
+            wanted.channel,
+            wanted.category,
+            wanted.template,
+            wanted.correlation_id,
+            wanted.found_by,
+        )
+    )
     step = chunk if filtered else limit + 1
     ids: list[NotificationId] = []
     looked_at, next_id = 0, None

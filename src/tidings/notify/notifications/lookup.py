@@ -7,10 +7,13 @@ from tidings.kernel.db import TenantTx
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.paging import read_cursor
 from tidings.kernel.ids import RECIPIENT
+from tidings.kernel.keys.keyring import Keyring
 from tidings.notify.notifications.listing import Found, find_recent
 from tidings.notify.notifications.read_store import Filter
+from tidings.notify.notifications.searchable import search_hash, spelt
 from tidings.notify.notifications.view import LookUpNotifications, NotificationFilter
 from tidings.notify.recipients.lookup import MOST_FOUND, AddressFinder
+from tidings.notify.tenants.store import find_tenant
 
 #: Cursors of the list serve the look-up, and the other way round: both walk the same way.
 LISTING = "notifications"
@@ -21,15 +24,16 @@ class NotificationFinder:
     """Finds notifications."""
 
     addresses: AddressFinder
+    keyring: Keyring
     clock: Clock
 
     async def list(self, tx: TenantTx, query: NotificationFilter) -> Found:
         """By filters alone."""
-        return await self._page(tx, query, _filter(query))
+        return await self._page(tx, query, await self._filter(tx, query))
 
     async def look_up(self, tx: TenantTx, query: LookUpNotifications, *, actor: str) -> Found:
         """The same among those of everybody who has an address; that somebody asked for it is audited."""
-        wanted = _filter(query)
+        wanted = await self._filter(tx, query)
         if query.address is None:
             return await self._page(tx, query, wanted)
         owners = await self.addresses.owners(
@@ -47,6 +51,16 @@ class NotificationFinder:
             return Found(items=[], next_id=None)
         return await self._page(tx, query, replace(wanted, recipient_ids=tuple(owners.ids)))
 
+    async def _filter(self, tx: TenantTx, query: NotificationFilter) -> Filter:
+        wanted = _filter(query)
+        for key, value in query.metadata.items():
+            await _check_declared(tx, key)
+            text = spelt(value)
+            if text is None:
+                raise BadValueError(f"metadata.{key}", "must not be blanks alone")
+            wanted = replace(wanted, found_by=(key, search_hash(await self.keyring.pepper(tx), key, text)))
+        return wanted
+
     async def _page(self, tx: TenantTx, query: NotificationFilter, wanted: Filter) -> Found:
         return await find_recent(
             tx,
@@ -56,6 +70,17 @@ class NotificationFinder:
             after=read_cursor(query.cursor, listing=LISTING),
             limit=query.limit,
             now=self.clock.now(),
+        )
+
+
+async def _check_declared(tx: TenantTx, key: str) -> None:
+    tenant = await find_tenant(tx, tenant_id=tx.tenant_id)
+    declared = tenant.notification_policy.searchable_metadata if tenant is not None else ()
+    if key not in declared:
+        there = f"those are {', '.join(declared)}" if declared else "it declares none"
+        raise BadValueError(
+            f"metadata.{key}",
+            f"must be a name that the tenant's policy lists in searchable_metadata; {there}",
         )
 
 

@@ -78,6 +78,10 @@ class NewNotification:
     pinned: str | None = None
     #: The place in a trace that it comes from.
     traceparent: str | None = None
+    #: The notification that it repeats.
+    resent_from: NotificationId | None = None
+    #: Key and hash of metadata that it is found by.
+    found_by: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +120,8 @@ class Notification:
     sender: SenderRecord | None = None
     #: The trace of the request that ordered it.
     trace_id: str | None = None
+    #: The notification that it repeats.
+    resent_from: NotificationId | None = None
 
     @property
     def reader_id(self) -> RecipientId:

@@ -2,7 +2,7 @@
 
 import base64
 import binascii
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -13,11 +13,14 @@ from tidings.contracts.tenants import Channel
 from tidings.contracts.words import AUTO, RESERVED_CHANNELS, WITH_FILES, Priority, UseCase
 from tidings.kernel.clock import Clock
 from tidings.kernel.errors import BadValueError
-from tidings.kernel.ids import RECIPIENT, TemplateVersionId, TenantId
+from tidings.kernel.ids import RECIPIENT, NotificationId, TemplateVersionId, TenantId
 from tidings.kernel.refusals import FieldError, InvalidError
 from tidings.notify.categories.model import CategoryPolicy
 from tidings.notify.categories.registry import Categories
+from tidings.notify.dispatch.model import Pending
+from tidings.notify.notifications.errors import BodyGoneError
 from tidings.notify.notifications.model import AnyChannel, Pin
+from tidings.notify.notifications.searchable import searchable_in
 from tidings.notify.notifications.wire import AttachmentInput, NotificationInput
 from tidings.notify.recipients.wish import RecipientWish, canonical_locale, wish_of
 from tidings.notify.templates.model import Published
@@ -69,17 +72,30 @@ class Order:
     source_event_id: str | None
     attachments: tuple[AttachedFile, ...] = field(repr=False)
     metadata: str | None = field(repr=False)
+    #: Key and value of metadata that it is found by.
+    searchable: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     #: Of an answer within a conversation.
     pin: Pin | None = None
+    #: The notification that it repeats.
+    resent_from: NotificationId | None = None
 
 
 class OrderDesk:
     """Checks requests."""
 
-    def __init__(self, *, templates: Templates, categories: Categories, clock: Clock) -> None:
+    def __init__(
+        self,
+        *,
+        templates: Templates,
+        categories: Categories,
+        clock: Clock,
+        searchable: Callable[[TenantId], Sequence[str]] = lambda _: (),
+    ) -> None:
+        """`searchable`: the names in metadata that a tenant's notifications are found by."""
         self._templates = templates
         self._categories = categories
         self._clock = clock
+        self._searchable = searchable
 
     async def check(self, tenant_id: TenantId, given: NotificationInput) -> Order:
         """The order behind a request; an error that names every wrong field where there is none."""
@@ -105,6 +121,7 @@ class OrderDesk:
             if given.metadata
             else None
         )
+        found_by = searchable_in(given.metadata, self._searchable(tenant_id), wrong) if given.metadata else ()
         attachments = _unpacked(given.attachments, wrong) if given.attachments else ()
         if attachments:
             _carried(given.channel, versions or {}, wrong)
@@ -128,6 +145,43 @@ class OrderDesk:
             source_event_id=given.source_event_id,
             attachments=attachments,
             metadata=metadata,
+            searchable=found_by,
+        )
+
+    async def repeat(
+        self, tenant_id: TenantId, pending: Pending, variables: bytes, *, wish: RecipientWish
+    ) -> Order:
+        """The order behind a notification that is to be sent once more: its frozen words, with a new life."""
+        now = self._clock.now()
+        wrong: list[FieldError] = []
+        category = await self._category(pending.category, wrong)
+        found = await self._templates.versions(tenant_id, [pending.template_version_id])
+        published = found.get(pending.template_version_id)
+        if category is None or published is None:
+            raise BodyGoneError(
+                f"{pending.id} can't be sent again: its template or its category is no longer there"
+            )
+        metadata = msgspec.json.decode(pending.metadata) if pending.metadata else None
+        return Order(
+            wish=wish,
+            published=published,
+            versions=pending.template_versions,
+            channel=pending.channel,
+            category=category,
+            use_case=pending.use_case,
+            priority=pending.priority,
+            locale=pending.locale,
+            variables=variables,
+            scheduled_for=None,
+            expires_at=now + timedelta(seconds=category.default_expiry_seconds),
+            correlation_id=pending.correlation_id,
+            # The event was answered once; this is for a person who asked.
+            source_event_id=None,
+            attachments=(),
+            metadata=pending.metadata,
+            searchable=searchable_in(metadata, self._searchable(tenant_id), []),
+            pin=pending.pin,
+            resent_from=pending.id,
         )
 
     async def _frozen(

@@ -48,6 +48,8 @@ class Filter:
     recipient_ids: tuple[RecipientId, ...] | None = None
     template: str | None = None
     correlation_id: str | None = None
+    #: Key and hash of searchable metadata.
+    found_by: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +130,12 @@ async def look_back(
         "most": most,
     }
     people = _people(wanted)
-    if wanted.correlation_id is not None:
+    if wanted.found_by is not None:
+        key, value_hash = wanted.found_by
+        row = await tx.fetch_one(
+            QUERIES.look_back_at_metadata, recipient_ids=people, key=key, value_hash=value_hash, **values
+        )
+    elif wanted.correlation_id is not None:
         row = await tx.fetch_one(QUERIES.look_back_at_correlation, recipient_ids=people, **values)
     elif people is None:
         row = await tx.fetch_one(QUERIES.look_back, **values)
@@ -212,6 +219,7 @@ def from_row(row: Row) -> Notification:
         source_event_id=row["source_event_id"],
         is_test=row["is_test"],
         metadata=_read_object(row["metadata"]) if row["metadata"] else {},
+        resent_from=row["resent_from"],
         updated_at=row["updated_at"],
         address_ciphertext=row["address_ciphertext"],
         sender=sender_of(row["sender"]),

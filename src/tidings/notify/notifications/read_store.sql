@@ -9,7 +9,7 @@ SELECT mine.id, mine.recipient_id, mine.status, mine.channel, mine.final_channel
        mine.delivered_at, mine.failed_at, mine.bounced_at, mine.suppressed_at, mine.superseded_at, mine.cancelled_at,
        mine.expired_at, mine.opened_at, mine.clicked_at, mine.read_at, mine.suppression_reason, mine.failure_reason,
        mine.delivery_evidence, mine.decision_trace, mine.render_snapshot, mine.correlation_id, mine.source_event_id,
-       mine.is_test, mine.metadata, mine.updated_at, mine.address_ciphertext, mine.sender, mine.traceparent
+       mine.is_test, mine.metadata, mine.resent_from, mine.updated_at, mine.address_ciphertext, mine.sender, mine.traceparent
 FROM unnest(:ids::text[], :created_ats::timestamptz[]) AS wanted (id, created_at)
 CROSS JOIN LATERAL (
     SELECT n.id, n.recipient_id, n.status, n.channel, n.final_channel, n.category, n.use_case, n.priority, n.locale,
@@ -17,7 +17,7 @@ CROSS JOIN LATERAL (
            n.expires_at, n.queued_at, n.dispatched_at, n.delivered_at, n.failed_at, n.bounced_at, n.suppressed_at,
            n.superseded_at, n.cancelled_at, n.expired_at, n.opened_at, n.clicked_at, n.read_at,
            n.suppression_reason, n.failure_reason, n.delivery_evidence, n.decision_trace, n.render_snapshot,
-           n.correlation_id, n.source_event_id, n.is_test, n.metadata, n.updated_at, n.address_ciphertext, n.sender,
+           n.correlation_id, n.source_event_id, n.is_test, n.metadata, n.resent_from, n.updated_at, n.address_ciphertext, n.sender,
            n.traceparent
     FROM notification.notifications AS n
     WHERE n.tenant_id = :tenant_id AND n.created_at = wanted.created_at AND n.id = wanted.id
@@ -118,6 +118,38 @@ WITH seen AS MATERIALIZED (
       AND (n.created_at, n.id) < (:before_at, CAST(:before_id AS text))
     ORDER BY n.correlation_id, n.created_at DESC, n.id DESC
     LIMIT :most
+)
+SELECT count(*) AS looked_at, min(id) AS last_id,
+       coalesce(array_agg(id ORDER BY id DESC) FILTER (WHERE fits), '{}') AS ids
+FROM seen;
+
+-- name: look_back_at_metadata
+-- The same among those with one value of searchable metadata: by ix_searchable_metadata_value, then each row by its key.
+WITH named AS MATERIALIZED (
+    SELECT m.notification_id, m.created_at
+    FROM notification.searchable_metadata AS m
+    WHERE m.tenant_id = :tenant_id AND m.key = :key
+      AND m.value_hash >= :value_hash AND m.value_hash <= :value_hash
+      AND m.created_at >= :since AND m.created_at <= :before_at
+      AND (m.created_at, m.notification_id) < (:before_at, CAST(:before_id AS text))
+    ORDER BY m.value_hash, m.created_at DESC, m.notification_id DESC
+    LIMIT :most
+), seen AS MATERIALIZED (
+    SELECT named.notification_id AS id, coalesce(mine.fits, false) AS fits
+    FROM named
+    LEFT JOIN LATERAL (
+        SELECT (CAST(:status AS text) IS NULL OR n.status = :status)
+               AND (CAST(:channel AS text) IS NULL OR n.channel = :channel OR n.final_channel = :channel)
+               AND (CAST(:category AS text) IS NULL OR n.category = :category)
+               AND (CAST(:template AS text) IS NULL OR n.template_key = :template)
+               AND (CAST(:correlation_id AS text) IS NULL OR n.correlation_id = :correlation_id)
+               AND (CAST(:recipient_ids AS text[]) IS NULL OR n.recipient_id = ANY(CAST(:recipient_ids AS text[])))
+               AS fits
+        FROM notification.notifications AS n
+        WHERE n.tenant_id = :tenant_id AND n.created_at = named.created_at AND n.id = named.notification_id
+          AND n.created_at >= :since AND n.created_at <= :before_at
+        OFFSET 0
+    ) AS mine ON true
 )
 SELECT count(*) AS looked_at, min(id) AS last_id,
        coalesce(array_agg(id ORDER BY id DESC) FILTER (WHERE fits), '{}') AS ids

@@ -4,12 +4,13 @@ from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
 from typing import Any, Final
 
-from litestar import Request, Router, get, post
+from litestar import Request, Response, Router, get, post
 
 from tidings.kernel.db import TenantTx
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.bodies import read_body, read_query
 from tidings.kernel.http.callers import caller_of, tenant_of
+from tidings.kernel.http.once import Done, answer_once
 from tidings.kernel.http.operations import deps_of, given, operation, path_id
 from tidings.kernel.http.paging import Page, write_cursor
 from tidings.kernel.ids import NOTIFICATION
@@ -18,6 +19,7 @@ from tidings.notify.notifications import accept_routes, explain_routes
 from tidings.notify.notifications.accept_routes import TAG
 from tidings.notify.notifications.counts import sum_counts
 from tidings.notify.notifications.deps import Deps
+from tidings.notify.notifications.intake import accepted_view
 from tidings.notify.notifications.listing import Found
 from tidings.notify.notifications.lookup import LISTING
 from tidings.notify.notifications.outlook import phase_of
@@ -31,6 +33,7 @@ from tidings.notify.notifications.view import (
     ShowCounters,
     attempts_of,
 )
+from tidings.notify.notifications.wire import AcceptedView
 
 _BY_ADDRESS: Final = "recipients:read"
 _ID: Final = "notification_id"
@@ -172,6 +175,40 @@ async def cancel_notification(request: AnyRequest) -> NotificationView:
     return NotificationView.of(one, None)
 
 
+@post(
+    "/{notification_id:str}/resend",
+    **operation(
+        summary="Send a notification once more, to the same recipient.",
+        tag=TAG,
+        scope="notifications:write",
+        path=_PATH,
+        answer=AcceptedView,
+        status=202,
+        headers=["Idempotency-Key"],
+        problems=["notification_not_found", "recipient_erased", "still_under_way", "body_gone"],
+        description="A new notification with an id of its own, from the old one's template version, variables and files; its `resent_from` names the old one. Everything that decides whether it is sent is asked anew. Not while the old one is under way.",
+    ),
+)
+async def resend_notification(request: AnyRequest) -> Response[bytes]:
+    """Send a notification once more."""
+    deps, caller = deps_of(request, Deps), caller_of(request)
+    item = await deps.resender.prepare(
+        tenant_of(request),
+        path_id(request, NOTIFICATION, _ID),
+        role=caller.role,
+        is_test=caller.environment == "test",
+    )
+
+    async def work() -> Done:
+        accepted = await deps.resender.accept(tx, item, actor=caller.actor)
+        return Done(status=202, body=accepted_view(accepted))
+
+    async with _tenant(request) as tx:
+        answer = await answer_once(request, tx, deps.idempotency, work)
+    deps.resender.announce(item)
+    return answer
+
+
 def _page(found: Found) -> Page[NotificationView]:
     return Page(
         items=[NotificationView.of(one) for one in found.items],
@@ -193,6 +230,7 @@ def routers(deps: Deps) -> list[Router]:
         show_notification,
         list_attempts,
         cancel_notification,
+        resend_notification,
         *explain_routes.HANDLERS,
     ]
     return [Router("/api/v1/notifications", route_handlers=handlers, opt=given(deps))]

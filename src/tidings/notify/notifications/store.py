@@ -49,6 +49,11 @@ async def insert_notifications(
         metadatas=sparse([n.metadata for n in fresh]),
         pinneds=sparse([n.pinned for n in fresh]),
         traceparents=sparse([n.traceparent for n in fresh]),
+        resent_froms=sparse([n.resent_from for n in fresh]),
+        found_ids=[n.id for n in fresh for _ in n.found_by],
+        found_created_ats=[n.created_at for n in fresh for _ in n.found_by],
+        found_keys=[key for n in fresh for key, _ in n.found_by],
+        found_hashes=[value_hash for n in fresh for _, value_hash in n.found_by],
         schedule_ids=sparse(
             [SCHEDULED_WORK.new(now) if n.scheduled_for is not None else None for n in fresh]
         ),

@@ -10,7 +10,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from tidings.contracts.delivery import AttemptRecord
 from tidings.contracts.messages import SenderRecord
 from tidings.contracts.moments import Moment
-from tidings.contracts.tenants import Channel
+from tidings.contracts.tenants import Channel, MetadataKey
 from tidings.contracts.words import Category, Priority, Status, UseCase
 from tidings.kernel.http.paging import PageQuery
 from tidings.notify.dispatch.sent import hints_of
@@ -18,10 +18,16 @@ from tidings.notify.notifications.counts import DayCount
 from tidings.notify.notifications.model import Notification
 from tidings.notify.notifications.outlook import Phase
 from tidings.notify.notifications.read_store import LoggedAttempt
+from tidings.notify.notifications.searchable import MOST_VALUE
 from tidings.notify.notifications.story import Story
 from tidings.notify.notifications.wire import ForeignId, Links, TemplateKey, links_of
 from tidings.notify.notifications.words import NEVER_LEARNED
 from tidings.notify.recipients.wire import LookUpAddress
+
+SearchedValue = Annotated[
+    str,
+    Meta(min_length=1, max_length=MOST_VALUE, description=f"must be a text of 1 to {MOST_VALUE} characters"),
+]
 
 
 class NotificationFilter(PageQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -40,6 +46,10 @@ class NotificationFilter(PageQuery, frozen=True, kw_only=True, forbid_unknown_fi
     since: Moment | None = None
     #: Accepted before then.
     until: Moment | None = None
+    #: One value of metadata that the tenant's policy declares searchable: `metadata.order_number=A-77` in a URL.
+    metadata: Annotated[dict[MetadataKey, SearchedValue], Meta(max_length=1)] = msgspec.field(
+        default_factory=dict
+    )
 
 
 class ListNotifications(NotificationFilter, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -134,6 +144,8 @@ class NotificationView(Struct, frozen=True, kw_only=True):
     trace_id: str | None
     is_test: bool
     metadata: dict[str, Any]
+    #: The notification that this one repeats.
+    resent_from: str | None
     links: Links
 
     @classmethod
@@ -182,6 +194,7 @@ class NotificationView(Struct, frozen=True, kw_only=True):
             trace_id=one.trace_id,
             is_test=one.is_test,
             metadata=one.metadata,
+            resent_from=one.resent_from,
             links=links_of(one.id),
         )
 

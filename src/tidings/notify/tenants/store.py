@@ -70,10 +70,13 @@ async def list_tenants(
     return [_from_row(row) for row in rows]
 
 
-async def find_state(tx: PlatformTx, *, tenant_id: TenantId) -> TenantState | None:
-    """What the gate needs to know."""
+async def find_state(tx: PlatformTx, *, tenant_id: TenantId) -> tuple[TenantState, tuple[str, ...]] | None:
+    """What the gate needs to know, and which metadata is searchable."""
     row = await tx.fetch_one(QUERIES.find_state, tenant_id=tenant_id)
-    return TenantState(status=row["status"], frozen=row["frozen"]) if row else None
+    if row is None:
+        return None
+    searchable = tuple(msgspec.json.decode(row["searchable"])) if row["searchable"] else ()
+    return TenantState(status=row["status"], frozen=row["frozen"]), searchable
 
 
 def _from_row(row: Row) -> Tenant:

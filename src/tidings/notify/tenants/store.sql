@@ -66,7 +66,7 @@ ORDER BY tenant_id DESC
 LIMIT :limit;
 
 -- name: find_state
--- Only what the gate asks, at every request that its memory can't answer.
-SELECT status, frozen_at IS NOT NULL AS frozen
+-- Only what the gate and accepting ask, at every request that the gate's memory can't answer.
+SELECT status, frozen_at IS NOT NULL AS frozen, notification_policy -> 'searchable_metadata' AS searchable
 FROM notification.tenants_local
 WHERE tenant_id = :tenant_id;

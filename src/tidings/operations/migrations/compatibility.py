@@ -21,7 +21,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=48, newest=48)
+SERVES: Final = SchemaRange(oldest=49, newest=49)
 
 
 async def check_servable(
