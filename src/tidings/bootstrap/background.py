@@ -27,6 +27,7 @@ from tidings.notify.templates.resolve import (
 from tidings.notify.tenants import consumer as tenants_consumer
 from tidings.notify.tenants import provision as tenants_provision
 from tidings.router.callbacks import sweep as callbacks_sweep
+from tidings.router.executions.answers import AnswerSweeper
 from tidings.router.executions.sweep import sweep_ledgers
 from tidings.router.profiles import engagement
 from tidings.router.status_map.sweep import sweep_unknown
@@ -134,6 +135,7 @@ def jobs(system: "System") -> Mapping[str, Job]:
                 "callback_bodies": callbacks_sweep.RawBodySweeper(
                     system.db, lambda: system.blobs, system.clock
                 ).sweep,
+                "vendor_answers": AnswerSweeper(lambda: system.blobs, system.clock).sweep,
                 **system.conversing.sweeps,
                 "unknown_codes": lambda most: sweep_unknown(system.db, system.clock, limit=most),
                 "expired_suppressions": lambda most: expire_suppressions(

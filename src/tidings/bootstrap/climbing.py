@@ -64,6 +64,7 @@ class Climbing:
             policies=system.policies,
             clock=clock,
             observer=observer,
+            blobs=lambda: system.blobs,
         )
         self.router: ExecutionRouter = ExecutionRouter(
             self.planner,

@@ -239,7 +239,15 @@ def routers(system: "System", front: NotificationsFront) -> list[Router | HTTPRo
                 ),
             )
         ),
-        *executions_routes.routers(executions_deps.Deps(db=system.db, clock=system.clock)),
+        *executions_routes.routers(
+            executions_deps.Deps(
+                db=system.db,
+                clock=system.clock,
+                keyring=system.keyring,
+                blobs=lambda: system.blobs,
+                audit=system.router_audit,
+            )
+        ),
         *router_audit_routes.routers(router_audit_deps.Deps(db=system.db, audit=system.router_audit)),
         *traffic_routes.routers(
             traffic_deps.Deps(

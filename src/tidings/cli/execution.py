@@ -1,5 +1,6 @@
 """`tidings execution`: how messages go, or went, through their ladders."""
 
+import sys
 from typing import Annotated, Any
 
 import typer
@@ -81,3 +82,21 @@ def show(
     with client(url, key, tenant, data_dir) as tidings:
         found = tidings.call(executions.show(execution_id))
     print_json(found) if as_json else print("\n".join(lines_of(found)))
+
+
+@app.command("answer")
+def answer(
+    execution_id: Annotated[str, typer.Argument(metavar="EXECUTION", help="exec_…")],
+    attempt_id: Annotated[str, typer.Argument(metavar="ATTEMPT", help="attempt_…, as `show` lists them.")],
+    *,
+    url: Url = None,
+    key: Key = None,
+    tenant: Tenant = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Print what the vendor answered to an attempt, word for word; it may hold an address, and is audited."""
+    from tidings.client import executions
+
+    with client(url, key, tenant, data_dir) as tidings:
+        found = tidings.call(executions.answer(execution_id, attempt_id))
+    sys.stdout.buffer.write(found)

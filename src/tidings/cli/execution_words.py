@@ -89,7 +89,8 @@ def _attempt(attempt: Mapping[str, Any]) -> Iterator[str]:
     why = _why(attempt.get("reason"), attempt.get("meaning"))
     cost = attempt.get("cost_micros")
     price = f", {money(cost, attempt.get('cost_currency'))}" if cost else ""
-    yield f"{attempt['started_at']}{who} {attempt['status']}{why}{price}"
+    named = f"  {attempt['id']}" if attempt.get("answer_kept") else ""
+    yield f"{attempt['started_at']}{who} {attempt['status']}{why}{price}{named}"
     if told := _answer(attempt):
         yield f"  {told}"
     for heard in attempt.get("receipts", ()):

@@ -39,6 +39,12 @@ def page(
     return Call(method="GET", path=_HOME, read=_read, query=query)
 
 
+def answer(execution_id: str, attempt_id: str) -> Call[bytes]:
+    """What the vendor answered to an attempt, word for word."""
+    place = f"{_HOME}/{quote(execution_id, safe='')}/attempts/{quote(attempt_id, safe='')}/answer"
+    return Call(method="GET", path=place, read=bytes)
+
+
 def show(execution_id: str) -> Call[Shown]:
     """One with its ladder, attempts and receipts."""
     return Call(method="GET", path=f"{_HOME}/{quote(execution_id, safe='')}", read=_read)

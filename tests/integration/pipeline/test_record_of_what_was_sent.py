@@ -2,20 +2,24 @@
 
 import asyncio
 import json
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from tests.integration.erasure.somebody import erase
 from tests.integration.pipeline.test_dead_devices import fcm, push, somebody_with_devices
+from tests.support.clock import ManualClock
 from tests.support.people import unused
 from tests.support.pipeline import HOME, PipelineWorld, Sender, person
 from tidings.kernel.addresses import NormalisedAddress
 from tidings.notify.dispatch.sent import ADDRESSES_PURPOSE
+from tidings.router.executions.answers import AnswerSweeper
 from tidings.sandbox.faults import FaultWish
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("pipeline-sent")]
 
+EXECUTIONS = "/api/v1/router/executions"
 _ATTEMPTS = """
     SELECT a.* FROM chan.delivery_attempts AS a JOIN chan.fallback_executions AS e
         ON e.tenant_id = a.tenant_id AND e.id = a.execution_id
@@ -153,3 +157,73 @@ async def test_where_it_goes_is_noted_before_the_vendor_is_called(world: Pipelin
     assert record["address_hash"].startswith("sha256:")
     assert record["sender"] == {"value": "hello@acme.test", "name": "Acme"}
     assert to not in noted[0]["state"]
+
+
+async def test_what_a_vendor_answered_can_be_read_until_its_time_is_over(world: PipelineWorld) -> None:
+    to = f"laila-{unused()}@example.test"
+    async with world.sender() as sender, world.sender() as stranger:
+        world.sandbox.faults.set(FaultWish(adapter="smtp", mode="reject_temporary", count=1))
+        sent = await sender.send(to)
+        await world.settle()
+        await world.advance(minutes=10)
+        refused, taken = await sender.rows(_ATTEMPTS, sent["id"])
+        log = await sender.rows(_LOG, sent["id"])
+        places = [
+            f"{EXECUTIONS}/{one['execution_id']}/attempts/{one['id']}/answer" for one in (refused, taken)
+        ]
+        said, ok = [await sender.client.get(place) for place in places]
+        foreign = await stranger.client.get(places[0])
+        async with world.http.as_tenant(sender.tenant_id, scopes=["router:read"]) as reader:
+            unable = await reader.get(places[0])
+        seen = await sender.rows("SELECT action FROM chan.audit WHERE entity_id = $1", refused["id"])
+        for path in (world.folder / "blobs" / "_platform" / "answers").rglob("*"):
+            assert not path.is_file() or b"250 " not in path.read_bytes(), "sealed where it lies"
+
+        kept = timedelta(days=30)
+        sweeper = AnswerSweeper(lambda: world.system.blobs, world.clock, kept=kept)
+        assert await sweeper.sweep(1000) == 0, "its time is not over"
+        later = ManualClock(world.clock.now() + kept + timedelta(days=2))
+        assert await AnswerSweeper(lambda: world.system.blobs, later, kept=kept).sweep(1000) >= 2
+        gone = await sender.client.get(places[1])
+    assert said.status_code == 200, said.text
+    assert said.content.startswith(b"4"), "as SMTP says it"
+    assert ok.content.startswith(b"250 ")
+    assert (foreign.status_code, foreign.json()["code"]) == (404, "execution_not_found")
+    assert (unable.status_code, unable.json()["code"]) == (403, "missing_scope")
+    assert [one["action"] for one in seen] == ["answer_revealed"]
+    assert [one["raw_response_ref"] for one in log] == [refused["raw_payload_ref"], taken["raw_payload_ref"]]
+    assert (gone.status_code, gone.json()["code"]) == (404, "answer_gone")
+
+
+async def test_an_erased_person_takes_along_what_vendors_answered(world: PipelineWorld) -> None:
+    async with world.sender() as sender:
+        sent = await sender.send(f"laila-{unused()}@example.test")
+        await world.settle()
+        [row] = await sender.rows(_ROW, sent["id"])
+        [attempt] = await sender.rows(_ATTEMPTS, sent["id"])
+        place = f"{EXECUTIONS}/{attempt['execution_id']}/attempts/{attempt['id']}/answer"
+        before = await sender.client.get(place)
+        await erase(sender, row["recipient_id"])
+        after = await sender.client.get(place)
+    assert before.status_code == 200
+    assert (after.status_code, after.json()["code"]) == (404, "answer_gone")
+
+
+async def test_answers_that_cant_be_stored_keep_no_outcome_back(world: PipelineWorld) -> None:
+    folder = world.folder / "blobs" / "_platform" / "answers"
+    moved = folder.with_name("answers-moved")
+    folder.rename(moved)
+    folder.write_text("in the way")
+    async with world.sender() as sender:
+        try:
+            sent = await sender.send(f"laila-{unused()}@example.test")
+            await world.settle()
+        finally:
+            folder.unlink()
+            moved.rename(folder)
+        status = await sender.status(sent["id"])
+        [attempt] = await sender.rows(_ATTEMPTS, sent["id"])
+        place = f"{EXECUTIONS}/{attempt['execution_id']}/attempts/{attempt['id']}/answer"
+        gone = await sender.client.get(place)
+    assert status == "delivered"
+    assert gone.json()["code"] == "answer_gone"

@@ -3,6 +3,7 @@
     <tenant id>/rendered/<yyyy>/<mm>/<dd>/<notification id>.html|txt|json
     <tenant id>/attachments/<yyyy>/<mm>/<dd>/<notification id>/<file name>
     <tenant id>/webhooks/<vendor>/<yyyy>/<mm>/<dd>/<webhook id>.json        _platform/… until it is correlated
+    _platform/answers/<yyyy>/<mm>/<dd>/<tenant id>/<attempt id>.bin          by day first: they go by the day
     _platform/template-assets/<template version id>/<file name>
 
 Days come out of the ids, so that a key can be made again from the id alone. File names are the senders' words:
@@ -60,6 +61,11 @@ def webhook_key(vendor: str, webhook_id: InboundWebhookId, tenant_id: TenantId |
         raise BadValueError("vendor", "must be lower-case letters, digits, - and _")
     owner = PLATFORM if tenant_id is None else _tenant(tenant_id)
     return _key(owner, "webhooks", vendor, _day(INBOUND_WEBHOOK.parse(webhook_id)), f"{webhook_id}.json")
+
+
+def answer_key(tenant_id: TenantId, attempt_id: str) -> BlobKey:
+    """What a vendor answered to the messages of one set, under the id of the first attempt."""
+    return _key(PLATFORM, "answers", _day(attempt_id), _tenant(tenant_id), f"{attempt_id}.bin")
 
 
 def template_asset_key(version_id: TemplateVersionId, file_name: str) -> BlobKey:

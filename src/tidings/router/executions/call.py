@@ -2,8 +2,9 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from typing import TypeAlias
 
 from msgspec.structs import replace
 from opentelemetry.trace import SpanKind
@@ -11,11 +12,13 @@ from opentelemetry.trace import SpanKind
 from tidings.contracts.delivery import AddressTold
 from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused
 from tidings.contracts.words import UseCase
+from tidings.kernel.blobs.store import BlobStore
 from tidings.kernel.clock import Clock
 from tidings.kernel.errors import DatabaseError
 from tidings.kernel.ids import TenantId
 from tidings.kernel.tracing import span_of_set
 from tidings.router.executions.answerable import can_be_answered, turns_of
+from tidings.router.executions.answers import PackedAnswers, pack, put
 from tidings.router.executions.call_off import call_off
 from tidings.router.executions.model import Booked, Called, Note, Observer
 from tidings.router.executions.record import Recorder
@@ -26,6 +29,9 @@ from tidings.router.policies.policies import Policies
 from tidings.router.status_map.meanings import Meanings, codes_of, read_by
 from tidings.router.traffic.board import Traffic
 from tidings.router.vendors.vendors import Sent, Vendors
+
+#: Stores the answers of a set, by and by.
+Keep: TypeAlias = Callable[[PackedAnswers], object]
 
 
 class Caller:
@@ -41,7 +47,10 @@ class Caller:
         policies: Policies,
         clock: Clock,
         observer: Observer,
+        blobs: Callable[[], BlobStore] | None = None,
     ) -> None:
+        """Without `blobs` what vendors answer is not kept word for word."""
+        self._blobs = blobs
         self.recorder = recorder
         self._vendors = vendors
         self._traffic = traffic
@@ -66,8 +75,9 @@ class Caller:
                 raise ended
 
     async def _call_singles(self, tenant_id: TenantId, worker: str, ladders: Sequence[Called]) -> None:
-        answers = await self._send(tenant_id, [(ladder, ladder.calls[0]) for ladder in ladders])
-        await self._record(tenant_id, worker, ladders, [[answer] for answer in answers])
+        async with self._keeping() as keep:
+            answers = await self._send(tenant_id, [(ladder, ladder.calls[0]) for ladder in ladders], keep)
+            await self._record(tenant_id, worker, ladders, [[answer] for answer in answers])
 
     async def _call_several(self, tenant_id: TenantId, worker: str, ladders: Sequence[Called]) -> None:
         """Steps of one ladder, side by side: what became of them is written together."""
@@ -75,18 +85,34 @@ class Caller:
         places = {ladder.live.id: place for place, ladder in enumerate(ladders)}
 
         async def send(some: Sequence[tuple[Called, Booked]]) -> None:
-            for (ladder, _), answer in zip(some, await self._send(tenant_id, some), strict=True):
+            for (ladder, _), answer in zip(some, await self._send(tenant_id, some, keep), strict=True):
                 answers[places[ladder.live.id]].append(answer)
 
         by_vendor: dict[tuple[str, float | None], list[tuple[Called, Booked]]] = {}
         for ladder in ladders:
             for call in ladder.calls:
                 by_vendor.setdefault((call.vendor, call.within), []).append((ladder, call))
-        await asyncio.gather(*map(send, by_vendor.values()))
-        await self._record(tenant_id, worker, ladders, answers)
+        async with self._keeping() as keep:
+            await asyncio.gather(*map(send, by_vendor.values()))
+            await self._record(tenant_id, worker, ladders, answers)
+
+    @asynccontextmanager
+    async def _keeping(self) -> AsyncIterator[Keep]:
+        """Stores what vendors answered beside all else: nothing waits for it, and it ends with the set."""
+        tasks: set[asyncio.Task[None]] = set()
+
+        async def keep(packed: PackedAnswers) -> None:
+            if self._blobs is not None and not await put(self._blobs(), packed):
+                self._observer.failed("answers")
+
+        try:
+            yield lambda packed: tasks.add(asyncio.create_task(keep(packed)))
+        finally:
+            if tasks:
+                await asyncio.wait(tasks)
 
     async def _send(
-        self, tenant_id: TenantId, calls: Sequence[tuple[Called, Booked]]
+        self, tenant_id: TenantId, calls: Sequence[tuple[Called, Booked]], keep: Keep
     ) -> list[Answered | NotCalled]:
         """One answer each; all of them go to one vendor."""
         now = self._clock.now()
@@ -111,6 +137,7 @@ class Caller:
             sent = await self._vendors.send(tenant_id, first.vendor, messages, within=first.within)
         took = self._clock.monotonic() - started
         outcomes = await self._meant(tenant_id, sent)
+        refs = self._packed(tenant_id, [calls[place][1] for place in going], outcomes, keep)
         for place, outcome in zip(going, outcomes, strict=True):
             call = calls[place][1]
             answers[place] = Answered(
@@ -121,6 +148,7 @@ class Caller:
                 call_id=call.call_id,
                 account=sent.account_id,
                 others=_others(call.message, outcome),
+                answer_ref=refs.get(call.call_id),
             )
         if sent.account_id is not None:
             told = zip((message.to for message in messages), outcomes, strict=True)
@@ -128,6 +156,20 @@ class Caller:
         for status, count in Counter(told_as(outcome)[0] for outcome in outcomes).items():
             self._observer.called(sent.vendor, status, count, took)
         return answers
+
+    def _packed(
+        self, tenant_id: TenantId, calls: Sequence[Booked], outcomes: Sequence[Outcome], keep: Keep
+    ) -> Mapping[str, str]:
+        """Have the vendor's answers kept; by call, where each will be."""
+        if self._blobs is None:
+            return {}
+        packed, refs = pack(
+            tenant_id,
+            [(call.call_id, call.message, outcome) for call, outcome in zip(calls, outcomes, strict=True)],
+        )
+        if packed is not None:
+            keep(packed)
+        return refs
 
     async def _meant(self, tenant_id: TenantId, sent: Sent) -> Sequence[Outcome]:
         """The answers as the status map reads their codes."""

@@ -3,22 +3,30 @@
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
-from litestar import Request, Router, get
+from litestar import Request, Response, Router, get
 
+from tidings.kernel.audit.log import Entry
+from tidings.kernel.blobs.store import BlobNotFoundError
 from tidings.kernel.db import TenantTx
 from tidings.kernel.http.bodies import read_query
 from tidings.kernel.http.callers import caller_of, tenant_of
 from tidings.kernel.http.operations import deps_of, given, operation, path_id
 from tidings.kernel.http.paging import Page, read_cursor, write_cursor
+from tidings.kernel.keys.data_key import DestroyedKeyError
+from tidings.kernel.refusals import MissingScopeError
+from tidings.router.executions import answers
 from tidings.router.executions.model import EXECUTION
 from tidings.router.executions_api import store
 from tidings.router.executions_api.deps import Deps
-from tidings.router.executions_api.errors import UnknownExecutionError
+from tidings.router.executions_api.errors import AnswerGoneError, UnknownExecutionError
 from tidings.router.executions_api.listing import find_recent
 from tidings.router.executions_api.wire import ExecutionSummary, ExecutionView, ListExecutions
+from tidings.router.ladder.model import ATTEMPT
 
 _TAG = "executions"
 _LISTING = "executions"
+#: Whoever may see people's addresses may see what a vendor said of them.
+_REVEAL = "recipients:write"
 
 AnyRequest = Request[Any, Any, Any]
 
@@ -80,6 +88,48 @@ async def show_execution(request: AnyRequest) -> ExecutionView:
     return ExecutionView.whole(found, attempts, receipts)
 
 
+@get(
+    "/{execution_id:str}/attempts/{attempt_id:str}/answer",
+    **operation(
+        summary="Read what the vendor answered to an attempt, word for word; that is audited.",
+        tag=_TAG,
+        scope="router:read",
+        path={"execution_id": EXECUTION, "attempt_id": ATTEMPT},
+        writes=True,
+        media_type="application/octet-stream",
+        problems=["execution_not_found", "answer_gone"],
+        description="It may hold an address: needs `recipients:write` as well. Kept for 30 days, sealed under the person's key; the first 16 KiB of it.",
+    ),
+)
+async def read_answer(request: AnyRequest) -> Response[bytes]:
+    """Read a vendor's answer."""
+    deps, caller = deps_of(request, Deps), caller_of(request)
+    if _REVEAL not in caller.scopes:
+        raise MissingScopeError(_REVEAL)
+    execution_id = path_id(request, EXECUTION, "execution_id")
+    attempt_id = path_id(request, ATTEMPT, "attempt_id")
+    async with _tenant(request) as tx:
+        found = (await store.find_executions(tx, [execution_id])).get(execution_id)
+        if found is None:
+            raise UnknownExecutionError(f"there is no execution with the id {execution_id}")
+        attempts = await store.find_attempts(tx, found)
+        ref = next((one.answer_ref for one in attempts if one.id == attempt_id), None)
+        keys = await deps.keyring.data_keys(tx, [found.recipient_id], create=False)
+        key = keys.get(found.recipient_id)
+        if ref is None or key is None or key.destroyed:
+            raise AnswerGoneError
+        entry = Entry(
+            entity_type="delivery_attempt", entity_id=attempt_id, action="answer_revealed", actor=caller.actor
+        )
+        await deps.audit.append(tx, [entry])
+    try:
+        answer = await answers.read(deps.blobs(), key, attempt_id, ref)
+    except (BlobNotFoundError, DestroyedKeyError):
+        raise AnswerGoneError from None
+    headers = {"content-disposition": "attachment", "cache-control": "no-store"}
+    return Response(answer, media_type="application/octet-stream", headers=headers)
+
+
 def _tenant(request: AnyRequest) -> AbstractAsyncContextManager[TenantTx]:
     return deps_of(request, Deps).db.tenant(tenant_of(request), caller_role=caller_of(request).role)
 
@@ -87,5 +137,9 @@ def _tenant(request: AnyRequest) -> AbstractAsyncContextManager[TenantTx]:
 def routers(deps: Deps) -> list[Router]:
     """The routes of this package."""
     return [
-        Router("/api/v1/router/executions", route_handlers=[list_executions, show_execution], opt=given(deps))
+        Router(
+            "/api/v1/router/executions",
+            route_handlers=[list_executions, show_execution, read_answer],
+            opt=given(deps),
+        )
     ]

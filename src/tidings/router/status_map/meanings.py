@@ -160,10 +160,13 @@ def translate(outcome: Outcome, meaning: Meaning | None) -> Outcome:
             status=status,
             effect=meaning.effect,
             meaning=meaning.reason,
+            answer=outcome.answer,
         )
     if meaning.canonical in _LATER:
         after = outcome.after if isinstance(outcome, TryLater) else None
-        return TryLater(reason=reason, code=outcome.code, after=after, meaning=meaning.reason)
+        return TryLater(
+            reason=reason, code=outcome.code, after=after, meaning=meaning.reason, answer=outcome.answer
+        )
     return replace(outcome, reason=reason, meaning=meaning.reason)
 
 

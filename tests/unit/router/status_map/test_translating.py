@@ -7,7 +7,15 @@ from typing import Any
 import pytest
 
 from tidings.contracts.callback_forms import Canonical
-from tidings.contracts.messages import Accepted, DeviceRefused, Outcome, Refused, TryLater, Unlearned
+from tidings.contracts.messages import (
+    Accepted,
+    DeviceRefused,
+    Outcome,
+    RawAnswer,
+    Refused,
+    TryLater,
+    Unlearned,
+)
 from tidings.kernel.ids import time_of
 from tidings.router.status_map.meanings import Known, codes_of, read_by, translate
 from tidings.router.status_map.model import Meaning
@@ -209,3 +217,11 @@ def test_a_device_that_the_lines_have_try_again_is_tried_again() -> None:
 
         assert isinstance(read, TryLater)
         assert (read.code, read.meaning) == ("406", "throttled")
+
+
+@pytest.mark.parametrize("canonical", ["failed_perm", "failed_temp", "delivered"])
+@pytest.mark.parametrize("outcome", [NO, LATER])
+def test_what_the_vendor_answered_stays_with_it(outcome: Refused | TryLater, canonical: Canonical) -> None:
+    answer = RawAnswer(content=b"no such number", http_status=400)
+    read = translate(replace(outcome, answer=answer), Meaning(canonical=canonical, reason="invalid_address"))
+    assert read.answer == answer
