@@ -136,7 +136,21 @@ async def test_bad_input_names_every_field_and_writes_nothing(
         ({"hots": "hunter2", "port": "hunter2"}, {
             "host": "is required", "hots": "is not a known field; did you mean host?", "port": "must be a whole number or null",
         }),
-        ({**SMTP, "ca_file": "/hunter2"}, {"ca_file": "must be a file of certificates in PEM that can be read"}),
+        (
+            {**SMTP, "ca_file": "/hunter2"},
+            {
+                "ca_file": "must be the path of a file of certificates in PEM that every process that sends can read; "
+                "certificates that are kept with the secrets are named by ca_pem_ref"
+            },
+        ),
+        (
+            {**SMTP, "ca_file": "file://smtp/hunter2.pem"},
+            {
+                "ca_file": "must be a path and not a reference: certificates that are kept with the secrets are named by "
+                "ca_pem_ref"
+            },
+        ),
+        ({**SMTP, "ca_pem": "hunter2"}, {"ca_pem": "must hold certificates in PEM"}),
         ({"host": "mail.acme.test", "username": "acme", "password_ref": "file://gone"}, {
             "password_ref": "must name a secret of yours that is there and can be read",
         }),

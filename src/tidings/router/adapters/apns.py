@@ -164,7 +164,7 @@ class ApnsAdapter:
         server = Server(
             host=host,
             port=port or (443 if tls else 80),
-            context=_context(settings.ca_file) if tls else None,
+            context=_context(settings.ca_file, settings.ca_pem) if tls else None,
             guard=guard,
         )
         self._sender = ApnsSender(
@@ -287,8 +287,8 @@ def _payload(message: OutboundMessage) -> dict[str, Any]:
     return payload
 
 
-def _context(ca_file: str | None) -> ssl.SSLContext:
-    context = trusting(ca_file)
+def _context(ca_file: str | None, ca_pem: str | None) -> ssl.SSLContext:
+    context = trusting(ca_file, ca_pem)
     context.set_alpn_protocols(["h2"])
     return context
 

@@ -68,6 +68,7 @@ class HttpSender:
         timeout_seconds: float = 30.0,
         batch_seconds: float = 60.0,
         ca_file: str | None = None,
+        ca_pem: str | None = None,
         strangers: Strangers | None = None,
     ) -> None:
         """`batch_seconds`: what has not begun after this is given back. `strangers`: for hosts that are none of the account's
@@ -77,7 +78,7 @@ class HttpSender:
         self._connect_seconds = connect_seconds
         self._timeout_seconds = timeout_seconds
         self._batch_seconds = batch_seconds
-        self._context = True if ca_file is None else trusting(ca_file)
+        self._context = True if ca_file is None and ca_pem is None else trusting(ca_file, ca_pem)
         self._session: aiohttp.ClientSession | None = None
         self._names: NamesApart | None = None
         #: One for each connection: whoever has none has not begun, and its clock does not run.

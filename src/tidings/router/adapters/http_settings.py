@@ -12,6 +12,7 @@ from tidings.router.adapters.http_sender import HttpSender
 from tidings.router.adapters.places import host_and_port
 from tidings.router.adapters.setting_words import Line
 from tidings.router.adapters.strangers import Strangers
+from tidings.router.adapters.trusted import CaPem
 
 _HeaderName = Annotated[
     str, Meta(pattern=r"^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,60}$", description="must be a header's name")
@@ -46,8 +47,10 @@ _ADDRESSES: Final = ("api_url", "token_uri", "status_callback", "webhook_url")
 class HttpAccount(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What every account has that is asked over HTTP."""
 
-    #: Trust the certificates of this file, and no others.
+    #: Trust the certificates of this file, on the disk of every process that sends, and no others.
     ca_file: Line | None = None
+    #: The same as text; by reference as `ca_pem_ref`, so that it lies with the account's other secrets.
+    ca_pem: CaPem | None = None
     #: Most requests at once.
     connections: Annotated[int, Meta(ge=1, le=500)] = 16
     connect_seconds: Annotated[float, Meta(gt=0, le=300)] = 10.0
@@ -70,6 +73,7 @@ def sender_of(account: HttpAccount, guard: Guard, strangers: Strangers | None = 
         timeout_seconds=account.timeout_seconds,
         batch_seconds=account.batch_seconds,
         ca_file=account.ca_file,
+        ca_pem=account.ca_pem,
         strangers=strangers,
     )
 

@@ -30,7 +30,7 @@ from tidings.router.adapters.smpp_session import LinkGoneError, NoAnswerError, N
 from tidings.router.adapters.smpp_statuses import SEEDS, Verdict
 from tidings.router.adapters.smpp_text import Alphabet, LongBy, parts_of
 from tidings.router.adapters.smpp_turns import Pace, Turns
-from tidings.router.adapters.trusted import trusting
+from tidings.router.adapters.trusted import CaPem, trusting
 
 #: The usual port of each kind of security.
 _PORTS: Final = {"tls": 3550, "none": 2775}
@@ -69,8 +69,10 @@ class SmppSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     port: Annotated[int, Meta(ge=1, le=65535)] | None = None
     #: `none` sends the password and every text in the clear: only within a VPN.
     security: Literal["tls", "none"] = "tls"
-    #: Trust the certificates of this file, and no others.
+    #: Trust the certificates of this file, on the disk of every process that sends, and no others.
     ca_file: _Text | None = None
+    #: The same as text; by reference as `ca_pem_ref`, so that it lies with the account's other secrets.
+    ca_pem: CaPem | None = None
     system_id: Annotated[_Word, Meta(min_length=1)]
     #: By reference as `password_ref`, or as the account's `secret_ref`.
     password: _Word
@@ -291,7 +293,7 @@ def _smsc(settings: SmppSettings, guard: Guard) -> Smsc:
     return Smsc(
         host=settings.host,
         port=settings.port or _PORTS[settings.security],
-        context=None if settings.security == "none" else trusting(settings.ca_file),
+        context=None if settings.security == "none" else trusting(settings.ca_file, settings.ca_pem),
         system_id=settings.system_id,
         password=Secret(settings.password),
         system_type=settings.system_type,

@@ -24,7 +24,7 @@ from tidings.router.adapters.setting_words import ONE_LINE
 from tidings.router.adapters.smtp_client import SmtpConnection
 from tidings.router.adapters.smtp_open import CannotConnectError, Server
 from tidings.router.adapters.smtp_pool import Ready, SmtpPool
-from tidings.router.adapters.trusted import trusting
+from tidings.router.adapters.trusted import CaPem, trusting
 
 #: The default port of each kind of security.
 _PORTS = {"tls": 465, "starttls": 587, "none": 25}
@@ -62,8 +62,10 @@ class SmtpSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     #: 465 for tls, 587 for starttls, 25 for none, unless it is given.
     port: Annotated[int, Meta(ge=1, le=65535)] | None = None
     security: Literal["tls", "starttls", "none"] = "starttls"
-    #: Trust the certificates of this file, and no others.
+    #: Trust the certificates of this file, on the disk of every process that sends, and no others.
     ca_file: _Text | None = None
+    #: The same as text; by reference as `ca_pem_ref`, so that it lies with the account's other secrets.
+    ca_pem: CaPem | None = None
     username: _Text | None = None
     #: By reference as `password_ref`, or as the account's `secret_ref`.
     password: _Text | None = None
@@ -187,7 +189,7 @@ def _server(settings: SmtpSettings, guard: Guard) -> Server:
         host=settings.host,
         port=settings.port or _PORTS[settings.security],
         security=settings.security,
-        context=None if settings.security == "none" else trusting(settings.ca_file),
+        context=None if settings.security == "none" else trusting(settings.ca_file, settings.ca_pem),
         username=settings.username,
         password=Secret(settings.password) if settings.password is not None else None,
         auth_without_tls=settings.auth_without_tls,

@@ -1,23 +1,48 @@
-"""Whose certificates a connection trusts: the system's, or those of one file."""
+"""Whose certificates a connection trusts: the system's, those of one file, or those of the settings."""
 
 import os
 import ssl
 import stat
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final, TypeAlias
+
+from msgspec import Meta
 
 from tidings.kernel.errors import BadValueError
 
 #: A bundle of all public authorities has about a fifth of it.
 _MOST_BYTES: Final = 1024 * 1024
+_BY_REFERENCE: Final = "certificates that are kept with the secrets are named by ca_pem_ref"
 
 
-def trusting(ca_file: str | None) -> ssl.SSLContext:
-    """For a client; a `BadValueError` where the file holds no certificates."""
+#: Certificates in PEM, as one text; by reference as `ca_pem_ref`.
+CaPem: TypeAlias = Annotated[str, Meta(min_length=1, max_length=_MOST_BYTES)]
+
+
+def trusting(ca_file: str | None, ca_pem: str | None = None) -> ssl.SSLContext:
+    """For a client; a `BadValueError` where the file, or the text, holds no certificates."""
+    if ca_file is not None and ca_pem is not None:
+        raise BadValueError("ca_file", "and ca_pem say the same thing twice: leave one of them out")
+    if ca_pem is not None:
+        return _context(ca_pem)
+    if ca_file is not None and "://" in ca_file:
+        raise BadValueError("ca_file", f"must be a path and not a reference: {_BY_REFERENCE}")
     try:
         return ssl.create_default_context(cadata=None if ca_file is None else _certificates(Path(ca_file)))
     except (OSError, ValueError):
-        raise BadValueError("ca_file", "must be a file of certificates in PEM that can be read") from None
+        raise BadValueError(
+            "ca_file",
+            "must be the path of a file of certificates in PEM that every process that sends can read; "
+            + _BY_REFERENCE,
+        ) from None
+
+
+def _context(ca_pem: str) -> ssl.SSLContext:
+    try:
+        # Nothing at all would be taken for "the system's".
+        return ssl.create_default_context(cadata=ca_pem.encode("ascii", "ignore").decode().strip() or "none")
+    except (OSError, ValueError):
+        raise BadValueError("ca_pem", "must hold certificates in PEM") from None
 
 
 def _certificates(file: Path) -> str:

@@ -11,6 +11,7 @@ from datetime import timedelta
 from typing import Final
 
 from tidings.contracts.adapters import Adapter, DryCalls
+from tidings.contracts.failures import LOGIN_REFUSED
 from tidings.contracts.messages import Accepted, Address, OutboundMessage, Outcome, Refused, TryLater
 from tidings.kernel.clock import Clock
 from tidings.kernel.ids import NOTIFICATION, TenantId
@@ -22,16 +23,19 @@ from tidings.router.adapters.kind import Surroundings
 from tidings.router.adapters.registry import ReadAccount, read_account
 from tidings.router.channel_configs.check_steps import (
     ORDER,
+    TLS,
     Step,
     callbacks,
     failed,
+    not_trusted,
     ok,
     reached_steps,
     skipped,
+    tls,
     wrong_steps,
 )
 from tidings.router.channel_configs.hook import hook_of
-from tidings.router.channel_configs.reach import Place, place_of, reach
+from tidings.router.channel_configs.reach import Place, is_encrypted, place_of, reach
 from tidings.router.channel_configs.store import StoredAccount
 from tidings.router.channel_configs.wrong import NOT_OPENED, WRONG, wrong_of
 
@@ -138,8 +142,10 @@ class AccountChecker:
             steps.append(callbacks(hook_of(account, self._public_url), read))
             reached = await self._reach(place_of(read.settings), guard, steps)
             if reached:
-                steps.append(await self._credentials(adapter))
-                steps.append(await self._dry_call(adapter, read, dry_call))
+                asked = await self._credentials(adapter, read)
+                steps += asked
+                if all(step.result != "failed" or step.name != "tls" for step in asked):
+                    steps.append(await self._dry_call(adapter, read, dry_call))
 
     async def _reach(self, place: Place | None, guard: Guard, steps: list[Step]) -> bool:
         """Whether the vendor may be asked."""
@@ -153,8 +159,19 @@ class AccountChecker:
         steps += reached_steps(place, reached)
         return bool(reached.connected)
 
-    async def _credentials(self, adapter: Adapter) -> Step:
+    async def _credentials(self, adapter: Adapter, read: ReadAccount) -> list[Step]:
+        """What the vendor says to them; and before that, whether the connection is one to say them over."""
         outcome = await self._asked(adapter.check())
+        if isinstance(outcome, TryLater) and outcome.code == TLS:
+            return [not_trusted(outcome.reason, settings=read.settings)]
+        # Who could not be reached has shown no certificate; and with STARTTLS a refusal may come before there is one.
+        first = getattr(read.settings, "security", None) == "starttls"
+        asked = isinstance(outcome, Accepted) or (
+            isinstance(outcome, Refused) and (not first or outcome.reason == LOGIN_REFUSED)
+        )
+        return [tls(encrypted=is_encrypted(read.settings), asked=asked), self._judged(outcome)]
+
+    def _judged(self, outcome: Outcome | None) -> Step:
         if outcome is None:
             return skipped(
                 "credentials",

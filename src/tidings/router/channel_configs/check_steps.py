@@ -4,19 +4,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
+import msgspec
+
 from tidings.kernel.refusals import FieldError
 from tidings.router.adapters.registry import ReadAccount
 from tidings.router.channel_configs.hook import Hook
 from tidings.router.channel_configs.reach import Place, Reached
 from tidings.router.channel_configs.wrong import is_of_reference
 
+#: With which adapters say that a connection is not safe enough to say anything over it.
+TLS: Final = "tls"
+
 StepName: TypeAlias = Literal[
-    "secret", "settings", "name", "address", "connection", "credentials", "callbacks", "dry_call"
+    "secret", "settings", "name", "address", "connection", "tls", "credentials", "callbacks", "dry_call"
 ]
 StepResult: TypeAlias = Literal["ok", "failed", "skipped"]
 
 ORDER: Final[tuple[StepName, ...]] = (
-    "secret", "settings", "name", "address", "connection", "credentials", "callbacks", "dry_call",
+    "secret", "settings", "name", "address", "connection", "tls", "credentials", "callbacks", "dry_call",
 )  # fmt: skip
 
 
@@ -61,6 +66,30 @@ def wrong_steps(wrong: Sequence[FieldError]) -> Sequence[Step]:
             )
         ]
     return [ok("secret", "found"), failed("settings", words, next="correct what the secret holds")]
+
+
+def not_trusted(words: str, *, settings: msgspec.Struct) -> Step:
+    """The connection is not one that anything is said over; `words` are the adapter's."""
+    if "certificate" not in words:
+        advice = "set `security` to what the server offers"
+    elif "ca_pem" in settings.__struct_fields__:
+        advice = (
+            "compare the server's name with its certificate's; where that is signed by an authority of your own, name "
+            "the authority's certificate: `ca_pem_ref` leads to it among the secrets, `ca_file` to a file on the disk "
+            "of every process that sends"
+        )
+    else:
+        advice = "look at who answers under this name: a proxy on the way, or a wrong address in the settings"
+    return failed("tls", words, next=advice, code=TLS)
+
+
+def tls(*, encrypted: bool | None, asked: bool) -> Step:
+    """Nothing is known to be wrong with the connection's certificate."""
+    if encrypted is False:
+        return skipped("tls", "the settings ask for a connection that is not encrypted")
+    if encrypted is None or not asked:
+        return skipped("tls", "seen with the first message: the vendor was not asked anything")
+    return ok("tls", "the server's certificate is trusted")
 
 
 def callbacks(hook: Hook, read: ReadAccount) -> Step:

@@ -45,6 +45,15 @@ def place_of(settings: msgspec.Struct) -> Place | None:
     return None
 
 
+def is_encrypted(settings: msgspec.Struct) -> bool | None:
+    """Whether these settings ask for TLS; None where they do not say so in so many words."""
+    security = getattr(settings, "security", None)
+    if isinstance(security, str):
+        return security != "none"
+    urls = [url for name in _URLS if isinstance(url := getattr(settings, name, None), str)]
+    return urls[0].startswith("https://") if urls else None
+
+
 async def reach(place: Place, guard: Guard, *, patience: float) -> Reached:
     """Look the name up, ask the guard, connect and leave; each within the patience, in seconds."""
     try:

@@ -11,8 +11,10 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.support.certificates import make_certificate
 from tests.support.login_vendor import login_vendor
 from tests.support.played_http import answer, played_http
+from tests.support.played_smtp import played_smtp
 from tests.support.router_app import ADMIN, calling, router_app
 from tidings.contracts.channel_configs import ConfigureAccount
 from tidings.kernel.audit.log import AuditLog
@@ -111,6 +113,7 @@ class Accounts:
             "name",
             "address",
             "connection",
+            "tls",
             "credentials",
             "callbacks",
             "dry_call",
@@ -148,7 +151,7 @@ async def test_an_account_that_works(accounts: Accounts) -> None:
         heard = [head.split(" ")[:2] for head, _ in played.heard]
 
     assert told["ok"]
-    assert results(told) == "ooooooos"
+    assert results(told) == "ooooosoos"
     assert told["callbacks"]["words"].startswith(f"taken at {PUBLIC}/hooks/http_good/{account}, proven by ")
     assert "can't be asked" in told["dry_call"]["words"]
     # One question, and no message.
@@ -180,12 +183,12 @@ async def test_every_way_to_be_wrong_is_named(accounts: Accounts) -> None:
         }
 
     assert {name: results(told) for name, told in looks.items()} == {
-        "secret": "fsssssss",
-        "settings": "ofssssss",
-        "deaf": "ofssssss",
-        "name": "oofsssss",
-        "address": "ooofssss",
-        "connection": "oooofsss",
+        "secret": "fssssssss",
+        "settings": "ofsssssss",
+        "deaf": "ofsssssss",
+        "name": "oofssssss",
+        "address": "ooofsssss",
+        "connection": "oooofssss",
     }
     assert not any(told["ok"] for told in looks.values())
     assert "secret_ref must name a secret of yours" in looks["secret"]["secret"]["words"]
@@ -194,7 +197,7 @@ async def test_every_way_to_be_wrong_is_named(accounts: Accounts) -> None:
     assert "none are taken" in looks["name"]["callbacks"]["words"]
 
 
-@pytest.mark.parametrize(("password", "expected"), [("one", "ooooooss"), (SECRET, "ooooofss")])
+@pytest.mark.parametrize(("password", "expected"), [("one", "ooooososs"), (SECRET, "ooooosfss")])
 async def test_credentials_are_tried(accounts: Accounts, password: str, expected: str) -> None:
     async with login_vendor("one") as vendor:
         account = await accounts.account("smtp_office", json.loads(vendor.account(password)))
@@ -202,6 +205,33 @@ async def test_credentials_are_tried(accounts: Accounts, password: str, expected
 
     assert results(told) == expected
     assert not vendor.mails
+
+
+async def test_a_certificate_that_is_not_trusted_is_no_fault_of_the_credentials(
+    accounts: Accounts, tmp_path: Path
+) -> None:
+    """It has a line of its own, with the setting that mends it: the authority's certificate, kept with the secrets."""
+    made = make_certificate(tmp_path)
+    auth = {
+        "EHLO": b"250-mx\r\n250-STARTTLS\r\n250 AUTH PLAIN\r\n",
+        "STARTTLS": b"220 go\r\n",
+        "AUTH": b"235 2.7.0 ok\r\n",
+    }
+    async with played_smtp(auth, tls=made.server_context()) as played:
+        settings = {"host": "127.0.0.1", "port": played.port, "username": "u", "password": SECRET}
+        stranger = await accounts.look(await accounts.account("smtp_mx", settings), dry_call=True)
+        (accounts.folder / accounts.tenant_id / "ca.pem").write_bytes(made.cert_file.read_bytes())
+        trusted = await accounts.look(
+            await accounts.account("smtp_mx", {**settings, "ca_pem_ref": "file://ca.pem"})
+        )
+
+    assert results(stranger) == "ooooofsss"
+    assert stranger["tls"]["code"] == "tls"
+    assert "certificate" in stranger["tls"]["words"]
+    assert "`ca_pem_ref`" in stranger["tls"]["next"]
+    assert "`ca_file`" in stranger["tls"]["next"]
+    assert results(trusted) == "oooooooss"
+    assert trusted["ok"]
 
 
 async def test_whose_accounts_are_looked_at(accounts: Accounts) -> None:
