@@ -17,7 +17,7 @@ from tidings.contracts.tenants import Channel
 from tidings.kernel.ids import RecipientId
 from tidings.router.profiles.model import PROFILE, Observation, Profile
 from tidings.router.profiles.observe import observed
-from tidings.router.profiles.order import Order, Orderable, arrange
+from tidings.router.profiles.order import USUAL_SECOND, Order, Orderable, arrange
 
 CHART: Final = Path(__file__).parents[1] / "docs" / "images" / "learned-order.svg"
 
@@ -26,6 +26,8 @@ PEOPLE: Final = 2000
 MESSAGES: Final = 40
 #: Between two messages to one person.
 APART: Final = timedelta(days=3)
+#: What a second costs in a policy for codes, where nobody says otherwise.
+IN_HASTE: Final = 1_000
 #: A code is worth nothing after this: two of the four steps fit into it, three, or all.
 CLOCKS: Final = (120, 180, 240)
 #: The one in the chart.
@@ -95,14 +97,28 @@ def fortunes(people: int = PEOPLE, seed: int = SEED) -> Iterator[tuple[int, int,
             yield n, who, {channel: chance.random() < reach for channel, reach in reaches[who].items()}
 
 
-def simulate(order: Order, life: int, *, people: int = PEOPLE, seed: int = SEED) -> Run:
+def simulate(
+    order: Order,
+    life: int,
+    *,
+    people: int = PEOPLE,
+    seed: int = SEED,
+    value_of_a_second: int = USUAL_SECOND,
+) -> Run:
     """All messages to all people, ordered in one way."""
     luck = random.Random(seed + 1)
     profiles = [_nobody(n) for n in range(people)]
     run = Run()
     for n, who, arrives in fortunes(people, seed):
         now = _START + n * APART
-        places = arrange(LADDER, profiles[who], order=order, luck=luck.random, now=now).places
+        places = arrange(
+            LADDER,
+            profiles[who],
+            order=order,
+            luck=luck.random,
+            now=now,
+            value_of_a_second=value_of_a_second,
+        ).places
         tried = climb([LADDER[place] for place in places], arrives, life, run.rounds[n])
         if order == "learned":
             seen = [_observation(who, step, arrived=arrives[step.channel], at=now) for step in tried]
@@ -169,6 +185,7 @@ def measure() -> dict[str, float]:
             "best fixed": best,
             "cheapest": simulate("cheapest", life),
             "learned": simulate("learned", life),
+            "learned in haste": simulate("learned", life, value_of_a_second=IN_HASTE),
         }
         for order, run in runs.items():
             about = f"{order.replace(' ', '_')}_order_{life}s"

@@ -81,6 +81,7 @@ from tidings.router.policies.check import Adapters
 from tidings.router.policies.model import PolicyStep, Terms
 from tidings.router.policies.policies import Policies
 from tidings.router.prices.rates import Rates
+from tidings.router.profiles.hear import StoredMailboxNews
 from tidings.router.status_map import store as status_map
 from tidings.router.status_map.meanings import Meanings
 from tidings.router.status_map.seed import seed
@@ -404,7 +405,7 @@ class World:
         clock, outbox = self.clock, Outbox("notification")
         audit = AuditLog("notification", clock)
         self._tenants = TenantChanger(outbox=outbox, audit=audit, clock=clock)
-        self._upserter = RecipientUpserter(keyring=self.keyring, clock=clock)
+        self._upserter = RecipientUpserter(keyring=self.keyring, mailboxes=StoredMailboxNews(), clock=clock)
         effects = AddressEffects(
             keyring=self.keyring,
             suppressor=Suppressor(keyring=self.keyring, outbox=outbox, audit=audit, clock=clock),

@@ -26,6 +26,7 @@ from tidings.notify.recipients.wish import AddressInput, IdentityInput, Recipien
 from tidings.notify.suppressions.suppress import Suppressor
 from tidings.notify.tenants.model import Tenant
 from tidings.router.channel_configs.configure import AdapterConfigs
+from tidings.router.profiles.hear import StoredMailboxNews
 from tidings.router.vendors.desk import Desk
 from tidings.router.vendors.opened import OpenAdapters
 
@@ -53,7 +54,9 @@ class PeopleWorld:
         system.secrets, system.categories, system.adapter_configs = self.secrets, self.categories, self.router
         outbound = system.outbound
         outbound.desk = Desk(outbound.vendors, OpenAdapters(self.secrets, clock=system.clock))
-        self.upserter = RecipientUpserter(keyring=system.keyring, clock=system.clock)
+        self.upserter = RecipientUpserter(
+            keyring=system.keyring, mailboxes=StoredMailboxNews(), clock=system.clock
+        )
         self.suppressor = Suppressor(
             keyring=system.keyring, outbox=system.outbox, audit=system.audit, clock=system.clock
         )

@@ -9,6 +9,7 @@ from tidings.notify.notifications.accept import Acceptor
 from tidings.notify.notifications.intake import Intake
 from tidings.notify.notifications.order import OrderDesk
 from tidings.notify.recipients.upsert import RecipientUpserter
+from tidings.router.profiles.hear import StoredMailboxNews
 
 if TYPE_CHECKING:
     from tidings.bootstrap.system import System
@@ -31,7 +32,7 @@ class Accepting:
             searchable=system.tenant_states.searchable_metadata,
         )
         self.acceptor = Acceptor(
-            upserter=RecipientUpserter(keyring=system.keyring, clock=clock),
+            upserter=RecipientUpserter(keyring=system.keyring, mailboxes=StoredMailboxNews(), clock=clock),
             keyring=system.keyring,
             clock=clock,
             stripe=stripe(Stripe.ACCEPT),

@@ -35,6 +35,7 @@ from tidings.router.inbound_routes.delivery_store import Deliveries
 from tidings.router.inbound_routes.redeliver import Redeliverer
 from tidings.router.inbound_routes.sweep import release_numbers, sweep_deliveries
 from tidings.router.inbound_routes.trial import Trier
+from tidings.router.profiles.hear import StoredMailboxNews
 
 if TYPE_CHECKING:
     from tidings.bootstrap.system import System
@@ -51,7 +52,7 @@ class Conversing:
         self.sent_notes = SentNotes(hashes, outbox=outbox, clock=clock)
         correspondents = StoredCorrespondents(
             keyring=keyring,
-            upserter=RecipientUpserter(keyring=keyring, clock=clock),
+            upserter=RecipientUpserter(keyring=keyring, mailboxes=StoredMailboxNews(), clock=clock),
             suppressor=system.suppressor,
             outbox=system.outbox,
             clock=clock,

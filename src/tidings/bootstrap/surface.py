@@ -72,6 +72,7 @@ from tidings.router.policies.rehearse import PolicyRehearser
 from tidings.router.prices.list import AccountPrices
 from tidings.router.profiles import deps as profiles_deps
 from tidings.router.profiles import routes as profiles_routes
+from tidings.router.profiles.hear import StoredMailboxNews
 from tidings.router.profiles.tell import StoredProfiles
 from tidings.router.spend import deps as spend_deps
 from tidings.router.spend import routes as spend_routes
@@ -144,6 +145,7 @@ def routers(system: "System", front: NotificationsFront) -> list[Router | HTTPRo
                 clock=system.clock,
                 keyring=system.keyring,
                 categories=system.categories,
+                mailboxes=StoredMailboxNews(),
                 outbox=system.outbox,
                 audit=system.audit,
             )
@@ -157,6 +159,7 @@ def routers(system: "System", front: NotificationsFront) -> list[Router | HTTPRo
                 loader=system.composing.facts,
                 changer=PreferenceChanger(outbox=system.outbox, audit=system.audit, clock=system.clock),
                 refuser=Refuser(outbox=system.outbox, audit=system.audit, clock=system.clock),
+                mailboxes=StoredMailboxNews(),
                 limits=system.hot_state.limits,
             )
         ),
@@ -178,7 +181,9 @@ def routers(system: "System", front: NotificationsFront) -> list[Router | HTTPRo
                 clock=system.clock,
                 importer=system.importer,
                 suppressor=system.suppressor,
-                upserter=RecipientUpserter(keyring=system.keyring, clock=system.clock),
+                upserter=RecipientUpserter(
+                    keyring=system.keyring, mailboxes=StoredMailboxNews(), clock=system.clock
+                ),
                 categories=system.categories,
                 outbox=system.outbox,
             )

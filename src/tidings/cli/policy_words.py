@@ -100,6 +100,7 @@ def _whole(policy: Mapping[str, Any]) -> dict[str, Any]:
         "order": "fixed",
         "cost_cap_currency": "USD",
         "session_ttl_seconds": 86_400,
+        "value_of_a_second": 1_000 if policy.get("use_case") in {"otp", "alert"} else 100,
     }
     found = {**defaults, **_named(wish_of(policy)), "ladder": steps}
     return {name: value for name, value in found.items() if value != []}
@@ -135,7 +136,9 @@ def _step_words(step: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _whole_words(policy: Mapping[str, Any]) -> Iterator[str]:
-    yield f"order {policy['order']}"
+    patience = policy.get("value_of_a_second")
+    waits = policy["order"] == "learned" and patience is not None
+    yield f"order {policy['order']}" + (f" ({patience} micros a second of waiting)" if waits else "")
     cap = policy.get("cost_cap_micros")
     yield "no cost cap" if cap is None else f"at most {money(cap, policy['cost_cap_currency'])}"
     if policy.get("stop_keywords"):

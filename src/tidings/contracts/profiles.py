@@ -1,6 +1,7 @@
 """What notify and the router tell each other about people: who is known, and what was learned about reaching them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Literal, Protocol
 
 from msgspec import Struct
@@ -60,6 +61,14 @@ class ProfileTeller(Protocol):
         self, tx: TenantTx, recipient_id: str, *, before: str | None, limit: int
     ) -> list[ProfileAudit]:
         """What was done by hand, the newest first; `before` is the last id of the page before."""
+        ...
+
+
+class MailboxNews(Protocol):
+    """What the router offers: to hear whose mailbox is proven to be theirs."""
+
+    async def told(self, tx: TenantTx, proven: Mapping[str, bool], *, at: datetime) -> None:
+        """By recipient, whether they have a verified mail address now; in the transaction that changes it."""
         ...
 
 

@@ -1136,6 +1136,7 @@ CREATE TABLE chan.fallback_policies (
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
     deleted_at timestamp with time zone,
     grace_period_ends_at timestamp with time zone,
+    value_of_a_second bigint,
     CONSTRAINT ck_fallback_policies_cost_cap CHECK ((cost_cap_micros >= 0)),
     CONSTRAINT ck_fallback_policies_currency CHECK ((cost_cap_currency ~ '^[A-Z]{3}$'::text)),
     CONSTRAINT ck_fallback_policies_id CHECK ((id ~ '^policy_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
@@ -1143,7 +1144,8 @@ CREATE TABLE chan.fallback_policies (
     CONSTRAINT ck_fallback_policies_order CHECK ((ladder_order = ANY (ARRAY['fixed'::text, 'learned'::text, 'cheapest'::text]))),
     CONSTRAINT ck_fallback_policies_session_ttl CHECK ((session_ttl_seconds > 0)),
     CONSTRAINT ck_fallback_policies_strategy CHECK ((strategy = ANY (ARRAY['SEQUENTIAL'::text, 'PARALLEL'::text, 'FAILOVER'::text]))),
-    CONSTRAINT ck_fallback_policies_use_case CHECK ((use_case = ANY (ARRAY['otp'::text, 'txn'::text, 'marketing'::text, 'alert'::text, 'conversational'::text])))
+    CONSTRAINT ck_fallback_policies_use_case CHECK ((use_case = ANY (ARRAY['otp'::text, 'txn'::text, 'marketing'::text, 'alert'::text, 'conversational'::text]))),
+    CONSTRAINT ck_fallback_policies_value_of_a_second CHECK ((value_of_a_second >= 0))
 );
 
 ALTER TABLE ONLY chan.fallback_policies FORCE ROW LEVEL SECURITY;
@@ -1161,6 +1163,8 @@ COMMENT ON COLUMN chan.fallback_policies.description IS 'For people.';
 COMMENT ON COLUMN chan.fallback_policies.deleted_at IS 'Soft delete: new messages do not go by it, those under way finish by their frozen ladder.';
 
 COMMENT ON COLUMN chan.fallback_policies.grace_period_ends_at IS 'Until then a deleted one can be restored.';
+
+COMMENT ON COLUMN chan.fallback_policies.value_of_a_second IS 'What a second of waiting costs where the order is learned, in micros of the currency. Null: the use case''s own.';
 
 CREATE TABLE chan.fallback_policy_versions (
     tenant_id text NOT NULL COLLATE pg_catalog."C",

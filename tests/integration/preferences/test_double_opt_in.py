@@ -69,6 +69,10 @@ async def test_consent_counts_once_it_is_confirmed(world: PipelineWorld) -> None
             assert (await browser.post(link)).status_code == 200
         granted = await _consent(sender, recipient_id)
         assert (granted["granted"], granted["source"]) == (True, "confirmation_page")
+        whole = (await sender.client.get(f"/api/v1/recipients/{recipient_id}")).json()
+        assert [address["verified"] for address in whole["addresses"]] == [True], "they read that mailbox"
+        profile = (await sender.client.get(f"/api/v1/router/profiles/{recipient_id}")).json()
+        assert profile["email_verified"] is True
         assert await _hears(world, sender, recipient_id) == "delivered"
         lines = (await sender.client.get(f"/api/v1/recipients/{recipient_id}/consents")).json()["items"]
         lines.sort(key=lambda line: line["preferences_version"])

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from tidings.contracts.profiles import MailboxNews
 from tidings.kernel.addresses import Pepper
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
@@ -34,5 +35,6 @@ class Deps:
     loader: FactsLoader
     changer: PreferenceChanger
     refuser: Refuser
+    mailboxes: MailboxNews
     limits: Limits
     places: Places = field(default_factory=Places)

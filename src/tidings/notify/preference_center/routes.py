@@ -38,6 +38,7 @@ from tidings.notify.preference_center.pages import (
 from tidings.notify.preference_center.strings import strings_accepted
 from tidings.notify.preference_center.tokens import OptOutScope, Purpose, make_way_on
 from tidings.notify.preference_center.visits import NoVisitError, Visit, open_visit, refuse_too_many
+from tidings.notify.recipients.addresses import prove_mailbox
 from tidings.notify.recipients.errors import ErasedRecipientError, UnknownRecipientError
 from tidings.notify.recipients.preferences_model import Choices, Preferences, category_denied
 from tidings.notify.refusals.model import EVERYTHING
@@ -307,7 +308,8 @@ async def _change(
 
     try:
         async with deps.db.tenant(visit.tenant_id) as tx:
-            await store.mark_used(tx, visit.token.id, now=deps.clock.now())
+            now = deps.clock.now()
+            await store.mark_used(tx, visit.token.id, now=now)
             after = await deps.changer.change(
                 tx,
                 recipient_id,
@@ -332,6 +334,10 @@ async def _change(
                 preferences_version=after.version,
                 announced=after.version != before.version,
             )
+            # Whoever confirms by a link that went to a mailbox reads that mailbox.
+            by_mail = source == CONFIRMATION_PAGE and visit.token.scope.channel == "email"
+            if by_mail and await prove_mailbox(tx, recipient_id, now=now):
+                await deps.mailboxes.told(tx, {recipient_id: True}, at=now)
             return after
     except (ErasedRecipientError, UnknownRecipientError):
         raise NoVisitError("expired", visit.words) from None

@@ -60,6 +60,13 @@ async def clear_primaries(tx: TenantTx, *, of: Sequence[tuple[RecipientId, str]]
     )
 
 
+async def prove_mailbox(tx: TenantTx, recipient_id: RecipientId, *, now: datetime) -> bool:
+    """Their only mail address is theirs: somebody followed a link that went there. Whether that is new."""
+    return bool(
+        await tx.execute(QUERIES.prove_mailbox, tenant_id=tx.tenant_id, recipient_id=recipient_id, now=now)
+    )
+
+
 async def change_addresses(tx: TenantTx, changes: Sequence[AddressChange], *, now: datetime) -> int:
     """Write them; how many there were."""
     return await tx.execute(

@@ -29,6 +29,18 @@ FROM unnest(:ids::text[], :primaries::boolean[], :verifieds::boolean[], :statuse
     AS fresh (id, is_primary, verified, status)
 WHERE mine.tenant_id = :tenant_id AND mine.id = fresh.id;
 
+-- name: prove_mailbox
+-- Under the lock of their recipient. Of several mail addresses a link does not say which one it came to.
+UPDATE notification.recipient_addresses AS mine
+SET verified = true, updated_at = :now
+WHERE mine.tenant_id = :tenant_id AND mine.recipient_id = :recipient_id AND mine.channel = 'email'
+  AND mine.status = 'active' AND NOT mine.verified
+  AND NOT EXISTS (
+      SELECT FROM notification.recipient_addresses AS other
+      WHERE other.tenant_id = :tenant_id AND other.recipient_id = :recipient_id AND other.channel = 'email'
+        AND other.id <> mine.id
+  );
+
 -- name: add_addresses
 -- Under the lock of their recipients, or for new ones: no other writer can be adding the same.
 INSERT INTO notification.recipient_addresses (

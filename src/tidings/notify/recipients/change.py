@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from tidings.contracts.profiles import MailboxNews
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
@@ -18,7 +19,7 @@ from tidings.notify.recipients.errors import (
     UnknownRecipientError,
 )
 from tidings.notify.recipients.model import AddressStatus, Recipient, StoredAddress
-from tidings.notify.recipients.plan import HashedAddress, changes_of
+from tidings.notify.recipients.plan import HashedAddress, changes_of, proven_after
 from tidings.notify.recipients.store import Known, Lookup
 from tidings.notify.recipients.upsert import write_changes
 from tidings.notify.recipients.wish import RecipientWish
@@ -41,8 +42,9 @@ class Whole:
 class RecipientChanger:
     """Changes one recipient."""
 
-    def __init__(self, *, keyring: Keyring, audit: AuditLog, clock: Clock) -> None:
+    def __init__(self, *, keyring: Keyring, mailboxes: MailboxNews, audit: AuditLog, clock: Clock) -> None:
         self._keyring = keyring
+        self._mailboxes = mailboxes
         self._audit = audit
         self._clock = clock
 
@@ -65,6 +67,9 @@ class RecipientChanger:
         changes = changes_of(known, wish, hashed, key, now=now)
         if changes is not None:
             await write_changes(tx, [changes], now=now)
+            proven = proven_after(known, changes)
+            if proven is not None:
+                await self._mailboxes.told(tx, {recipient_id: proven}, at=now)
             await self._audit.append(
                 tx,
                 [
@@ -111,6 +116,8 @@ class RecipientChanger:
                 )
                 await address_store.change_addresses(tx, [heir], now=now)
         await store.update_recipients(tx, [store.facts_of(known.recipient)], now=now)
+        if gone[0].channel == "email" and gone[0].verified and not _still_proven(known, address_id):
+            await self._mailboxes.told(tx, {recipient_id: False}, at=now)
         entry = Entry(
             entity_type="recipient",
             entity_id=recipient_id,
@@ -147,6 +154,12 @@ async def load_whole(tx: TenantTx, recipient_id: RecipientId, keyring: Keyring) 
     refusals = await refusal_store.find_at(tx, [Place(a.channel, a.address_hash) for a in found])
     return Whole(
         recipient=recipient, addresses=tuple(found), key=keys.get(recipient_id), refusals=tuple(refusals)
+    )
+
+
+def _still_proven(known: Known, without: RecipientAddressId) -> bool:
+    return any(
+        a.verified for (channel, _), a in known.addresses.items() if channel == "email" and a.id != without
     )
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from tidings.contracts.profiles import MailboxNews
 from tidings.kernel.audit.log import AuditLog
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
@@ -18,6 +19,7 @@ class Deps:
     clock: Clock
     keyring: Keyring
     categories: Categories
+    mailboxes: MailboxNews
     #: Of the schema `notification`.
     outbox: Outbox
     #: Of the schema `notification`.

@@ -1,8 +1,9 @@
 """What a wish changes about a recipient: state in, changes out, no I/O but sealing."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Final
 
 from msgspec import UNSET, UnsetType
 
@@ -12,6 +13,8 @@ from tidings.notify.recipients.addresses import AddressChange, NewAddress
 from tidings.notify.recipients.model import NAME_PURPOSE, AddressStatus, address_purpose
 from tidings.notify.recipients.store import Known, RecipientFacts, facts_of
 from tidings.notify.recipients.wish import AddressWish, RecipientWish
+
+_MAIL: Final = "email"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,6 +123,21 @@ def changes_of(
         changed=tuple(changed),
         added=tuple(added),
     )
+
+
+def proven_after(known: Known, changes: Changes) -> bool | None:
+    """Whether they have a verified mail address from now on; None where that stays as it was."""
+    mails = {a.id: a.verified for (channel, _), a in known.addresses.items() if channel == _MAIL}
+    before = any(mails.values())
+    mails |= {change.id: change.verified for change in changes.changed if change.id in mails}
+    mails |= {address.id: address.verified for address in changes.added if address.channel == _MAIL}
+    after = any(mails.values())
+    return None if after == before else after
+
+
+def proven_mailboxes(added: Iterable[NewAddress]) -> dict[str, bool]:
+    """Of people who are new: those who come with a verified mail address."""
+    return {address.recipient_id: True for address in added if address.channel == _MAIL and address.verified}
 
 
 def _facts_after(known: Known, wish: RecipientWish, key: DataKey) -> RecipientFacts | None:

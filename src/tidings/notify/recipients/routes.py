@@ -67,7 +67,7 @@ async def upsert_recipient(request: AnyRequest) -> Response[RecipientView]:
     deps = deps_of(request, Deps)
     wish = wish_of(await read_body(request, RecipientInput))
     async with _tenant(request) as tx:
-        upserter = RecipientUpserter(keyring=deps.keyring, clock=deps.clock)
+        upserter = RecipientUpserter(keyring=deps.keyring, mailboxes=deps.mailboxes, clock=deps.clock)
         result = (await upserter.upsert(tx, [wish])).results[0]
         if isinstance(result, RefusalError):
             raise result
@@ -297,7 +297,9 @@ def _tenant(request: AnyRequest) -> AbstractAsyncContextManager[TenantTx]:
 
 def _changer(request: AnyRequest) -> RecipientChanger:
     deps = deps_of(request, Deps)
-    return RecipientChanger(keyring=deps.keyring, audit=deps.audit, clock=deps.clock)
+    return RecipientChanger(
+        keyring=deps.keyring, mailboxes=deps.mailboxes, audit=deps.audit, clock=deps.clock
+    )
 
 
 def routers(deps: Deps) -> list[Router]:

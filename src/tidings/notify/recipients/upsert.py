@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from tidings.contracts.profiles import MailboxNews
 from tidings.kernel.addresses import Pepper
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
@@ -31,6 +32,8 @@ from tidings.notify.recipients.plan import (
     changes_of,
     facts_of_new,
     merge,
+    proven_after,
+    proven_mailboxes,
 )
 from tidings.notify.recipients.store import Known, Lookup, Matches
 from tidings.notify.recipients.wish import RecipientWish
@@ -78,8 +81,9 @@ class _Group:
 class RecipientUpserter:
     """Grants wishes, whole sets at a time."""
 
-    def __init__(self, *, keyring: Keyring, clock: Clock) -> None:
+    def __init__(self, *, keyring: Keyring, mailboxes: MailboxNews, clock: Clock) -> None:
         self._keyring = keyring
+        self._mailboxes = mailboxes
         self._clock = clock
 
     async def upsert(self, tx: TenantTx, wishes: Sequence[RecipientWish]) -> UpsertedSet:
@@ -97,13 +101,15 @@ class RecipientUpserter:
             await _find(tx, nameless)
             strangers = [g for g in strangers if g.known is None and g.refusal is None]
         now = self._clock.now()
-        keys = await self._make(tx, strangers, [g for g in groups if g.known], now)
+        keys, proven = await self._make(tx, strangers, [g for g in groups if g.known], now)
         for group in groups:
             # Erased since they were found: the key went with the commit that says so.
             if group.known is not None and keys[group.known.recipient.id].destroyed:
                 group.known, group.refusal = None, ErasedRecipientError()
         groups = _joined(groups)
-        await self._change(tx, [g for g in groups if g.known], keys, now)
+        proven |= await self._change(tx, [g for g in groups if g.known], keys, now)
+        if proven:
+            await self._mailboxes.told(tx, proven, at=now)
         results: dict[int, Upserted | RefusalError] = {}
         for group in groups:
             outcome = group.refusal or group.result
@@ -114,13 +120,13 @@ class RecipientUpserter:
 
     async def _make(
         self, tx: TenantTx, strangers: Sequence[_Group], known: Sequence[_Group], now: datetime
-    ) -> dict[str, DataKey]:
-        """Write those who are new; the keys of all. Who lost a race is known afterwards."""
+    ) -> tuple[dict[str, DataKey], dict[str, bool]]:
+        """Write those who are new; the keys of all, and whose mailbox is proven. Who lost a race is known afterwards."""
         ids = {RECIPIENT.new(now): group for group in strangers}
         known_ids = [g.known.recipient.id for g in known if g.known]
         keys = await self._keyring.data_keys(tx, [*known_ids, *ids])
         if not ids:
-            return keys
+            return keys, {}
         made = await store.insert_recipients(
             tx, [facts_of_new(new_id, group.wish, keys[new_id]) for new_id, group in ids.items()]
         )
@@ -134,7 +140,7 @@ class RecipientUpserter:
         lost = [new_id for new_id in ids if new_id not in made]
         if lost:
             await self._follow_winners(tx, [ids[new_id] for new_id in lost], lost, keys)
-        return keys
+        return keys, proven_mailboxes(fresh)
 
     async def _follow_winners(
         self, tx: TenantTx, losers: Sequence[_Group], orphans: Sequence[RecipientId], keys: dict[str, DataKey]
@@ -147,7 +153,8 @@ class RecipientUpserter:
 
     async def _change(
         self, tx: TenantTx, known: Sequence[_Group], keys: Mapping[str, DataKey], now: datetime
-    ) -> None:
+    ) -> dict[str, bool]:
+        """Write what is new about those who are known; of whom a mailbox is proven now, or no longer."""
         planned = _plan(known, keys, now)
         if planned:
             # Planned from what was read without a lock: plan again from what is there under it.
@@ -165,6 +172,13 @@ class RecipientUpserter:
                 group.result = Upserted(
                     recipient=after or group.known.recipient, created=False, changed=after is not None
                 )
+        return {
+            who: proven
+            for group in known
+            if group.known is not None
+            and (who := _id_of(group)) in planned
+            and (proven := proven_after(group.known, planned[who])) is not None
+        }
 
 
 async def write_changes(

@@ -21,7 +21,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=49, newest=49)
+SERVES: Final = SchemaRange(oldest=50, newest=50)
 
 
 async def check_servable(

@@ -1,8 +1,8 @@
 """What Viber tells a bot: what became of messages, and what people write.
 
 Viber signs the bytes of the body with the bot's token, and no time: what is sent again finds its events taken in. That somebody
-subscribes, unsubscribes or opens the chat names no message and is left aside; to somebody who has unsubscribed the next message
-is refused with status 6.
+subscribes is taken as something they wrote, without words: from then on they can be reached. That somebody unsubscribes or opens
+the chat names no message and is left aside; to somebody who has unsubscribed the next message is refused with status 6.
 """
 
 from collections.abc import Mapping
@@ -37,6 +37,8 @@ _MEANINGS: Final[Mapping[str, Canonical]] = {
     "seen": "delivered_read",
     "failed": "failed_perm",
 }
+#: The event of a new subscriber, and the kind of the message that it becomes.
+SUBSCRIBED: Final = "subscribed"
 _MOST_MESSAGE_ID: Final = 200
 #: Viber counts thousandths.
 _A_SECOND: Final = 1000
@@ -60,6 +62,8 @@ class _Callback(Struct, frozen=True):
     #: Why it failed.
     desc: str | None = None
     sender: _Sender | None = None
+    #: Who subscribed.
+    user: _Sender | None = None
     message: _Message | None = None
 
 
@@ -97,7 +101,7 @@ class ViberForm:
         word = callback.event.lower()
         if word in _MEANINGS:
             return Reading(events=[_event(callback, word, request.received_at)])
-        if word == "message":
+        if word in {"message", SUBSCRIBED}:
             return Reading(inbound=[_written(callback, keys, request.received_at)])
         return Reading()
 
@@ -116,18 +120,20 @@ def _event(callback: _Callback, word: str, received_at: datetime) -> ReadEvent:
 
 
 def _written(callback: _Callback, keys: Keys, received_at: datetime) -> ReadInbound:
-    if callback.sender is None:
-        raise InvalidError([FieldError("sender", "is missing")])
-    message = callback.message or _Message()
+    subscribed = callback.event.lower() == SUBSCRIBED
+    who = callback.user if subscribed else callback.sender
+    if who is None:
+        raise InvalidError([FieldError("user" if subscribed else "sender", "is missing")])
+    message = _Message(type=SUBSCRIBED) if subscribed else callback.message or _Message()
     return ReadInbound(
         vendor_message_id=_token(callback),
         channel="viber",
-        sender=callback.sender.id,
+        sender=who.id,
         to=keys["bot"],
         text=message.text or "",
         kind=message.type,
         occurred_at=since_1970(callback.timestamp, received_at, a_second=_A_SECOND),
-        sender_name=callback.sender.name,
+        sender_name=who.name,
     )
 
 

@@ -16,6 +16,7 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
 from tidings.kernel.errors import DatabaseBusyError
 from tidings.kernel.events import Event
+from tidings.kernel.ids import RecipientId
 from tidings.kernel.keys.data_key import DataKey
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.outbox import Outbox
@@ -41,7 +42,11 @@ from tidings.router.inbound_routes import store as route_store
 from tidings.router.inbound_routes.delivery_store import NewDelivery
 from tidings.router.inbound_routes.model import DEFAULT_ROUTE, INBOUND_DELIVERY
 from tidings.router.policies.policies import Policies
+from tidings.router.profiles.facts import FactName, SealedId, Value, sealing_purpose
+from tidings.router.profiles.hear import hear
 
+#: What a messenger's id is called in a profile.
+_IDS: Final[Mapping[str, FactName]] = {"telegram": "telegram_chat_id", "viber": "viber_id"}
 #: Conversations that one person may end in one transaction; the tenant's other people wait for it.
 _MOST_WAVES: Final = 8
 
@@ -153,6 +158,7 @@ class Receiver:
             confirmation_of(person, message, keyword, key=keys[person.between], name=name, now=now)
             for person, message, keyword in confirmed
         ]
+        await hear(tx, _known_by_messengers(people, keys, now), now=now)
         went_on = await store.go_on(tx, [said_of(person, keys[person.between]) for person in people], now=now)
         await store.insert_lines(tx, [*theirs, *ours], now=now)
         deliveries = await self._deliveries(tx, people, now)
@@ -323,6 +329,24 @@ class Receiver:
             if person.stops and not person.again:
                 events += announcer.closed([after[conversation.id]])
         return events
+
+
+def _known_by_messengers(
+    people: Sequence[Person], keys: Mapping[Between, DataKey], now: datetime
+) -> dict[RecipientId, dict[FactName, tuple[Value, datetime]]]:
+    """Under which id a messenger knows those of whom we know who they are: whoever has written can be written to."""
+    learned: dict[RecipientId, dict[FactName, tuple[Value, datetime]]] = {}
+    for person in people:
+        fact, key = _IDS.get(person.between.channel), keys[person.between]
+        # Somebody who was erased has no key any more: nothing is learned of them.
+        if fact is None or person.recipient_id is None or key.subject_id != person.recipient_id:
+            continue
+        sealed = SealedId(
+            hash=person.between.hashed.own,
+            ciphertext=key.seal(person.last.address.encode(), sealing_purpose(fact)),
+        )
+        learned.setdefault(person.recipient_id, {})[fact] = (sealed, min(person.last.received_at, now))
+    return learned
 
 
 def _state(conversation: Conversation | None) -> tuple[str, str] | None:

@@ -101,11 +101,19 @@ class Planner:
         frozen = Frozen(steps=tuple(steps), order=policy.order, cap=policy.cost_cap_micros)
         if policy.order != "fixed" and len(steps) > 1 and policy.strategy != "PARALLEL":
             wishes = [self._orderable(i, step, accounts, policy) for i, step in enumerate(steps)]
-            arranged = arrange(wishes, profile, order=policy.order, luck=self._luck, now=now)
+            arranged = arrange(
+                wishes,
+                profile,
+                order=policy.order,
+                luck=self._luck,
+                now=now,
+                value_of_a_second=policy.second_micros,
+            )
             frozen = Frozen(
                 steps=tuple(steps[place] for place in arranged.places),
                 order=policy.order,
                 why=arranged.why,
+                value_of_a_second=policy.second_micros if policy.order == "learned" else None,
                 cap=policy.cost_cap_micros,
             )
         return Plan(

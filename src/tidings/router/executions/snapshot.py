@@ -21,6 +21,8 @@ class Frozen(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     order: str | None = None
     #: Why this order, step by step.
     why: tuple[Why, ...] = ()
+    #: What a second of waiting cost when the order was learned, in micros.
+    value_of_a_second: int | None = None
     #: What the message may cost, in micros.
     cap: int | None = None
 

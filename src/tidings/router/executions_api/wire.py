@@ -210,6 +210,8 @@ class ExecutionView(ExecutionSummary, frozen=True, kw_only=True):
     order: str | None
     #: Why the steps stand in this order, one each.
     order_reasons: list[OrderReason]
+    #: What a second of waiting cost in that order, in micros; null where it was not learned.
+    value_of_a_second: int | None
     #: As it was frozen at the start.
     ladder: list[ExecutionStep]
     path: list[PathItem]
@@ -227,6 +229,7 @@ class ExecutionView(ExecutionSummary, frozen=True, kw_only=True):
             expires_at=execution.expires_at,
             order=execution.frozen.order,
             order_reasons=[_reason(why) for why in execution.frozen.why],
+            value_of_a_second=execution.frozen.value_of_a_second,
             ladder=[_step(execution, place, step) for place, step in enumerate(steps, 1)],
             path=[_path_item(past) for past in execution.path],
             attempts=[

@@ -25,7 +25,7 @@ from tidings.router.policies.errors import (
     UnknownPolicyVersionError,
     UseCaseTakenError,
 )
-from tidings.router.policies.model import POLICY, Policy, PolicyId, Terms, terms_of
+from tidings.router.policies.model import POLICY, Policy, PolicyId, Terms, second_of, terms_of
 from tidings.router.policies.warn import PolicyWarning, Surroundings, warnings_about
 from tidings.router.prices.rates import Rates
 from tidings.router.vendors.accounts import Accounts
@@ -76,7 +76,7 @@ class PolicyChanger:
             version=1,
             created_at=time_of(policy_id),
             updated_at=now,
-            **_fields(terms),
+            **_fields(terms, use_case),
         )
         if not await store.insert_policy(tx, made, actor=actor):
             raise await _taken(tx, use_case)
@@ -171,9 +171,10 @@ class PolicyChanger:
         *,
         reason: str | None = None,
     ) -> Policy:
-        if terms == terms_of(before):
+        fields = _fields(terms, before.use_case)
+        if fields == asdict(terms_of(before)):
             return before
-        after = replace(before, version=before.version + 1, updated_at=self._clock.now(), **_fields(terms))
+        after = replace(before, version=before.version + 1, updated_at=self._clock.now(), **fields)
         await self._keep(tx, before, after, action, actor, reason=reason)
         return after
 
@@ -229,5 +230,9 @@ async def _taken(tx: TenantTx, use_case: UseCase) -> UseCaseTakenError:
     )
 
 
-def _fields(terms: Terms) -> dict[str, Any]:
-    return asdict(terms)
+def _fields(terms: Terms, use_case: UseCase) -> dict[str, Any]:
+    """What is left out goes to its default, and that of a second is the use case's."""
+    fields = asdict(terms)
+    if terms.value_of_a_second is None:
+        fields["value_of_a_second"] = second_of(use_case)
+    return fields

@@ -4,6 +4,7 @@ Rows and versions are read with these, and may have been written by newer code: 
 requests bring is read strictly, in `wire.py`.
 """
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Final, Literal, NewType
 
@@ -17,7 +18,7 @@ from tidings.contracts.words import Priority, UseCase, Vendor
 from tidings.kernel.ids import IdKind
 from tidings.router.ladder.hours import Hours
 from tidings.router.ladder.model import Strategy, Success
-from tidings.router.profiles.order import Order
+from tidings.router.profiles.order import USUAL_SECOND, Order
 
 PolicyId = NewType("PolicyId", str)
 POLICY = IdKind("policy", PolicyId)
@@ -25,6 +26,8 @@ POLICY = IdKind("policy", PolicyId)
 Reachable = Literal["not_known_no", "known_yes"]
 
 MOST_STEPS: Final = 20
+#: What a second of waiting costs where a policy does not say, in micros: who waits for a code or an alarm waits dearly.
+_SECOND_OF: Final[Mapping[UseCase, int]] = {"otp": 1_000, "alert": 1_000}
 #: In which costs are summed where nobody says otherwise.
 DEFAULT_CURRENCY: Final = "USD"
 
@@ -78,6 +81,9 @@ class Terms(Struct, frozen=True, kw_only=True):
     ladder: Annotated[tuple[PolicyStep, ...], Meta(min_length=1, max_length=MOST_STEPS)]
     strategy: Strategy = "SEQUENTIAL"
     order: Order = "fixed"
+    #: What a second of waiting costs where the order is learned, in millionths of the currency; null: 1,000 for `otp` and
+    #: `alert`, 100 for the rest.
+    value_of_a_second: Annotated[int, Meta(ge=0, le=1_000_000_000)] | None = None
     #: In millionths of the currency, for one message; null: no cap.
     cost_cap_micros: Annotated[int, Meta(ge=0, le=1_000_000_000_000)] | None = None
     #: The currency of the cap, in which costs are summed.
@@ -111,6 +117,13 @@ class Policy(Struct, frozen=True, kw_only=True):
     deleted_at: Moment | None = None
     #: Until when it can be restored.
     grace_period_ends_at: Moment | None = None
+    #: None in what was written before policies said it: the use case's.
+    value_of_a_second: int | None = None
+
+    @property
+    def second_micros(self) -> int:
+        """What a second of waiting costs where the order is learned."""
+        return second_of(self.use_case) if self.value_of_a_second is None else self.value_of_a_second
 
     def restorable(self, now: datetime) -> bool:
         """Whether it was deleted, and not too long ago."""
@@ -127,12 +140,18 @@ class PolicyVersion(Struct, frozen=True, kw_only=True):
     changed_at: Moment
 
 
+def second_of(use_case: UseCase) -> int:
+    """What a second of waiting costs where a policy does not say."""
+    return _SECOND_OF.get(use_case, USUAL_SECOND)
+
+
 def terms_of(policy: Policy) -> Terms:
     """What it says."""
     return Terms(
         ladder=policy.ladder,
         strategy=policy.strategy,
         order=policy.order,
+        value_of_a_second=policy.second_micros,
         cost_cap_micros=policy.cost_cap_micros,
         cost_cap_currency=policy.cost_cap_currency,
         session_ttl_seconds=policy.session_ttl_seconds,

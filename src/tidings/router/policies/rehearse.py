@@ -164,6 +164,7 @@ def _imagined(terms: Terms, told: Rehearsed, now: datetime) -> Policy:
         strategy=terms.strategy,
         order=terms.order,
         ladder=terms.ladder,
+        value_of_a_second=terms.value_of_a_second,
         cost_cap_micros=terms.cost_cap_micros,
         cost_cap_currency=terms.cost_cap_currency,
         session_ttl_seconds=terms.session_ttl_seconds,

@@ -1,14 +1,14 @@
 -- name: find_in_force
 -- At most one for each use case: what a turn of hand-offs goes by.
-SELECT id, use_case, strategy, ladder_order, ladder, cost_cap_micros, cost_cap_currency, session_ttl_seconds,
-       stop_keywords_override, description, version, created_at, updated_at, deleted_at, grace_period_ends_at
+SELECT id, use_case, strategy, ladder_order, ladder, value_of_a_second, cost_cap_micros, cost_cap_currency,
+       session_ttl_seconds, stop_keywords_override, description, version, created_at, updated_at, deleted_at, grace_period_ends_at
 FROM chan.fallback_policies
 WHERE tenant_id = :tenant_id AND deleted_at IS NULL;
 
 -- name: list_policies
 -- The newest first; ids begin with their time, so the key's own order serves.
-SELECT id, use_case, strategy, ladder_order, ladder, cost_cap_micros, cost_cap_currency, session_ttl_seconds,
-       stop_keywords_override, description, version, created_at, updated_at, deleted_at, grace_period_ends_at
+SELECT id, use_case, strategy, ladder_order, ladder, value_of_a_second, cost_cap_micros, cost_cap_currency,
+       session_ttl_seconds, stop_keywords_override, description, version, created_at, updated_at, deleted_at, grace_period_ends_at
 FROM chan.fallback_policies
 WHERE tenant_id = :tenant_id
   AND (CAST(:after_id AS text) IS NULL OR id < :after_id)
@@ -19,15 +19,15 @@ LIMIT :limit;
 
 -- name: find_policy
 -- By its key, deleted or not.
-SELECT id, use_case, strategy, ladder_order, ladder, cost_cap_micros, cost_cap_currency, session_ttl_seconds,
-       stop_keywords_override, description, version, created_at, updated_at, deleted_at, grace_period_ends_at
+SELECT id, use_case, strategy, ladder_order, ladder, value_of_a_second, cost_cap_micros, cost_cap_currency,
+       session_ttl_seconds, stop_keywords_override, description, version, created_at, updated_at, deleted_at, grace_period_ends_at
 FROM chan.fallback_policies
 WHERE tenant_id = :tenant_id AND id = :id;
 
 -- name: lock_policy
 -- Whoever changes a policy comes through here, one at a time.
-SELECT id, use_case, strategy, ladder_order, ladder, cost_cap_micros, cost_cap_currency, session_ttl_seconds,
-       stop_keywords_override, description, version, created_at, updated_at, deleted_at, grace_period_ends_at
+SELECT id, use_case, strategy, ladder_order, ladder, value_of_a_second, cost_cap_micros, cost_cap_currency,
+       session_ttl_seconds, stop_keywords_override, description, version, created_at, updated_at, deleted_at, grace_period_ends_at
 FROM chan.fallback_policies
 WHERE tenant_id = :tenant_id AND id = :id
 FOR UPDATE;
@@ -35,11 +35,11 @@ FOR UPDATE;
 -- name: insert_policy
 -- Two who make one for the same use case at once: one row stays, and the other is told of it.
 INSERT INTO chan.fallback_policies (
-    tenant_id, id, use_case, strategy, ladder_order, ladder, cost_cap_micros, cost_cap_currency, session_ttl_seconds,
-    stop_keywords_override, description, version, created_by, updated_by, created_at, updated_at
+    tenant_id, id, use_case, strategy, ladder_order, ladder, value_of_a_second, cost_cap_micros, cost_cap_currency,
+    session_ttl_seconds, stop_keywords_override, description, version, created_by, updated_by, created_at, updated_at
 )
 VALUES (
-    :tenant_id, :id, :use_case, :strategy, :ladder_order, :ladder, :cost_cap_micros, :cost_cap_currency,
+    :tenant_id, :id, :use_case, :strategy, :ladder_order, :ladder, :value_of_a_second, :cost_cap_micros, :cost_cap_currency,
     :session_ttl_seconds, :stop_keywords::text[], :description, :version, :actor, :actor, :created_at, :updated_at
 )
 ON CONFLICT (tenant_id, use_case) WHERE deleted_at IS NULL DO NOTHING;
@@ -47,7 +47,8 @@ ON CONFLICT (tenant_id, use_case) WHERE deleted_at IS NULL DO NOTHING;
 -- name: update_policy
 -- Under its lock: the values are whole, not changes.
 UPDATE chan.fallback_policies
-SET strategy = :strategy, ladder_order = :ladder_order, ladder = :ladder, cost_cap_micros = :cost_cap_micros,
+SET strategy = :strategy, ladder_order = :ladder_order, ladder = :ladder,
+    value_of_a_second = :value_of_a_second, cost_cap_micros = :cost_cap_micros,
     cost_cap_currency = :cost_cap_currency, session_ttl_seconds = :session_ttl_seconds,
     stop_keywords_override = :stop_keywords::text[], description = :description, version = :version,
     updated_by = :actor, updated_at = :updated_at, deleted_at = :deleted_at,

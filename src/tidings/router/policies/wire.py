@@ -81,6 +81,8 @@ class PolicyView(Struct, frozen=True, kw_only=True):
     strategy: Strategy
     order: Order
     ladder: list[PolicyStep]
+    #: What a second of waiting costs where the order is learned, in millionths of the currency.
+    value_of_a_second: int
     #: In millionths of the currency, for one message; null: no cap.
     cost_cap_micros: int | None
     cost_cap_currency: str
@@ -132,6 +134,7 @@ def _view(policy: Policy, warnings: list[PolicyWarning]) -> PolicyView:
         strategy=policy.strategy,
         order=policy.order,
         ladder=list(policy.ladder),
+        value_of_a_second=policy.second_micros,
         cost_cap_micros=policy.cost_cap_micros,
         cost_cap_currency=policy.cost_cap_currency,
         session_ttl_seconds=policy.session_ttl_seconds,

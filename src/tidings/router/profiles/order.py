@@ -11,8 +11,8 @@ from tidings.router.profiles.model import Discovery, Profile
 
 Order = Literal["fixed", "learned", "cheapest"]
 
-#: What a second of waiting for a step is worth: without it a free channel that never arrives would always come first.
-PATIENCE_MICROS: Final = 100
+#: What a second of waiting costs where nobody says: without it a free channel that never arrives would always come first.
+USUAL_SECOND: Final = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,23 +57,28 @@ def arrange(
     order: Order,
     luck: Callable[[], float],
     now: datetime | None = None,
+    value_of_a_second: int = USUAL_SECOND,
 ) -> Arranged:
     """The order for one person.
 
-    `luck` gives numbers in [0, 1), evenly spread. `now` lets what was learned fade until then; left out, it stands as
+    `luck` gives numbers in [0, 1), evenly spread. `value_of_a_second`, in micros, is what waiting costs. `now` lets what was learned fade until then; left out, it stands as
     it did at the newest observation.
     """
     match order:
         case "cheapest":
             return _in_order([(step, _plain(step)) for step in sorted(steps, key=lambda s: s.cost_micros)])
         case "learned" if profile is not None and profile.discovery is not Discovery.UNSEEN:
-            return _learned(steps, profile, luck, now)
+            return _learned(steps, profile, luck, now, value_of_a_second)
         case _:
             return _in_order([(step, _plain(step)) for step in steps])
 
 
 def _learned(
-    steps: Sequence[Orderable], profile: Profile, luck: Callable[[], float], now: datetime | None
+    steps: Sequence[Orderable],
+    profile: Profile,
+    luck: Callable[[], float],
+    now: datetime | None,
+    value_of_a_second: int,
 ) -> Arranged:
     drawn = profile.discovery is Discovery.LEARNING
     # One guess for a channel, however many steps it has.
@@ -84,7 +89,7 @@ def _learned(
         if p is None:
             posterior = profile.posterior(step.channel, now)
             p = guesses[step.channel] = draw(posterior, luck) if drawn else posterior.mean
-        index = p * 1_000_000 / max(1, step.cost_micros + step.deadline_seconds * PATIENCE_MICROS)
+        index = p * 1_000_000 / max(1, step.cost_micros + step.deadline_seconds * value_of_a_second)
         why = Why(channel=step.channel, p=p, cost_micros=step.cost_micros, index=index, drawn=drawn)
         told.append((index, step, why))
     told.sort(key=lambda one: -one[0])

@@ -68,6 +68,7 @@ from tidings.router.inbound_routes.delivery_store import Deliveries
 from tidings.router.inbound_routes.redeliver import Redeliverer
 from tidings.router.inbound_routes.trial import Trier
 from tidings.router.policies.policies import Policies
+from tidings.router.profiles.hear import StoredMailboxNews
 from tidings.router.vendors.accounts import Accounts
 from tidings.router.vendors.opened import OpenAdapters
 from tidings.router.vendors.vendors import Vendors
@@ -151,7 +152,7 @@ class ConversationWorld:
         notify_outbox = Outbox("notification")
         self.correspondents = StoredCorrespondents(
             keyring=self.keyring,
-            upserter=RecipientUpserter(keyring=self.keyring, clock=self.clock),
+            upserter=RecipientUpserter(keyring=self.keyring, mailboxes=StoredMailboxNews(), clock=self.clock),
             suppressor=Suppressor(
                 keyring=self.keyring,
                 outbox=notify_outbox,

@@ -358,6 +358,34 @@ async def test_a_learned_order(world: LadderWorld, worker: Worker) -> None:
     assert [step.channel for step in ladder.steps] == ["sms", "whatsapp"]
     assert ladder.order == "learned"
     assert all(step.index is not None for step in ladder.steps)
+    frozen = await _value_of_a_second(world, wish.hand_off.notification_id)
+    assert frozen == 1_000, "the default for codes, frozen with the ladder"
+
+
+async def _value_of_a_second(world: LadderWorld, notification_id: str) -> int | None:
+    async with world.db.tenant(world.tenant_id) as tx:
+        value: int | None = await tx.connection.fetchval(
+            "SELECT (snapshot ->> 'value_of_a_second')::int FROM ("
+            "SELECT ladder_snapshot::jsonb AS snapshot FROM chan.fallback_executions WHERE notification_id = $1 UNION ALL "
+            "SELECT ladder_snapshot::jsonb FROM chan.executions_live WHERE notification_id = $1) AS kept",
+            notification_id,
+        )
+    return value
+
+
+async def test_what_is_heard_of_a_call_is_learned(world: LadderWorld, worker: Worker) -> None:
+    """A code that was read out, or a telephone that takes none, is known for certain from then on."""
+    await world.policy("otp", PolicyStep(channel="voice", deadline_seconds=30))
+    known = []
+    for status in ("delivered", "rejected_by_recipient"):
+        wish = await begun(world, worker)
+        await heard(world, worker, "voice", status)
+        await later(world, worker, 1)
+        async with world.db.tenant(world.tenant_id) as tx:
+            profile = (await profiles.load(tx, [wish.hand_off.recipient_id]))[wish.hand_off.recipient_id]
+        known.append((profile.voice_otp_supported, profile.reachable("voice")))
+
+    assert known == [("KNOWN_YES", "KNOWN_YES"), ("KNOWN_NO", "KNOWN_NO")]
 
 
 async def test_several_ladders_with_one_statement_each(world: LadderWorld, worker: Worker) -> None:

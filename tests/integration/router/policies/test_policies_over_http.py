@@ -161,3 +161,21 @@ async def test_reading_and_writing_need_their_scopes(world: PolicyWorld) -> None
 
     assert listed.status_code == 200
     assert (refused.status_code, unread.status_code) == (403, 403)
+
+
+async def test_what_waiting_costs(client: httpx.AsyncClient) -> None:
+    """Codes and alarms wait dearly unless the policy says otherwise; what is left out goes back to the default."""
+    otp = await made(client)
+    txn = await made(client, use_case="txn")
+    alert = await made(client, use_case="alert", value_of_a_second=0)
+    where = f"{HOME}/{alert['id']}"
+    dearer = await client.put(where, json=wish(alert, value_of_a_second=50), headers={"If-Match": "*"})
+    left_out = {name: value for name, value in wish(alert).items() if name != "value_of_a_second"}
+    usual = await client.put(where, json=left_out, headers={"If-Match": "*"})
+    back = await client.post(f"{where}/rollback", json={"version": 2}, headers={"If-Match": "*"})
+    wrong = await client.post(HOME, json={**OTP, "use_case": "marketing", "value_of_a_second": -1})
+
+    assert [one["value_of_a_second"] for one in (otp, txn, alert)] == [1_000, 100, 0]
+    assert [one.json()["value_of_a_second"] for one in (dearer, usual, back)] == [50, 1_000, 50]
+    assert wrong.status_code == 400
+    assert [error["field"] for error in wrong.json()["errors"]] == ["value_of_a_second"]

@@ -51,7 +51,7 @@ async def made(client: httpx.AsyncClient, **more: Any) -> dict[str, Any]:
 def wish(policy: dict[str, Any], **more: Any) -> dict[str, Any]:
     """What a PUT sends back after a change."""
     named = (
-        "ladder", "strategy", "order", "cost_cap_micros", "cost_cap_currency", "session_ttl_seconds",
+        "ladder", "strategy", "order", "value_of_a_second", "cost_cap_micros", "cost_cap_currency", "session_ttl_seconds",
         "stop_keywords", "description",
     )  # fmt: skip
     return {**{name: policy[name] for name in named}, **more}

@@ -245,9 +245,22 @@ def test_what_somebody_writes(message: dict[str, Any], kind: str, text: str) -> 
     assert (one.kind, one.text, one.sender_name, one.answers) == (kind, text, "John McClane", None)
 
 
-@pytest.mark.parametrize(
-    "event", ["webhook", "subscribed", "unsubscribed", "conversation_started", "client_status", "new"]
-)
+def test_who_subscribes_can_be_reached() -> None:
+    """Taken as something they wrote, without words: so it finds the person, and their profile learns the id."""
+    value = {
+        "event": "subscribed",
+        "timestamp": 1763208000123,
+        "message_token": 19,
+        "user": {"id": "01234567890A=", "name": "John McClane", "language": "en", "api_version": 1},
+    }
+
+    (one,) = FORM.read(told(value), KEYS).inbound
+
+    assert (one.vendor_message_id, one.channel, one.sender, one.to) == ("19", "viber", "01234567890A=", BOT)
+    assert (one.kind, one.text, one.sender_name) == ("subscribed", "", "John McClane")
+
+
+@pytest.mark.parametrize("event", ["webhook", "unsubscribed", "conversation_started", "client_status", "new"])
 def test_what_is_about_no_message_is_left_aside(event: str) -> None:
     """And answered with nothing: to somebody who opens the chat an answer would be a message."""
     value = {"event": event, "timestamp": 1457764197627, "message_token": 1, "user": {"id": "x"}}
@@ -260,6 +273,8 @@ def test_what_is_about_no_message_is_left_aside(event: str) -> None:
 def test_what_names_nothing_is_refused() -> None:
     with pytest.raises(InvalidError, match="message_token"):
         FORM.read(told({"event": "delivered", "timestamp": 1}), KEYS)
+    with pytest.raises(InvalidError, match="user"):
+        FORM.read(told({"event": "subscribed", "message_token": 1}), KEYS)
     with pytest.raises(InvalidError, match="sender"):
         FORM.read(told({"event": "message", "message_token": 1, "message": {"type": "text"}}), KEYS)
     with pytest.raises(MalformedBodyError):

@@ -2,16 +2,21 @@
 
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import pytest
 
+from tests.unit.router.profiles.profiling import NOON, nobody
+from tidings.contracts.tenants import Channel
+from tidings.kernel.addresses import CHANNELS
 from tidings.kernel.http.bodies import decode
 from tidings.router.adapters.registry import ADAPTERS, kind_of
 from tidings.router.policies.check import Adapters, wrong_with
 from tidings.router.policies.model import Terms
 from tidings.router.policies.wire import CreatePolicy
+from tidings.router.profiles.facts import FactName, SealedId, TriState, Value
+from tidings.router.profiles.observe import told
 
 ADAPTERS_HERE = Adapters(kinds=ADAPTERS, find=kind_of)
 
@@ -96,6 +101,24 @@ def test_conditions_that_can_never_or_always_hold(
     channel: str, conditions: dict[str, Any], field: str
 ) -> None:
     assert list(wrong(step(channel, conditions=conditions))) == [f"ladder[0].conditions.{field}"]
+
+
+@pytest.mark.parametrize("channel", CHANNELS)
+def test_reachable_is_taken_where_somebody_can_be_known_to_be(channel: str) -> None:
+    """With all that can be known of a person: a condition that would still not hold is refused."""
+    everything: dict[FactName, Value] = {
+        "has_whatsapp_business": TriState.KNOWN_YES,
+        "voice_otp_supported": TriState.KNOWN_YES,
+        "email_verified": True,
+        "telegram_chat_id": SealedId("sha256:a", b"a"),
+        "viber_id": SealedId("sha256:b", b"b"),
+        "last_successful_channel": "sms",
+    }
+    known = told(nobody(), everything, at=NOON).reachable(cast("Channel", channel)) is TriState.KNOWN_YES
+
+    refused = "ladder[0].conditions.reachable" in wrong(step(channel, conditions={"reachable": "known_yes"}))
+
+    assert refused != known
 
 
 def test_a_step_that_no_message_lives_to_see() -> None:

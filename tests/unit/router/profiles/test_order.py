@@ -75,6 +75,21 @@ def test_patience_costs_too() -> None:
     assert arrange((slow, quick), profile, order="learned", luck=no_luck).places == (1, 0)
 
 
+def test_the_value_of_a_second_changes_the_order() -> None:
+    """A free channel that often fails against a dear one that arrives: who can wait takes the free one first."""
+    chat = Orderable(place=0, channel="telegram", cost_micros=0, deadline_seconds=60)
+    call = Orderable(place=1, channel="voice", cost_micros=50_000, deadline_seconds=60)
+    profile = known({"telegram": [True, False, False, False, False, False], "voice": [True] * 12})
+
+    def first(value_of_a_second: int) -> str:
+        arranged = arrange(
+            (chat, call), profile, order="learned", luck=no_luck, value_of_a_second=value_of_a_second
+        )
+        return arranged.why[0].channel
+
+    assert (first(0), first(100), first(1_000)) == ("telegram", "telegram", "voice")
+
+
 def test_while_learning_all_get_their_chance() -> None:
     """One message arrived by SMS. That is no proof that WhatsApp would not."""
     profile = known({"sms": [True]})
