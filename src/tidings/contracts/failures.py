@@ -15,6 +15,7 @@ _UNTRUSTED: Final = (
 #: Codes of our own, for what happened before the vendor could say anything.
 _OURS: Final[dict[str, str]] = {
     "account_not_found": "the vendor account could not be looked up",
+    "account_off": "the vendor account is switched off",
     "account_secret": "the secret of the vendor account can't be read",
     "account_settings": "the settings of the vendor account can't be read",
     "account_unusable": "the vendor account can't be used as it is set up",
