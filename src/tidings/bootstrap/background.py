@@ -143,6 +143,7 @@ def jobs(system: "System") -> Mapping[str, Job]:
                 ),
                 "suppression_counts": lambda most: fold_counts(system.db, limit=most),
                 "receipts": lambda most: sweep_receipts(system.db, system.clock, limit=most),
+                "missed_outcomes": system.consumers.missed_outcomes.sweep,
                 "imports": lambda most: sweep_imports(system.db, system.clock, limit=most),
             },
             every=system.settings.jobs.sweep_every,

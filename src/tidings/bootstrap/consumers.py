@@ -6,9 +6,11 @@ from tidings.bootstrap.stripes import Stripe, stripe
 from tidings.kernel.bus import Subscription
 from tidings.notify.channels import health
 from tidings.notify.dispatch import outcome
+from tidings.notify.dispatch.unsettled import OutcomeSweeper
 from tidings.notify.preference_center import confirmations
 from tidings.notify.receipts import consumer as receipts
 from tidings.notify.receipts.effects import AddressEffects
+from tidings.router.executions.ended import StoredEnds
 
 if TYPE_CHECKING:
     from tidings.bootstrap.system import System
@@ -20,15 +22,18 @@ class Consumers:
     def __init__(self, system: "System") -> None:
         bus, outbox, clock = system.bus, system.outbox, system.clock
         effects = AddressEffects(keyring=system.keyring, suppressor=system.suppressor, clock=clock)
+        settle = outcome.handler(outbox=outbox, clock=clock, stripe=stripe(Stripe.OUTCOMES), effects=effects)
+        #: Settles what the bus has not brought.
+        self.missed_outcomes = OutcomeSweeper(
+            system.db, StoredEnds(), settle, clock=clock, metrics=system.metrics
+        )
         self.outcomes = bus.consumer(
             Subscription(
                 group=outcome.GROUP,
                 subjects=outcome.SUBJECTS,
                 ledger="notification",
                 by_index=True,
-                on_tenant_events=outcome.handler(
-                    outbox=outbox, clock=clock, stripe=stripe(Stripe.OUTCOMES), effects=effects
-                ),
+                on_tenant_events=settle,
             )
         )
         self.receipts = bus.consumer(

@@ -3,9 +3,9 @@
 In one process these are calls; the outcome is always an event, so that it also arrives when they are apart.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal, Protocol, TypeAlias
 
 from msgspec import Struct
@@ -15,7 +15,7 @@ from tidings.contracts.messages import OutboundMessage, SentRecord
 from tidings.contracts.moments import Moment
 from tidings.contracts.tenants import Channel
 from tidings.contracts.words import Priority, UseCase
-from tidings.kernel.db import TenantTx
+from tidings.kernel.db import TenantTx, WorkerTx
 from tidings.kernel.ids import NotificationId, RecipientId, TenantId
 
 #: How a ladder can end. Exactly one of these is announced for a notification and recipient.
@@ -359,6 +359,27 @@ class DeliveryOutcome(Struct, frozen=True, kw_only=True, omit_defaults=True):
     #: Why, where it was not delivered: a code.
     reason: str | None = None
     attempts: tuple[AttemptTold, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndedPage:
+    """Ladders that ended, a page of them."""
+
+    by_tenant: Mapping[TenantId, Sequence[NotificationId]]
+    #: The end of the last one; None where there is none.
+    until: datetime | None
+
+
+class EndedLadders(Protocol):
+    """What the router can tell of ladders that are over, so that no outcome is missed for ever."""
+
+    async def page(self, tx: WorkerTx, *, after: datetime, settled_for: timedelta, limit: int) -> EndedPage:
+        """The next ones after that moment, the oldest first; none that ended within the last `settled_for`."""
+        ...
+
+    async def outcomes(self, tx: TenantTx, ids: Sequence[NotificationId]) -> list[DeliveryOutcome]:
+        """How the ladders of some notifications ended, as it was announced."""
+        ...
 
 
 DELIVERY_EVENTS: dict[str, type[Struct]] = {OUTCOME_SUBJECT: DeliveryOutcome}

@@ -151,6 +151,12 @@ class Metrics:
             ("result",),
             registry=self.registry,
         )
+        self.outcomes_missed = Counter(
+            "tidings_outcomes_missed_total",
+            "Outcomes that did not reach their notification within half an hour: settled by a sweeper, or failed.",
+            ("became",),
+            registry=self.registry,
+        )
         self.claims_freed = Counter(
             "tidings_claims_freed_total",
             "Claims freed because their worker had died.",

@@ -1849,6 +1849,15 @@ ALTER TABLE kernel.schema_migrations_log ALTER COLUMN entry ADD GENERATED ALWAYS
     CACHE 1
 );
 
+CREATE TABLE kernel.sweep_marks (
+    name text NOT NULL COLLATE pg_catalog."C",
+    swept_until timestamp with time zone DEFAULT now() NOT NULL
+);
+
+ALTER TABLE ONLY kernel.sweep_marks FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE kernel.sweep_marks IS 'How far each sweep has come; its row is locked by whoever sweeps.';
+
 CREATE TABLE kernel.tenant_keys (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
     purpose text NOT NULL COLLATE pg_catalog."C",
@@ -3602,6 +3611,9 @@ ALTER TABLE ONLY kernel.schema_migrations
 ALTER TABLE ONLY kernel.schema_migrations_log
     ADD CONSTRAINT pk_schema_migrations_log PRIMARY KEY (entry);
 
+ALTER TABLE ONLY kernel.sweep_marks
+    ADD CONSTRAINT pk_sweep_marks PRIMARY KEY (name);
+
 ALTER TABLE ONLY kernel.tenant_keys
     ADD CONSTRAINT pk_tenant_keys PRIMARY KEY (tenant_id, purpose, version);
 
@@ -4772,6 +4784,8 @@ CREATE POLICY break_glass ON kernel.hot_seen FOR SELECT TO tidings_breakglass US
 
 CREATE POLICY break_glass ON kernel.platform_keys FOR SELECT TO tidings_breakglass USING (true);
 
+CREATE POLICY break_glass ON kernel.sweep_marks FOR SELECT TO tidings_breakglass USING (true);
+
 CREATE POLICY break_glass ON kernel.tenant_keys FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON kernel.workers FOR SELECT TO tidings_breakglass USING (true);
@@ -4852,6 +4866,8 @@ CREATE POLICY platform_rows_readable ON kernel.audit_anchors FOR SELECT TO tidin
 
 CREATE POLICY platform_rows_readable ON kernel.feature_flags FOR SELECT TO tidings_runtime USING ((tenant_id IS NULL));
 
+ALTER TABLE kernel.sweep_marks ENABLE ROW LEVEL SECURITY;
+
 CREATE POLICY tenant_isolation ON kernel.audit_anchor_lines TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON kernel.bus_events TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
@@ -4895,6 +4911,8 @@ CREATE POLICY worker_claims ON kernel.hot_limits TO tidings_worker USING (true) 
 CREATE POLICY worker_claims ON kernel.hot_presence TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON kernel.hot_seen TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON kernel.sweep_marks TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON kernel.workers TO tidings_worker USING (true) WITH CHECK (true);
 
@@ -6139,6 +6157,10 @@ GRANT SELECT ON TABLE kernel.schema_migrations TO tidings_runtime;
 GRANT SELECT ON TABLE kernel.schema_migrations TO tidings_breakglass;
 
 GRANT SELECT ON TABLE kernel.schema_migrations_log TO tidings_breakglass;
+
+GRANT SELECT ON TABLE kernel.sweep_marks TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE kernel.sweep_marks TO tidings_worker;
 
 GRANT SELECT ON TABLE kernel.tenant_keys TO tidings_breakglass;
 

@@ -21,7 +21,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=50, newest=50)
+SERVES: Final = SchemaRange(oldest=51, newest=51)
 
 
 async def check_servable(

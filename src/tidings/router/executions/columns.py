@@ -102,7 +102,7 @@ def _end(tenant_id: TenantId, note: Note, end: End, now: datetime) -> tuple[Any,
                 evidence=end.evidence,
                 final_channel=end.final_channel,
                 reason=end.reason,
-                attempts=tuple(_told(one) for one in past),
+                attempts=tuple(told_attempt(one) for one in past),
             )
         ).decode(),
         source=SOURCE,
@@ -120,7 +120,8 @@ def _end(tenant_id: TenantId, note: Note, end: End, now: datetime) -> tuple[Any,
     )
 
 
-def _told(past: Past) -> AttemptTold:
+def told_attempt(past: Past) -> AttemptTold:
+    """An attempt as an outcome tells of it."""
     return AttemptTold(
         id=past.id,
         step=past.step,

@@ -1,0 +1,126 @@
+"""Notifications that stay `dispatched` although their ladder is over: the outcome was announced and did not arrive.
+
+Nothing in notify could find them without reading whole months. The router knows what ended, so each of its ends is held
+against notify's row once, half an hour later, by the row's key; one that still waits is settled from the router's history.
+"""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Final
+
+import msgspec
+
+from tidings.contracts.delivery import OUTCOME_SUBJECT, DeliveryOutcome, EndedLadders
+from tidings.contracts.events import NOTIFY_SOURCE
+from tidings.kernel.bus import TenantHandler
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import Database, TenantTx
+from tidings.kernel.errors import DatabaseUnavailableError, TidingsError
+from tidings.kernel.events import Event
+from tidings.kernel.ids import EVENT, NotificationId, TenantId, time_of
+from tidings.kernel.logs import get_logger, why
+from tidings.kernel.metrics import Metrics
+from tidings.kernel.sql import Queries
+from tidings.kernel.sweep_marks import move_mark, take_mark
+
+QUERIES = Queries.beside(__file__)
+
+_MARK: Final = "notify.outcomes"
+_encode = msgspec.json.Encoder().encode
+_log = get_logger("outcomes")
+
+
+class OutcomeSweeper:
+    """Finds them and settles them."""
+
+    def __init__(
+        self,
+        db: Database,
+        ladders: EndedLadders,
+        settle: TenantHandler,
+        *,
+        clock: Clock,
+        metrics: Metrics,
+        settled_for: timedelta = timedelta(minutes=30),
+    ) -> None:
+        """`settle` is what hears outcomes over the bus; `settled_for`: how long it has for it."""
+        self._db = db
+        self._ladders = ladders
+        self._settle = settle
+        self._clock = clock
+        self._metrics = metrics
+        self._settled_for = settled_for
+
+    async def sweep(self, most: int) -> int:
+        """Look at all that ended since the last time, so many at a time; how many were settled."""
+        settled = 0
+        while True:
+            looked_at, found = await self._sweep_page(most)
+            settled += found
+            if looked_at < most:
+                return settled
+
+    async def _sweep_page(self, most: int) -> tuple[int, int]:
+        """How many were looked at, and how many of them were settled."""
+        settled = 0
+        async with self._db.worker() as tx:
+            mark = await take_mark(tx, _MARK)
+            if mark is None:
+                return 0, 0
+            page = await self._ladders.page(tx, after=mark, settled_for=self._settled_for, limit=most)
+            if page.until is None:
+                return 0, 0
+            for tenant_id, ids in page.by_tenant.items():
+                settled += await self._of_tenant(tenant_id, ids)
+            await move_mark(tx, _MARK, page.until)
+        return sum(map(len, page.by_tenant.values())), settled
+
+    async def _of_tenant(self, tenant_id: TenantId, ids: Sequence[NotificationId]) -> int:
+        try:
+            async with self._db.tenant(tenant_id, by_index=True) as tx:
+                waiting = await _waiting(tx, ids)
+                outcomes = await self._ladders.outcomes(tx, waiting) if waiting else []
+                if outcomes:
+                    await self._settle(tx, [self._event(tenant_id, one) for one in outcomes])
+        except DatabaseUnavailableError:
+            # Nobody's fault: the mark stays where it is, and all of them are looked at again.
+            raise
+        except TidingsError as error:
+            self._metrics.outcomes_missed.labels("failed").inc()
+            _log.error("outcomes_not_settled", tenant_id=tenant_id, **why(error))
+            return 0
+        if outcomes:
+            self._metrics.outcomes_missed.labels("settled").inc(len(outcomes))
+            _log.error(
+                "outcomes_missed",
+                tenant_id=tenant_id,
+                count=len(outcomes),
+                notification_ids=[one.notification_id for one in outcomes[:10]],
+            )
+        return len(outcomes)
+
+    def _event(self, tenant_id: TenantId, outcome: DeliveryOutcome) -> Event:
+        """The outcome as the bus would have brought it."""
+        now = self._clock.now()
+        return Event(
+            id=EVENT.new(now),
+            tenant_id=tenant_id,
+            subject=OUTCOME_SUBJECT,
+            ordering_key=outcome.notification_id,
+            data=_encode(outcome).decode(),
+            source=NOTIFY_SOURCE,
+            time=now,
+        )
+
+
+async def _waiting(tx: TenantTx, ids: Sequence[NotificationId]) -> list[NotificationId]:
+    created_ats = [time_of(one) for one in ids]
+    rows = await tx.fetch(
+        QUERIES.still_dispatched,
+        tenant_id=tx.tenant_id,
+        ids=list(ids),
+        created_ats=created_ats,
+        oldest=min(created_ats),
+        newest=max(created_ats),
+    )
+    return [NotificationId(row["id"]) for row in rows]
