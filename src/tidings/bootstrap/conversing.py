@@ -27,6 +27,7 @@ from tidings.router.conversations.replies import ReplySender
 from tidings.router.conversations.reply_store import Replies
 from tidings.router.conversations.resolve import Resolver
 from tidings.router.conversations.sent import SentNotes
+from tidings.router.conversations.shared_stop import SharedStops
 from tidings.router.inbound_routes import deps as inbound_routes_deps
 from tidings.router.inbound_routes.call import WebhookCaller
 from tidings.router.inbound_routes.change import RouteChanger
@@ -93,6 +94,7 @@ class Conversing:
                     outbox=outbox,
                     clock=clock,
                 ),
+                SharedStops(hashes=hashes, correspondents=correspondents, outbox=outbox, clock=clock),
                 bell=bell,
                 clock=clock,
                 observer=observer,

@@ -31,7 +31,8 @@ class Wish:
     #: The word that they wrote, as the list of keywords has it, and its language.
     keyword: str
     language: str
-    conversation_id: str
+    #: None: it was said to another tenant, over a number that both share.
+    conversation_id: str | None
     at: datetime
 
 

@@ -31,7 +31,8 @@ class OptOutRecorded(Struct, frozen=True, kw_only=True, omit_defaults=True):
     #: The word that they wrote, as the list of keywords has it, and its language.
     keyword: str
     language: str
-    conversation_id: str
+    #: Left out where it was said to another tenant, over a number that both share.
+    conversation_id: str | None = None
     #: When they wrote it.
     at: datetime
     #: Left out where nobody is known by that address.

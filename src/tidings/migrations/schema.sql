@@ -1331,6 +1331,25 @@ COMMENT ON COLUMN chan.recipient_profiles.field_times IS 'When each field was ob
 
 COMMENT ON COLUMN chan.recipient_profiles.erased IS 'A tombstone: the recipient was erased, and what is observed later is not kept. Nothing else stands in the row.';
 
+CREATE TABLE chan.shared_number_contacts (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    platform_hash text NOT NULL COLLATE pg_catalog."C",
+    sender_id text NOT NULL COLLATE pg_catalog."C",
+    channel text NOT NULL COLLATE pg_catalog."C",
+    last_sent_at timestamp with time zone NOT NULL,
+    CONSTRAINT ck_shared_number_contacts_hash CHECK ((platform_hash ~ '^sha256:[0-9a-f]{64}$'::text))
+);
+
+ALTER TABLE ONLY chan.shared_number_contacts FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE chan.shared_number_contacts IS 'Which tenant wrote to whom from which number of a shared account; hashes only. Swept 18 months after the last message.';
+
+COMMENT ON COLUMN chan.shared_number_contacts.platform_hash IS 'The person''s address under the platform''s pepper.';
+
+COMMENT ON COLUMN chan.shared_number_contacts.sender_id IS 'The number, short code or handle, in its one spelling.';
+
+COMMENT ON COLUMN chan.shared_number_contacts.last_sent_at IS 'To the day: it is written once a day at most.';
+
 CREATE TABLE chan.spend_daily (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
     day date NOT NULL,
@@ -3536,6 +3555,9 @@ ALTER TABLE ONLY chan.outbox
 ALTER TABLE ONLY chan.recipient_profiles
     ADD CONSTRAINT pk_recipient_profiles PRIMARY KEY (tenant_id, recipient_id);
 
+ALTER TABLE ONLY chan.shared_number_contacts
+    ADD CONSTRAINT pk_shared_number_contacts PRIMARY KEY (tenant_id, platform_hash, sender_id, channel);
+
 ALTER TABLE ONLY chan.spend_daily
     ADD CONSTRAINT pk_spend_daily PRIMARY KEY (tenant_id, day, stripe, channel, vendor, currency);
 
@@ -3925,6 +3947,10 @@ CREATE INDEX ix_recipient_profiles_msisdn ON chan.recipient_profiles USING btree
 CREATE INDEX ix_recipient_profiles_telegram ON chan.recipient_profiles USING btree (tenant_id, telegram_chat_id_hash) WHERE (telegram_chat_id_hash IS NOT NULL);
 
 CREATE INDEX ix_recipient_profiles_viber ON chan.recipient_profiles USING btree (tenant_id, viber_id_hash) WHERE (viber_id_hash IS NOT NULL);
+
+CREATE INDEX ix_shared_number_contacts_age ON chan.shared_number_contacts USING btree (last_sent_at);
+
+CREATE INDEX ix_shared_number_contacts_person ON chan.shared_number_contacts USING btree (platform_hash, sender_id, channel);
 
 CREATE INDEX ix_unknown_provider_codes_seen ON chan.unknown_provider_codes USING btree (last_seen);
 
@@ -4466,6 +4492,8 @@ CREATE POLICY break_glass ON chan.outbox FOR SELECT TO tidings_breakglass USING 
 
 CREATE POLICY break_glass ON chan.recipient_profiles FOR SELECT TO tidings_breakglass USING (true);
 
+CREATE POLICY break_glass ON chan.shared_number_contacts FOR SELECT TO tidings_breakglass USING (true);
+
 CREATE POLICY break_glass ON chan.spend_daily FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON chan.tenant_inbound_routes FOR SELECT TO tidings_breakglass USING (true);
@@ -4514,6 +4542,8 @@ CREATE POLICY caller_role_deletes ON chan.outbox AS RESTRICTIVE FOR DELETE TO ti
 
 CREATE POLICY caller_role_deletes ON chan.recipient_profiles AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
+CREATE POLICY caller_role_deletes ON chan.shared_number_contacts AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
 CREATE POLICY caller_role_deletes ON chan.spend_daily AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON chan.tenant_inbound_routes AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
@@ -4559,6 +4589,8 @@ CREATE POLICY caller_role_writes ON chan.inbound_messages AS RESTRICTIVE TO tidi
 CREATE POLICY caller_role_writes ON chan.outbox AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON chan.recipient_profiles AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON chan.shared_number_contacts AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON chan.spend_daily AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
@@ -4646,6 +4678,8 @@ CREATE POLICY platform_rows_readable ON chan.vendor_weights FOR SELECT TO tiding
 
 ALTER TABLE chan.recipient_profiles ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE chan.shared_number_contacts ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE chan.spend_daily ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE chan.tenant_inbound_routes ENABLE ROW LEVEL SECURITY;
@@ -4687,6 +4721,8 @@ CREATE POLICY tenant_isolation ON chan.inbound_messages TO tidings_runtime USING
 CREATE POLICY tenant_isolation ON chan.outbox TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON chan.recipient_profiles TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON chan.shared_number_contacts TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON chan.spend_daily TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
@@ -4739,6 +4775,8 @@ CREATE POLICY worker_claims ON chan.inbound_messages TO tidings_worker USING (tr
 CREATE POLICY worker_claims ON chan.inbound_unmatched TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON chan.outbox TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON chan.shared_number_contacts TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON chan.tenant_inbound_routes TO tidings_worker USING (true) WITH CHECK (true);
 
@@ -5887,6 +5925,22 @@ GRANT SELECT,DELETE ON TABLE chan.outbox TO tidings_worker;
 GRANT SELECT ON TABLE chan.recipient_profiles TO tidings_breakglass;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE chan.recipient_profiles TO tidings_runtime;
+
+GRANT SELECT ON TABLE chan.shared_number_contacts TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE chan.shared_number_contacts TO tidings_runtime;
+
+GRANT DELETE ON TABLE chan.shared_number_contacts TO tidings_worker;
+
+GRANT SELECT(tenant_id) ON TABLE chan.shared_number_contacts TO tidings_worker;
+
+GRANT SELECT(platform_hash) ON TABLE chan.shared_number_contacts TO tidings_worker;
+
+GRANT SELECT(sender_id) ON TABLE chan.shared_number_contacts TO tidings_worker;
+
+GRANT SELECT(channel) ON TABLE chan.shared_number_contacts TO tidings_worker;
+
+GRANT SELECT(last_sent_at) ON TABLE chan.shared_number_contacts TO tidings_worker;
 
 GRANT SELECT ON TABLE chan.spend_daily TO tidings_breakglass;
 

@@ -44,7 +44,9 @@ async def test_one_click_counts_for_everybody_who_has_the_address(world: Pipelin
         address = [{"channel": "email", "address": laila.to.upper()}]
         after = {
             "the same identity": await sent_to(world, sender, laila.recipient_id),
-            "the address alone": await sent_to(world, sender, {"addresses": address}),
+            "the address alone": await sent_to(
+                world, sender, {"identity": {"type": "anonymous"}, "addresses": address}
+            ),
             "another identity": await sent_to(world, sender, other.json()["id"]),
             "somebody who gets the address later": await sent_to(world, sender, person(laila.to)),
             "another category": await sent_to(world, sender, other.json()["id"], "social"),

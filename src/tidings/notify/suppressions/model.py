@@ -147,7 +147,9 @@ def brought_by(notes: str | None) -> ImportId | None:
 
 
 #: What is noted of somebody who wrote that they want no more: the word, its language, where they wrote it.
-_ASKED: Final = re.compile(r"[^@\d]{1,64}, in [A-Za-z() -]{2,40}, conversation [a-z]+_[0-9A-HJKMNP-TV-Z]{26}")
+_ASKED: Final = re.compile(
+    r"[^@\d]{1,64}, in [A-Za-z() -]{2,40}, (?:conversation [a-z]+_[0-9A-HJKMNP-TV-Z]{26}|over a shared number)"
+)
 _LANGUAGES: Final = {
     "en": "English",
     "fr": "French",
@@ -162,11 +164,15 @@ _LANGUAGES: Final = {
 }
 
 
-def asked_notes(*, keyword: str, language: str, conversation_id: str) -> str:
-    """What is kept as notes of somebody who wrote such a word: `STOP, in Hausa, conversation conv_…`."""
+def asked_notes(*, keyword: str, language: str, conversation_id: str | None) -> str:
+    """What is kept as notes of somebody who wrote such a word: `STOP, in Hausa, conversation conv_…`.
+
+    Without a conversation of the tenant's own it was said to another tenant, over a number that both share.
+    """
     tongue = _LANGUAGES.get(language.partition("-")[0].lower(), "another language")
     word = re.sub(r"[@\d]", "", keyword)[:64].strip() or "a keyword"
-    return f"{word}, in {tongue}, conversation {conversation_id}"
+    where = "over a shared number" if conversation_id is None else f"conversation {conversation_id}"
+    return f"{word}, in {tongue}, {where}"
 
 
 def asked_by(notes: str | None) -> str | None:

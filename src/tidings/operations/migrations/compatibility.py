@@ -21,7 +21,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=51, newest=51)
+SERVES: Final = SchemaRange(oldest=52, newest=52)
 
 
 async def check_servable(

@@ -2,14 +2,14 @@
 
 import asyncio
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 
 from tidings.kernel.clock import Clock
-from tidings.kernel.db import Database
+from tidings.kernel.db import Database, WorkerTx
 from tidings.kernel.errors import DatabaseBusyError, DatabaseUnavailableError, TidingsError
 from tidings.kernel.ids import TenantId
 from tidings.kernel.jobs import Pauses
@@ -23,6 +23,7 @@ from tidings.router.conversations.model import Observer, Unobserved
 from tidings.router.conversations.queue import Claimed, Waiting
 from tidings.router.conversations.receive import Received, Receiver
 from tidings.router.conversations.resolve import Message, Resolver
+from tidings.router.conversations.shared_stop import SharedStops, Stop
 from tidings.router.executions.model import moment
 
 _log = get_logger("conversations")
@@ -102,6 +103,7 @@ class ConversationJob:
         db: Database,
         resolver: Resolver,
         receiver: Receiver,
+        shared: SharedStops,
         *,
         bell: Bell,
         clock: Clock,
@@ -113,6 +115,7 @@ class ConversationJob:
         self._db = db
         self._resolver = resolver
         self._receiver = receiver
+        self._shared = shared
         self._bell = bell
         self._clock = clock
         self._observer = observer or Unobserved()
@@ -145,7 +148,12 @@ class ConversationJob:
                 self._observer.waiting(0.0)
                 return Turn(sleep=self._until(await queue.next_inbound(tx)))
             sorted_ = await self._resolver.resolve(tx, claimed)
-            not_done = await self._take(sorted_.by_tenant, now)
+            stops: list[Stop] = []
+            not_done = await self._take(sorted_.by_tenant, now, stops)
+            own = {one.id for one in claimed if one.owner_id is not None}
+            not_done |= await self._share(
+                tx, [stop for stop in stops if stop.message.id not in own], sorted_.by_tenant, now
+            )
             # What is left stays as it is: it is due, and comes with the next set.
             done = [
                 (str(m.id), tenant)
@@ -173,12 +181,57 @@ class ConversationJob:
         self._tell(claimed, len(done), len(lost), dead, now)
         return Turn(taken=len(done), unmatched=len(lost), again=len(waiting) - dead, dead=dead)
 
-    async def _take(self, by_tenant: dict[TenantId, list[Message]], now: datetime) -> _NotDone:
-        """Each tenant's in its own transaction; those that are not done."""
+    async def _share(
+        self,
+        tx: WorkerTx,
+        stops: Sequence[Stop],
+        by_tenant: Mapping[TenantId, Sequence[Message]],
+        now: datetime,
+    ) -> _NotDone:
+        """A STOP to a shared number holds for all who wrote from it: each tenant's part in its own transaction, before the
+        message is marked. What is not done is done with the next look; what is done stays."""
+        if not stops:
+            return _NotDone()
+        answered = {message.id: tenant for tenant, some in by_tenant.items() for message in some}
+        sharers = await self._resolver.sharers(tx, [stop.message for stop in stops])
+        by_sharer: dict[TenantId, list[Stop]] = {}
+        for stop in stops:
+            for tenant_id in sharers.get(stop.message.id, ()):
+                if tenant_id != answered.get(stop.message.id):
+                    by_sharer.setdefault(tenant_id, []).append(stop)
+        until = asyncio.get_running_loop().time() + _ALL_PATIENCE
+        total = _NotDone()
+        for tenant_id, some in by_sharer.items():
+            total |= await self._share_with(tenant_id, some, now, until)
+        return total
+
+    async def _share_with(
+        self, tenant_id: TenantId, stops: Sequence[Stop], now: datetime, until: float
+    ) -> _NotDone:
+        ids = frozenset(str(stop.message.id) for stop in stops)
+        if asyncio.get_running_loop().time() > until:
+            return _NotDone(left=ids)
+        try:
+            async with asyncio.timeout(_PATIENCE), self._db.tenant(tenant_id) as tx:
+                await self._shared.heed(tx, stops, now=now)
+        except DatabaseUnavailableError:
+            raise
+        except KmsError as error:
+            self._note(tenant_id, len(stops), error)
+            return _NotDone(locked=ids)
+        except Exception as error:  # noqa: BLE001  # one tenant's trouble must not hold up the others
+            self._note(tenant_id, len(stops), error)
+            return _NotDone(failed=ids)
+        return _NotDone()
+
+    async def _take(
+        self, by_tenant: dict[TenantId, list[Message]], now: datetime, stops: list[Stop]
+    ) -> _NotDone:
+        """Each tenant's in its own transaction; those that are not done. Every STOP is added to `stops`."""
         until = asyncio.get_running_loop().time() + _ALL_PATIENCE
         # All of them to their end, whatever becomes of one: the messages are ours for as long as this runs.
         results = await asyncio.gather(
-            *(self._take_tenant(tenant_id, some, now, until) for tenant_id, some in by_tenant.items()),
+            *(self._take_tenant(tenant_id, some, now, until, stops) for tenant_id, some in by_tenant.items()),
             return_exceptions=True,
         )
         total = _NotDone()
@@ -189,14 +242,21 @@ class ConversationJob:
         return total
 
     async def _take_tenant(
-        self, tenant_id: TenantId, messages: Sequence[Message], now: datetime, until: float
+        self,
+        tenant_id: TenantId,
+        messages: Sequence[Message],
+        now: datetime,
+        until: float,
+        stops: list[Stop],
     ) -> _NotDone:
         async with self._turns:
             if asyncio.get_running_loop().time() > until:
                 return _NotDone(left=frozenset(message.id for message in messages))
-            return await self._take_some(tenant_id, messages, now)
+            return await self._take_some(tenant_id, messages, now, stops)
 
-    async def _take_some(self, tenant_id: TenantId, messages: Sequence[Message], now: datetime) -> _NotDone:
+    async def _take_some(
+        self, tenant_id: TenantId, messages: Sequence[Message], now: datetime, stops: list[Stop]
+    ) -> _NotDone:
         """All of them in one transaction; where that fails the one that is to blame is found by halving."""
         try:
             async with asyncio.timeout(_PATIENCE), self._db.tenant(tenant_id) as tx:
@@ -212,8 +272,9 @@ class ConversationJob:
                 self._note(tenant_id, len(messages), error)
                 return _NotDone(failed=frozenset(message.id for message in messages))
             middle = len(messages) // 2
-            before = await self._take_some(tenant_id, messages[:middle], now)
-            return before | await self._take_some(tenant_id, messages[middle:], now)
+            before = await self._take_some(tenant_id, messages[:middle], now, stops)
+            return before | await self._take_some(tenant_id, messages[middle:], now, stops)
+        stops.extend(received.stops)
         self._tell_received(received)
         return _NotDone(left=received.left)
 

@@ -27,6 +27,8 @@ ConfirmationKind: TypeAlias = Literal["stop_confirmation", "start_confirmation",
 DEFAULT_TTL: Final = timedelta(seconds=86_400)
 #: How long a closed conversation is kept, with its transcript.
 KEPT: Final = timedelta(days=90)
+#: How long it is kept who wrote to whom from a shared number: somewhat longer than the 18 months for which a STOP reaches them.
+CONTACTS_KEPT: Final = timedelta(days=560)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

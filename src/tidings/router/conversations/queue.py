@@ -172,6 +172,20 @@ async def find_last(tx: WorkerTx, places: Sequence[Place]) -> dict[int, TenantId
     return {row["place"] - 1: row["tenant_id"] for row in rows}
 
 
+async def find_sharers(tx: WorkerTx, places: Sequence[Place]) -> dict[int, list[TenantId]]:
+    """Which tenants wrote to them from that number in the last 18 months, the last one first, by its place in the list."""
+    rows = await tx.fetch(QUERIES.find_sharers, **_columns(places), ats=[p.at for p in places])
+    found: dict[int, list[TenantId]] = {}
+    for row in rows:
+        found.setdefault(row["place"] - 1, []).append(TenantId(row["tenant_id"]))
+    return found
+
+
+async def sweep_contacts(tx: WorkerTx, *, until: datetime, limit: int) -> int:
+    """Forget who wrote from a shared number so long ago; how many rows went."""
+    return await tx.execute(QUERIES.sweep_contacts, until=until, limit=limit)
+
+
 async def mark_applied(tx: WorkerTx, messages: Sequence[tuple[str, TenantId]], *, now: datetime) -> int:
     """They stand in conversations."""
     return await tx.execute(

@@ -87,7 +87,8 @@ CROSS JOIN LATERAL (
 -- Whose conversation each belongs to: the one in which something was said last. Across tenants, by hashes that only the
 -- platform can make. Of conversations over the platform's accounts alone: what a tenant's own account says of its people and
 -- numbers is its word for it. And of those that were open then, give or take a little: what was held up is not for
--- whoever has written to them since, and not lost because it is over by now.
+-- whoever has written to them since, and not lost because it is over by now: it may be this very message that ended it, and whoever
+-- was to mark it is gone.
 SELECT wanted.place, open.tenant_id
 FROM unnest(:channels::text[], :destinations::text[], :hashes::text[], :ats::timestamptz[])
     WITH ORDINALITY AS wanted (channel, destination, hash, at, place)
@@ -95,7 +96,7 @@ CROSS JOIN LATERAL (
     SELECT tenant_id FROM chan.conversations
     WHERE platform_hash = wanted.hash AND sender_id = wanted.destination AND channel = wanted.channel
       AND opened_at <= wanted.at + INTERVAL '5 minutes' AND expires_at > wanted.at
-      AND (status = 'OPEN' OR closed_at > wanted.at)
+      AND (status = 'OPEN' OR closed_at >= wanted.at)
       AND EXISTS (
           SELECT FROM chan.channel_adapter_configs AS account
           WHERE account.id = conversations.account_id AND account.tenant_id IS NULL
@@ -118,6 +119,29 @@ CROSS JOIN LATERAL (
       )
     ORDER BY last_seen_at DESC LIMIT 1
 ) AS last;
+
+-- name: find_sharers
+-- Which tenants wrote to these people from these numbers in the last 18 months, over the platform's accounts; the last one first.
+SELECT wanted.place, known.tenant_id
+FROM unnest(:channels::text[], :destinations::text[], :hashes::text[], :ats::timestamptz[])
+    WITH ORDINALITY AS wanted (channel, destination, hash, at, place)
+CROSS JOIN LATERAL (
+    SELECT tenant_id, last_sent_at FROM chan.shared_number_contacts
+    WHERE platform_hash = wanted.hash AND sender_id = wanted.destination AND channel = wanted.channel
+      AND last_sent_at > wanted.at - INTERVAL '18 months' AND last_sent_at <= wanted.at + INTERVAL '5 minutes'
+    OFFSET 0
+) AS known
+ORDER BY wanted.place, known.last_sent_at DESC, known.tenant_id;
+
+-- name: sweep_contacts
+-- A chunk of those whose last message is so old that no STOP reaches them any more.
+WITH over AS (
+    SELECT tenant_id, platform_hash, sender_id, channel FROM chan.shared_number_contacts
+    WHERE last_sent_at <= :until ORDER BY last_sent_at LIMIT :limit
+)
+DELETE FROM chan.shared_number_contacts AS known USING over
+WHERE known.tenant_id = over.tenant_id AND known.platform_hash = over.platform_hash AND known.sender_id = over.sender_id
+  AND known.channel = over.channel;
 
 -- name: mark_applied
 -- Handed over: what was sealed here stands in the transcript, and is removed without being read.

@@ -36,6 +36,7 @@ from tidings.router.conversations.person import (
     wish_of,
 )
 from tidings.router.conversations.resolve import Message
+from tidings.router.conversations.shared_stop import Stop
 from tidings.router.conversations.store import Between, Opening
 from tidings.router.inbound_routes import delivery_store
 from tidings.router.inbound_routes import store as route_store
@@ -63,6 +64,8 @@ class Received:
     deliveries: int = 0
     #: Messages that are to be taken on in another transaction.
     left: frozenset[str] = frozenset()
+    #: Every STOP among them, also one that stood in the transcript already: it may hold for other tenants too.
+    stops: tuple[Stop, ...] = ()
 
 
 class Receiver:
@@ -92,14 +95,21 @@ class Receiver:
         """Take them on, in the order in which they came."""
         taken = await store.find_taken(tx, [message.id for message in messages])
         left = [message for message in messages if message.id not in taken]
+        known_stops = tuple(
+            Stop(message=message, word=keyword.word, language=keyword.language)
+            for message in messages
+            if (keyword := taken.get(message.id)) is not None
+            and keyword.action == "stop"
+            and message.addressable
+        )
         if not left:
-            return Received()
+            return Received(stops=known_stops)
         hashed = await self._hashes.of(tx, [message.address for message in left])
         waiting = [
             (message, Between(channel=message.channel, sender_id=message.destination, hashed=one))
             for message, one in zip(left, hashed, strict=True)
         ]
-        total = Received()
+        total = Received(stops=known_stops)
         # What somebody writes after a STOP belongs to another conversation: it has to wait until that one is closed.
         for _ in range(_MOST_WAVES):
             if not waiting:
@@ -111,6 +121,7 @@ class Receiver:
                 keywords=total.keywords + done.keywords,
                 confirmations=total.confirmations + done.confirmations,
                 deliveries=total.deliveries + done.deliveries,
+                stops=total.stops + done.stops,
             )
         return replace(total, left=frozenset(message.id for message, _ in waiting))
 
@@ -166,7 +177,19 @@ class Receiver:
         keywords: Counter[Action] = Counter(
             keyword.action for person in people for _, keyword in person.messages if keyword is not None
         )
-        return Received(count=len(theirs), keywords=keywords, confirmations=len(ours), deliveries=deliveries)
+        stops = tuple(
+            Stop(message=message, word=keyword.word, language=keyword.language)
+            for person in people
+            for message, keyword in person.messages
+            if keyword is not None and keyword.action == "stop" and message.addressable
+        )
+        return Received(
+            count=len(theirs),
+            keywords=keywords,
+            confirmations=len(ours),
+            deliveries=deliveries,
+            stops=stops,
+        )
 
     async def _open(self, tx: TenantTx, people: Sequence[Person]) -> None:
         """Find or make the conversation of each; a second STOP belongs to the one that the first has closed."""

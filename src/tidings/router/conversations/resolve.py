@@ -82,18 +82,17 @@ class Resolver:
                 by_tenant.setdefault(tenant_id, []).append(message)
         return Resolution(by_tenant=by_tenant, unmatched=unmatched, unreadable=unreadable)
 
+    async def sharers(self, tx: WorkerTx, messages: Sequence[Message]) -> dict[str, list[TenantId]]:
+        """Which tenants wrote to these people from the shared number that they wrote to; by the message's id."""
+        if not messages:
+            return {}
+        places = await self._places(messages)
+        found = await queue.find_sharers(tx, places)
+        return {str(messages[place].id): tenants for place, tenants in found.items()}
+
     async def _find(self, tx: WorkerTx, messages: Sequence[Message]) -> dict[str, TenantId]:
         """The tenants with whom these people talk over a shared account."""
-        pepper = await self._hashes.platform_pepper()
-        places = [
-            Place(
-                channel=message.channel,
-                destination=message.destination,
-                hash=pepper.hash(message.address),
-                at=message.received_at,
-            )
-            for message in messages
-        ]
+        places = await self._places(messages)
         found = {messages[place].id: tenant for place, tenant in (await queue.find_open(tx, places)).items()}
         # STOP must be heard also when the conversation is over, and START comes after its end by its nature.
         late = [
@@ -104,7 +103,30 @@ class Resolver:
         if late:
             last = await queue.find_last(tx, [place for _, place in late])
             found |= {late[place][0].id: tenant for place, tenant in last.items()}
+        # Conversations are forgotten sooner than the law forgets who wrote.
+        forgotten = [
+            (message, place)
+            for message, place in late
+            if message.id not in found
+            and (keyword := read_keyword(message.text)) is not None
+            and keyword.action == "stop"
+        ]
+        if forgotten:
+            sharers = await queue.find_sharers(tx, [place for _, place in forgotten])
+            found |= {forgotten[place][0].id: tenants[0] for place, tenants in sharers.items()}
         return {str(message_id): tenant for message_id, tenant in found.items()}
+
+    async def _places(self, messages: Sequence[Message]) -> list[Place]:
+        pepper = await self._hashes.platform_pepper()
+        return [
+            Place(
+                channel=message.channel,
+                destination=message.destination,
+                hash=pepper.hash(message.address),
+                at=message.received_at,
+            )
+            for message in messages
+        ]
 
     async def _opened(self, claimed: Sequence[Claimed]) -> tuple[list[Message], list[Claimed]]:
         async with self._db.platform() as tx:

@@ -10,6 +10,7 @@ from tidings.kernel.db import Row, TenantTx, WorkerTx
 from tidings.kernel.ids import NotificationId, RecipientId, TenantId
 from tidings.kernel.sql import Queries, sparse
 from tidings.router.conversations.hashes import Hashed
+from tidings.router.conversations.keywords import Keyword
 from tidings.router.conversations.model import (
     Action,
     Conversation,
@@ -84,10 +85,15 @@ class Chosen:
     since: datetime | None = None
 
 
-async def find_taken(tx: TenantTx, ids: Sequence[str]) -> set[str]:
-    """Those of these messages that stand in a transcript."""
+async def find_taken(tx: TenantTx, ids: Sequence[str]) -> dict[str, Keyword | None]:
+    """Those of these messages that stand in a transcript, each with the keyword that it was."""
     rows = await tx.fetch(QUERIES.find_taken, tenant_id=tx.tenant_id, ids=list(ids))
-    return {row["id"] for row in rows}
+    return {
+        row["id"]: Keyword(action=row["keyword_action"], language=row["language"], word=row["keyword"])
+        if row["keyword_action"] is not None
+        else None
+        for row in rows
+    }
 
 
 async def close_expired(tx: TenantTx, people: Sequence[tuple[Between, datetime]]) -> list[Conversation]:

@@ -1,6 +1,7 @@
 -- name: find_taken
--- Messages whose effects were committed before: somebody died before they were marked.
-SELECT line.id
+-- Messages whose effects were committed before: somebody died before they were marked. What a STOP means for other tenants
+-- may not have been done yet.
+SELECT line.id, line.keyword, line.keyword_action, line.language
 FROM unnest(:ids::text[]) AS wanted (id)
 JOIN chan.conversation_messages AS line ON line.tenant_id = :tenant_id AND line.id = wanted.id;
 
@@ -172,6 +173,18 @@ WITH turn AS MATERIALIZED (
            turn.vendor, turn.account_id
     FROM turn
     JOIN talked ON talked.channel = turn.channel AND talked.sender_id = turn.sender_id AND talked.address_hash = turn.hash
+), shared AS (
+    -- Over an account of the platform: a STOP to the number holds for everybody who wrote from it. Once a day is enough.
+    INSERT INTO chan.shared_number_contacts AS known (tenant_id, platform_hash, sender_id, channel, last_sent_at)
+    SELECT :tenant_id, platform_hash, sender_id, channel, at
+    FROM people
+    WHERE EXISTS (
+        SELECT FROM chan.channel_adapter_configs AS account
+        WHERE account.id = people.account_id AND account.tenant_id IS NULL
+    )
+    ORDER BY platform_hash COLLATE "C", sender_id COLLATE "C", channel COLLATE "C"
+    ON CONFLICT (tenant_id, platform_hash, sender_id, channel) DO UPDATE SET last_sent_at = excluded.last_sent_at
+    WHERE known.last_sent_at < excluded.last_sent_at - INTERVAL '1 day'
 )
 SELECT people.id, people.line_id FROM people JOIN talked ON talked.id = people.id;
 

@@ -9,7 +9,7 @@ from tidings.kernel.ids import TenantId
 from tidings.kernel.outbox import Outbox
 from tidings.router.conversations import queue, store
 from tidings.router.conversations.events import Announcer
-from tidings.router.conversations.model import KEPT, ConversationId
+from tidings.router.conversations.model import CONTACTS_KEPT, KEPT, ConversationId
 
 #: What was nobody's, and the counts of it.
 UNMATCHED_KEPT: Final = timedelta(days=7)
@@ -38,9 +38,11 @@ async def close_idle(db: Database, outbox: Outbox, clock: Clock, *, limit: int) 
 
 
 async def sweep_conversations(db: Database, clock: Clock, *, limit: int) -> int:
-    """Remove closed ones that are old enough, with their transcripts; how many."""
+    """Remove closed ones that are old enough, with their transcripts, and who wrote from shared numbers long ago; how many."""
+    now = clock.now()
     async with db.worker() as tx:
-        return await store.sweep_conversations(tx, until=clock.now() - KEPT, limit=limit)
+        gone = await store.sweep_conversations(tx, until=now - KEPT, limit=limit)
+        return gone + await queue.sweep_contacts(tx, until=now - CONTACTS_KEPT, limit=limit)
 
 
 async def sweep_inbound(db: Database, clock: Clock, *, limit: int) -> int:

@@ -58,6 +58,7 @@ from tidings.router.conversations.replies import ReplySender
 from tidings.router.conversations.reply_store import Replies
 from tidings.router.conversations.resolve import Resolver
 from tidings.router.conversations.sent import SentNotes, SentTurn
+from tidings.router.conversations.shared_stop import SharedStops
 from tidings.router.executions.model import moment
 from tidings.router.inbound_routes import deps as route_deps
 from tidings.router.inbound_routes import routes as route_routes
@@ -171,6 +172,9 @@ class ConversationWorld:
             outbox=self.outbox,
             clock=self.clock,
         )
+        self.shared = SharedStops(
+            hashes=self.hashes, correspondents=self.correspondents, outbox=self.outbox, clock=self.clock
+        )
         self.vendors = Vendors(
             Accounts(db, vendors=frozenset(ADAPTERS), clock=self.clock),
             OpenAdapters(self.secrets, clock=self.clock, tenant_guard=anywhere),
@@ -185,13 +189,17 @@ class ConversationWorld:
         self.app = self._app()
 
     def job(
-        self, receiver: Receiver | None = None, settings: ConversationSettings | None = None
+        self,
+        receiver: Receiver | None = None,
+        settings: ConversationSettings | None = None,
+        shared: SharedStops | None = None,
     ) -> ConversationJob:
         """A worker that takes messages on."""
         return ConversationJob(
             self.db,
             Resolver(self.db, self.keyring, self.hashes),
             receiver or self.receiver,
+            shared or self.shared,
             bell=self.bell,
             clock=self.clock,
             settings=settings,

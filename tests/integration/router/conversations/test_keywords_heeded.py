@@ -63,31 +63,6 @@ async def test_stop_in_hausa_ends_it_suppresses_and_is_confirmed_once(
     ]
 
 
-async def test_over_a_shared_number_stop_stops_the_last_sender_and_says_which(
-    world: ConversationWorld,
-) -> None:
-    """The others go on; said once more, it stops the one before."""
-    bakery, school = await world.tenant("The Bakery"), await world.tenant("The School")
-    async with played_http(TAKEN, TAKEN) as vendor:
-        account = await world.account(None, port=vendor.port)
-        for tenant in (bakery, school):
-            await world.send(tenant, account)
-            await world.later(seconds=1)
-        await world.write(account, "STOP")
-        await world.job().drain()
-        await world.replies().drain()
-        after_one = [await world.suppressed(tenant) for tenant in (bakery, school)]
-        await world.later(seconds=1)
-        await world.write(account, "STOP")
-        await world.job().drain()
-        await world.replies().drain()
-
-        said = [json.loads(body)["text"] for _, body in vendor.heard]
-    assert after_one == [[], [("sms", "opt_out")]]
-    assert [text.partition(":")[0] for text in said] == ["The School", "The Bakery"]
-    assert await world.suppressed(bakery) == [("sms", "opt_out")]
-
-
 async def test_start_releases_and_stop_can_be_said_again(
     world: ConversationWorld, tenant_id: TenantId
 ) -> None:

@@ -1,0 +1,87 @@
+"""The use case "somebody said STOP to a number that tenants share": it holds for each that wrote to them from it.
+
+The tenant that is answered takes the message on like any other. Here is what follows for the others, each in a transaction
+of its own. Doing it again, because somebody died in between, changes nothing and announces nothing.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from tidings.contracts.correspondence import Correspondents, Wish, Wrote
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import TenantTx
+from tidings.kernel.outbox import Outbox
+from tidings.router.conversations import store
+from tidings.router.conversations.events import Announcer
+from tidings.router.conversations.hashes import AddressHashes
+from tidings.router.conversations.resolve import Message
+from tidings.router.conversations.store import Between
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stop:
+    """A STOP as the tenant that is answered understood it."""
+
+    message: Message
+    #: The word of our lists, or of the tenant's policy, and its language.
+    word: str
+    language: str
+
+
+class SharedStops:
+    """Has a STOP hold for tenants that it was not written to."""
+
+    def __init__(
+        self, *, hashes: AddressHashes, correspondents: Correspondents, outbox: Outbox, clock: Clock
+    ) -> None:
+        """`outbox` is that of the schema `chan`."""
+        self._hashes = hashes
+        self._correspondents = correspondents
+        self._outbox = outbox
+        self._clock = clock
+
+    async def heed(self, tx: TenantTx, stops: Sequence[Stop], *, now: datetime) -> None:
+        """Suppress, close what is open, and announce both. A START to this tenant that was said later is their last word.
+
+        Nothing of what was written becomes this tenant's: neither the text nor the conversation that it stands in.
+        """
+        hashed = await self._hashes.of(tx, [stop.message.address for stop in stops])
+        sides = [
+            Between(channel=stop.message.channel, sender_id=stop.message.destination, hashed=one)
+            for stop, one in zip(stops, hashed, strict=True)
+        ]
+        said = await store.find_last_wishes(tx, sides)
+        holding = [
+            place
+            for place, stop in enumerate(stops)
+            if said.get(place, {}).get("start", "") < stop.message.id
+        ]
+        if not holding:
+            return
+        messages = [stops[place].message for place in holding]
+        people = await self._correspondents.find(
+            tx, [Wrote(channel=message.channel, address=message.address) for message in messages]
+        )
+        await self._correspondents.stop(
+            tx,
+            [
+                Wish(
+                    channel=message.channel,
+                    address=message.address,
+                    recipient_id=recipient_id,
+                    keyword=stops[place].word,
+                    language=stops[place].language,
+                    conversation_id=None,
+                    at=message.received_at,
+                )
+                for place, message, recipient_id in zip(holding, messages, people, strict=True)
+            ],
+        )
+        latest = await store.find_latest(tx, [sides[place] for place in holding])
+        going_on = [one.id for one in latest.values() if one.status == "OPEN"]
+        if going_on:
+            closed = await store.close_conversations(
+                tx, going_on, status="CLOSED_STOP", reason="stop", now=now
+            )
+            await self._outbox.append(tx, Announcer(tx.tenant_id, self._clock).closed(closed))
