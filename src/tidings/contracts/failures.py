@@ -154,7 +154,7 @@ _ENHANCED: Final[dict[str, _Enhanced]] = {
 _SUBJECTS: Final[dict[str, str]] = {
     "1": "something is wrong with the address",
     "2": "something is wrong with the mailbox",
-    "3": "the recipient's mail system has a problem",
+    "3": "the mail system has a problem",
     "4": "the mail could not be passed on over the network",
     "5": "the server did not understand the session",
     "6": "the server does not take the content",
@@ -185,6 +185,11 @@ _STATUSES: Final[dict[str, str]] = {
     "429": "the vendor takes no more messages for now (rate limit)",
 }
 _CODE: Final = re.compile(r"[45]\.([0-9]{1,3})\.[0-9]{1,3}")
+
+
+def is_ours(code: str | None) -> bool:
+    """Whether a code is one of ours, for what happened before the vendor could say anything."""
+    return code in _OURS
 
 
 def why(code: str | None, meaning: str | None = None, *, vendor: str | None = None) -> str | None:

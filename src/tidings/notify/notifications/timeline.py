@@ -123,7 +123,7 @@ def _millisecond(at: datetime) -> datetime:
 
 def _rank(one: Happening) -> int:
     # Before it is handed over it waits for a worker, and after that for a step.
-    kind = "step_deferred" if one.kind == "waited" and one.step is not UNSET else one.kind
+    kind = "receipt" if one.kind == "waited" and one.step is not UNSET else one.kind
     return _ORDER.index(kind) if kind in _ORDER else _LAST
 
 

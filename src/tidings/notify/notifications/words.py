@@ -8,7 +8,7 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from tidings.contracts.delivery import AttemptRecord, ExecutionRecord, ReceiptRecord
-from tidings.contracts.failures import why
+from tidings.contracts.failures import is_ours, why
 from tidings.notify.decide.model import Gate, Line
 from tidings.notify.decide.reasons import SENTENCES, Reason
 from tidings.notify.notifications.said_no import SaidNo
@@ -180,6 +180,9 @@ def failure_words(attempt: AttemptRecord) -> str:
     """Why a call came to nothing, as a part of a sentence, with its code."""
     codes = _codes(attempt.reason, attempt.meaning)
     words = why(attempt.reason, attempt.meaning, vendor=attempt.vendor)
+    # Our own words of then say more than the code; a vendor's are shown where nobody knows what its code means.
+    if attempt.error and (words is None or is_ours(attempt.reason)):
+        words = attempt.error.removeprefix(f"{attempt.meaning}: ").rstrip(".")
     return " ".join(part for part in (words, f"({codes})" if codes else "") if part)
 
 

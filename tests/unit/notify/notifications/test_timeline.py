@@ -211,6 +211,27 @@ def test_an_answer_that_was_never_learned_is_said_so() -> None:
             "attempt",
             "http could not take it then (E-99).",
         ),
+        (
+            attempt("failed_temp", reason="E-99", vendor="http", error="The moon is full."),
+            "attempt",
+            "http could not take it then: The moon is full (E-99).",
+        ),
+        (
+            attempt(
+                "failed_temp",
+                reason="tls",
+                meaning="untrusted_connection",
+                error="untrusted_connection: the server's certificate is not one that we trust",
+            ),
+            "attempt",
+            "smtp could not take it then: the server's certificate is not one that we trust "
+            "(tls, untrusted_connection).",
+        ),
+        (
+            attempt("failed_temp", reason="5.7.8", meaning="credentials", error="credentials: go away"),
+            "attempt",
+            "smtp could not take it then: the server did not accept the user name and password (5.7.8, credentials).",
+        ),
     ],
 )
 def test_every_answer_has_its_sentence(made: object, kind: str, text: str) -> None:
