@@ -287,7 +287,7 @@ class ChannelSettings:
     dns_servers: str = setting(
         "TIDINGS_DNS_SERVERS",
         "",
-        "Who is asked about senders' domains: addresses, with :port where it is not 53; default: the system's.",
+        "Name servers that are asked about senders' domains: addresses, with :port where it is not 53; default: the system's.",
         _dns_servers,
     )
 

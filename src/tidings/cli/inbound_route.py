@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tidings.client import Tidings
 
 app = typer.Typer(
-    help="Inbound routes: which webhook is told what people write.",
+    help="Inbound routes: which webhook gets what people write.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -46,7 +46,7 @@ def list_(
     for route in found:
         print(_line(route))
     if not found:
-        print("there is none; what people write is kept in conversations, and nobody is told")
+        print("there is none; what people write is kept in conversations, and no webhook is called")
 
 
 @app.command("show")
@@ -224,7 +224,7 @@ def deliveries(
     tenant: Tenant = None,
     data_dir: DataDir = None,
 ) -> None:
-    """Show what was told, or has to be, the newest first, one line each."""
+    """Show webhook calls, made or pending, the newest first, one line each."""
     from tidings.client import inbound_routes
 
     found: list[dict[str, Any]] = []
@@ -310,7 +310,7 @@ _REASONS = {
     "timeout": "it did not answer in time",
     "tls": "its certificate is not one that we trust",
     "secret_not_found": "the secret that signs is not there; look at --secret-ref",
-    "secret_store": "whoever keeps the secret that signs can't be asked just now",
+    "secret_store": "the secret store that has the signing secret can't be reached just now",
     "unanswered": "it ended the connection without an answer",
     "route_gone": "its route was removed",
     "erased": "the person was erased",

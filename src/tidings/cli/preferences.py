@@ -21,7 +21,7 @@ def import_(
     file: File,
     *,
     emit_events: Annotated[
-        bool, typer.Option("--events/--no-events", help="Whether each change is told as an event.")
+        bool, typer.Option("--events/--no-events", help="Whether each change is announced as an event.")
     ] = True,
     dry_run: DryRun = False,
     report: Report = None,

@@ -78,7 +78,7 @@ def unknown(
     elif new := next((one for one in found if not one["means"]), None):
         which = shown(f"{new['vendor']} {new['code']}")
         print(f"\n`tidings status-map set {which} --means … --reason …` gives it a meaning,")
-        print(f"`tidings status-map reapply {which}` tells what was kept")
+        print(f"`tidings status-map reapply {which}` applies what was kept")
 
 
 @app.command("show")
@@ -195,7 +195,7 @@ def reapply(
     tenant: Tenant = None,
     data_dir: DataDir = None,
 ) -> None:
-    """Tell receipts of the last 35 days that were kept as unknown with what the code means now."""
+    """Apply receipts of the last 35 days that were kept as unknown, with what the code means now."""
     from tidings.client import status_map
 
     told, more = 0, True
@@ -205,9 +205,9 @@ def reapply(
             told += done["reapplied"]
             more = done["more"] and done["reapplied"] > 0 and not dry_run
     if dry_run:
-        print(f"{counted(told, 'receipt')}{' and more' if done['more'] else ''} would be told")
+        print(f"{counted(told, 'receipt')}{' and more' if done['more'] else ''} would be applied again")
     else:
-        print(f"{counted(told, 'receipt')} told")
+        print(f"{counted(told, 'receipt')} applied again")
 
 
 def _all(tidings: "Tidings", adapter: str | None, *, platform: bool) -> Iterator[dict[str, Any]]:

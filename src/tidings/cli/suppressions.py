@@ -37,7 +37,7 @@ def import_(
         str | None, typer.Option("--reason", help="Of all lines, whatever the file says.")
     ] = None,
     emit_events: Annotated[
-        bool, typer.Option("--events/--no-events", help="Whether each new one is told as an event.")
+        bool, typer.Option("--events/--no-events", help="Whether each new one is announced as an event.")
     ] = True,
     dry_run: DryRun = False,
     report: Report = None,

@@ -39,7 +39,7 @@ class NotDoneError(ClientError):
     def __init__(self, notification: Notification, seconds: float) -> None:
         super().__init__(
             f"{notification.id} is {notification.status} after {seconds:g} s; "
-            "it goes on without you: ask again, or for its explanation"
+            "it is still under way: ask again, or read its explanation"
         )
         #: As it was when we looked last.
         self.notification = notification

@@ -189,7 +189,7 @@ class Metrics:
 
         self.callbacks_received = Counter(
             "tidings_callbacks_received_total",
-            "Events that vendors told us, new or repeated.",
+            "Events that vendors reported, new or repeated.",
             ("vendor", "kind"),
             registry=self.registry,
         )
@@ -257,7 +257,7 @@ class Metrics:
         )
         self.inbound_deliveries = Counter(
             "tidings_inbound_deliveries_total",
-            "Webhook calls that told a tenant what was written to it, by what became of them.",
+            "Webhook calls with what people wrote to a tenant, by what became of them.",
             ("outcome",),
             registry=self.registry,
         )

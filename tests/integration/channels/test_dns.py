@@ -101,7 +101,7 @@ async def test_a_domain_in_good_order(good: NameServer) -> None:
         ("dmarc", ["v=DMARC1; p=none; rua=mailto:x@acme.test"], "warn", "policy is none"),
         ("dmarc", ["v=DMARC1; p=maybe"], "fail", "no policy"),
         ("dmarc", ["v=DMARC1; p=reject; pct=5"], "warn", "5 of 100"),
-        ("dmarc", ["v=DMARC1;p=quarantine"], "warn", "nobody is told"),
+        ("dmarc", ["v=DMARC1;p=quarantine"], "warn", "nobody gets a report"),
         ("dmarc", ["v=DMARC1; p=none", "v=DMARC1; p=reject"], "fail", "several"),
         ("mx", ["0 ."], "fail", "takes no mail"),
         ("mx", [], "fail", "takes no mail and has no address"),

@@ -95,7 +95,7 @@ async def test_a_step_of_the_ladder_is_shown_by_its_channel(world: SentWorld) ->
     assert (mailed.json()["channel"], mailed.json()["exact"]) == ("email", True)
     assert (neither.status_code, neither.json()["detail"]) == (
         400,
-        "channel must be one that it has words for: email, sms.",
+        "channel must be one that the template has a text for: email, sms.",
     )
 
 

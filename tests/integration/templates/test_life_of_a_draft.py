@@ -212,6 +212,6 @@ async def test_a_report_that_is_too_long_says_so_and_hides_no_error(world: Templ
 
     assert made.status_code == 201, made.text
     assert [found["severity"] for found in report["findings"]] == ["warning"] * 200 + ["error"]
-    assert report["findings"][-1]["what"] == "there are 6 things more than the 200 that are told"
+    assert report["findings"][-1]["what"] == "there are 6 more findings than the 200 that are listed"
     assert report["publishable"] is False
     assert refused.json()["code"] == "template_unpublishable"

@@ -88,8 +88,8 @@ def test_receipts_are_told_until_there_are_no_more(api: PlayedApi, types: Types)
     dry = types("status-map", "reapply", "http", "1", "--dry-run")
     done = types("status-map", "reapply", "http", "1")
 
-    assert dry.out == "5000 receipts and more would be told\n"
-    assert done.out == "5012 receipts told\n"
+    assert dry.out == "5000 receipts and more would be applied again\n"
+    assert done.out == "5012 receipts applied again\n"
 
 
 def _next(api: PlayedApi, call: str, goes: Any) -> str:

@@ -54,7 +54,7 @@ class TooManyTestsError(TooBusyError):
 
 
 class SecretsUnavailableError(UnavailableError):
-    """Whoever keeps the secret can't be asked right now; try again in a moment."""
+    """The secret store can't be reached right now; try again in a moment."""
 
     code = "secrets_unavailable"
 

@@ -84,7 +84,7 @@ def not_suppressed(
 ) -> tuple[Verdict, tuple[AddressFacts, ...]]:
     """Neither held back nor unsubscribed by its owner, who may be known by another recipient too.
 
-    Nobody is chased to another address: where the chosen one is held back, that is that.
+    No other address is tried instead: where the chosen one is held back, nothing is sent.
     """
     free = tuple(a for a in addresses if a.held is None and refused_by(a.refused, policy) is None)
     if free or not addresses:

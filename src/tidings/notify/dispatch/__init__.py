@@ -1,1 +1,1 @@
-"""Dispatch: what is ready is claimed fairly, decided, put into words and handed to the router."""
+"""Dispatch: what is ready is claimed fairly, decided, rendered and handed to the router."""

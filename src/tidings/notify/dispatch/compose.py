@@ -1,4 +1,4 @@
-"""Puts stored notifications into words, for one channel each: the frozen version, the variables, the person's language.
+"""Renders stored notifications, for one channel each: the frozen version, the variables, the person's language.
 
 The same function serves a first step, a later one, and whoever wants to see a body again. The digest of what was
 rendered stays with the notification, so that a body shown later can be known to be the one that was sent. It is under
@@ -49,7 +49,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComposeAsk:
-    """One message to put into words."""
+    """One message to render."""
 
     pending: Pending
     channel: Channel
@@ -77,7 +77,7 @@ class Composed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotComposed:
-    """It can't be put into words, now or later."""
+    """It can't be rendered, now or later."""
 
     reason: str
     #: Where the text failed: `file:line:expression`, or its locale; never a value.

@@ -1,4 +1,4 @@
-"""The port that notify offers the router: a later step, at the moment of sending, gated and put into words anew."""
+"""The port that notify offers the router: a later step, at the moment of sending, gated and rendered anew."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

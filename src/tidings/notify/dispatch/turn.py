@@ -1,4 +1,4 @@
-"""One tenant's turn: loaded, decided, put into words, moved on and handed over; a whole set in two transactions."""
+"""One tenant's turn: loaded, decided, rendered, moved on and handed over; a whole set in two transactions."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace

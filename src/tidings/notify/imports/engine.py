@@ -1,6 +1,6 @@
 """Takes a file in as it arrives: a set of lines, what they ask for, and how far the file was read, in one transaction.
 
-Memory holds one set, however long the file is. An import that was cut off is gone on with by sending the same file
+Memory holds one set, however long the file is. An import that was cut off is resumed by sending the same file
 with the same key: what was done before is read past, compared by its digest and not done again.
 """
 

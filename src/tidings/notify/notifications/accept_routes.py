@@ -44,7 +44,7 @@ EXAMPLE = {
             "recipient_erased",
             "too_busy",
         ],
-        description="`202` means that it is durable. What becomes of it is told by `GET /{id}` and `GET /{id}/explain`. With a test key it is decided and rendered, and reaches no vendor.",
+        description="`202` means that it is durable. `GET /{id}` and `GET /{id}/explain` show what becomes of it. With a test key it is decided and rendered, and reaches no vendor.",
         example=EXAMPLE,
     ),
 )

@@ -1,6 +1,6 @@
 """A body, shown again: rendered from the frozen version and the sealed variables, and proven by its digest.
 
-Nothing of a message is kept but its digest, so showing it means putting it into words once more, in the language and
+Nothing of a message is kept but its digest, so showing it means rendering it once more, in the language and
 time zone of then. Where the digest agrees, it is what was sent. A name that was changed since makes it differ.
 """
 
@@ -73,7 +73,7 @@ class BodyReader:
         role: CallerRole | None,
         actor: str,
     ) -> ShownBody:
-        """The body, by `channel` where one is named; a `BodyGoneError` where it can't be put into words any more."""
+        """The body, by `channel` where one is named; a `BodyGoneError` where it can't be rendered any more."""
         shared = await self._loader.shared()
         async with self._db.tenant(tenant_id, caller_role=role) as tx:
             one = await find_one(tx, notification_id)
@@ -175,7 +175,7 @@ def _channels(one: Notification, pending: Pending) -> list[Channel]:
 def _check_words_for(channel: Channel, one: Notification, pending: Pending) -> None:
     known = list(pending.template_versions or ()) if one.channel == AUTO else [one.channel]
     if channel not in known:
-        raise BadValueError("channel", f"must be one that it has words for: {', '.join(known)}")
+        raise BadValueError("channel", f"must be one that the template has a text for: {', '.join(known)}")
 
 
 def _chosen(
@@ -189,9 +189,7 @@ def _chosen(
     words = [(channel, c) for channel, c in zip(channels, composed, strict=True) if isinstance(c, Composed)]
     if not words:
         reasons = ", ".join(sorted({c.reason for c in composed if not isinstance(c, Composed)}))
-        return BodyGoneError(
-            f"the body of {one.id} can't be put into words any more: {reasons or 'no channel'}"
-        )
+        return BodyGoneError(f"the body of {one.id} can't be rendered any more: {reasons or 'no channel'}")
     # A notification for any channel keeps one digest: the channel whose words agree with it is the one.
     channel, chosen = next((pair for pair in words if pair[1].snapshot.digest == digest), words[0])
     agrees = None if digest is None else chosen.snapshot.digest == digest

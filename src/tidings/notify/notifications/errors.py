@@ -31,6 +31,6 @@ class StillUnderWayError(ConflictError):
 
 
 class BodyGoneError(ConflictError):
-    """The body can't be put into words any more: a text, a file or a key that it needs is gone."""
+    """The body can't be rendered any more: a text, a file or a key that it needs is gone."""
 
     code = "body_gone"

@@ -21,6 +21,7 @@ _WHY: Final[dict[str, str]] = {
     "vendor_limit": "the limit of the vendor account was used up",
     "quiet_hours": "it was the recipient's quiet time",
     "tenant_suspended": "the tenant was suspended",
+    "recipient_channel_limited": "the recipient had got as many messages over this channel as the tenant allows",
     "no_account": "there was no account with the vendor",
     QUEUE: "no worker was free to take it",
 }

@@ -164,7 +164,7 @@ def _said(
     categories: Mapping[str, CategoryPolicy],
     defaults: Defaults,
 ) -> Choices:
-    """Where they want something else than what holds, it is written down; what holds already stays unsaid."""
+    """Where they want something else than what holds, it is written down; nothing is written where it holds already."""
     channels = dict(before.channels)
     for (category, channel), allowed in wanted.items():
         policy = categories[category]

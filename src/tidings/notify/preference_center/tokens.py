@@ -1,7 +1,7 @@
 """What an opt-out link carries: which tenant it is of, and a secret that says for whom, where and what about.
 
 A token is made from the tenant's pepper and not by chance. So all messages of a month to an address of somebody about one
-category share one, a message that is put into words again has the same link, and a set that is sent twice stores nothing anew.
+category share one, a message that is rendered again has the same link, and a set that is sent twice stores nothing anew.
 Only the hash is stored: whoever reads the table can't make a link of it.
 """
 

@@ -64,7 +64,7 @@ def settle(
         return before, []
     wrong: list[FieldError] = []
     if wanted.granted and wanted.source is None:
-        wrong.append(FieldError(f"{at}.source", "is required to grant consent: say how it was told"))
+        wrong.append(FieldError(f"{at}.source", "is required to grant consent: say how it was given"))
     if wanted.at is not None and wanted.at > now:
         wrong.append(FieldError(f"{at}.at", "must not lie in the future"))
     same = (wanted.granted, wanted.source, wanted.evidence) == (

@@ -58,8 +58,8 @@ def find_faults(tree: Node, schema: Mapping[str, Any], used: set[str]) -> list[F
     try:
         for fault in walk.program(tree, _Scope((root,))):
             if len(found) == MOST_FAULTS:
-                what = f"there is more to mend in this text than the {MOST_FAULTS} faults that are told"
-                raise _EnoughError(Fault(what, "mend those; the others are told then"))  # noqa: TRY301
+                what = f"there are more faults in this text than the {MOST_FAULTS} that are listed"
+                raise _EnoughError(Fault(what, "fix those; the others are listed then"))  # noqa: TRY301
             found.append(fault)
     except (_EnoughError, RecursionError) as enough:
         deep = Fault("its blocks are nested too deeply, and the rest was not looked at", "take some out")

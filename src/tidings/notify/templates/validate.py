@@ -120,9 +120,9 @@ class _Examination:
             return unique
         told, rest = unique[:_MOST_FINDINGS], unique[_MOST_FINDINGS:]
         worst: Severity = "error" if any(f.severity == "error" for f in rest) else "warning"
-        what = f"there are {len(rest)} things more than the {_MOST_FINDINGS} that are told"
+        what = f"there are {len(rest)} more findings than the {_MOST_FINDINGS} that are listed"
         place = Place(f"{self.around.folder}/{FACTS}", "")
-        last = Fault(what, "mend those; the others are told then", severity=worst)
+        last = Fault(what, "fix those; the others are listed then", severity=worst)
         return *told, finding_of(place, last, None)
 
     def _facts(self) -> None:

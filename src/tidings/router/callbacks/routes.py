@@ -69,7 +69,7 @@ async def challenge_hook(request: AnyRequest) -> Response[bytes]:
         description=(
             "No API key: the signature is the key. `adapter` is the account's id. The form is that of the vendor; this is "
             "the generic one, of the vendor `http`, signed as Standard Webhooks are: `webhook-id`, `webhook-timestamp`, "
-            "`webhook-signature`. Answered when it is durable, applied a moment later. What is told again changes nothing."
+            "`webhook-signature`. Answered when it is durable, applied a moment later. A repeated event changes nothing."
         ),
     ),
 )

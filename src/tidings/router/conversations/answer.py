@@ -126,7 +126,7 @@ class Answerer:
     async def _address(
         self, tx: TenantTx, conversation: Conversation, recipient_id: RecipientId
     ) -> RecipientAddressId:
-        """The one of theirs that the conversation is with; nobody is chased to another."""
+        """The one of theirs that the conversation is with; no other address is tried instead."""
         address_hash = await store.find_address_hash(tx, conversation.id)
         if address_hash is None:
             raise NobodyToAnswerError

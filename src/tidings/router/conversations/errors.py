@@ -31,7 +31,7 @@ class ConversationClosedError(ConflictError):
 
 
 class NobodyToAnswerError(ConflictError):
-    """Whoever wrote can't be written to: it is no address, or the person was erased."""
+    """The person who wrote can't be written to: it is no address, or the person was erased."""
 
     code = "nobody_to_answer"
 

@@ -78,7 +78,7 @@ async def list_inbound_routes(request: AnyRequest) -> Page[InboundRouteView]:
 @post(
     "/",
     **operation(
-        summary="Make an inbound route: where messages to a number are told.",
+        summary="Make an inbound route: the webhook that gets messages to a number.",
         tag=_TAG,
         scope="router:write",
         body=CreateInboundRoute,
@@ -160,7 +160,7 @@ async def list_inbound_deliveries(request: AnyRequest) -> Page[InboundDeliveryVi
         answer=InboundDeliveryView,
         status=202,
         problems=["inbound_delivery_not_found", "inbound_delivery_under_way"],
-        description="It has the same `webhook-id` as before. Where its route is gone, the one that serves the number now is told.",
+        description="It has the same `webhook-id` as before. Where its route is gone, the one that serves the number now gets it.",
     ),
 )
 async def redeliver_inbound(request: AnyRequest) -> InboundDeliveryView:
@@ -187,7 +187,7 @@ async def redeliver_inbound(request: AnyRequest) -> InboundDeliveryView:
         problems=["inbound_route_not_found"],
         description=(
             "All dead ones, or those of a route, at most a thousand at a time. Where the route is gone, the one that serves the "
-            "number now is told; what no route takes stays as it is, and so does what was erased. It is audited."
+            "number now gets it; what no route takes stays as it is, and so does what was erased. It is audited."
         ),
     ),
 )
@@ -230,7 +230,7 @@ async def show_inbound_route(request: AnyRequest) -> Response[InboundRouteView]:
 @put(
     "/{route_id:str}",
     **operation(
-        summary="Change where messages are told, or what they are signed with.",
+        summary="Change where messages are sent, or what they are signed with.",
         tag=_TAG,
         scope="router:write",
         path={"route_id": INBOUND_ROUTE},

@@ -43,7 +43,9 @@ class Desk:
                 raise SecretStoreError(str(error)) from None
             return error.wrong
         except TimeoutError:
-            raise SecretStoreError("whoever keeps the account's secret did not answer in time") from None
+            raise SecretStoreError(
+                "the store that keeps the account's secret did not answer in time"
+            ) from None
 
     async def check(self, tenant_id: TenantId, vendor: str, secret_ref: str) -> Checked:
         """Whether the vendor takes what the reference leads to, as an account of the tenant's own."""

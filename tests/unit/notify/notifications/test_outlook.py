@@ -84,7 +84,7 @@ def test_a_retry_and_a_wait_say_why() -> None:
     assert retry is not None
     assert retry.text.endswith("The last try did not succeed. Step 1 is tried again.")
     assert quiet is not None
-    assert quiet.text.endswith("It is the recipient's quiet time; it goes on when that ends.")
+    assert quiet.text.endswith("It is the recipient's quiet time; it waits until that ends.")
 
 
 @pytest.mark.parametrize(

@@ -105,7 +105,7 @@ def test_a_text_that_is_very_wrong_is_not_told_without_end(rendering: Rendering)
     found = find_faults(read["tree"], SCHEMA, used)
 
     assert [fault.line for fault in found[:-1]] == list(range(1, MOST_FAULTS + 1))
-    assert "there is more to mend" in found[-1].what
+    assert "there are more faults in this text" in found[-1].what
     assert "*" in used
 
 

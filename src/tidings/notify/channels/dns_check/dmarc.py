@@ -82,7 +82,7 @@ def _judge(name: str, records: list[str], *, inherited: bool) -> Finding:
             "warn",
             name,
             records,
-            "The policy holds, and nobody is told when it is applied to your own mail.",
+            "The policy holds, and nobody gets a report when it is applied to your own mail.",
             "Add rua=mailto: with an address that reads the reports.",
         )
     return _finding(
