@@ -107,6 +107,8 @@ _BY_HAND: dict[str, dict[str, Any]] = {
     "kernel.data_keys": {"wrapped_key": b"\x01sealed"},
     "kernel.platform_keys": {"purpose": "signing"},
     "notification.notifications": {"retention_class": "standard"},
+    # A trigger, and no foreign key, knows both tables that a category may be in.
+    "notification.templates": {"category": "transactional"},
     "notification.api_keys": {"role": "tenant.admin"},
     "notification.notification_trigger_map": {"scope": "tenant"},
     "notification_platform.suppressions": {"mail_domain": "example.org"},

@@ -99,7 +99,9 @@ def jobs(system: "System") -> Mapping[str, Job]:
             on_broken=lambda log: system.metrics.audit_broken.labels(log).inc(),
         ),
         "flags": FlagsJob(system.flags, bus.wakeups.on(FLAGS_CHANNEL, FLAGS_PAYLOAD)),
-        "templates": TemplatesJob(system.templates, bus.wakeups.on(TEMPLATES_CHANNEL, TEMPLATES_PAYLOAD)),
+        "templates": TemplatesJob(
+            bus.wakeups.on(TEMPLATES_CHANNEL, TEMPLATES_PAYLOAD), system.templates, system.categories
+        ),
         **api_jobs(system),
         "presence": system.presence,
         "dispatch": system.dispatching.dispatch,

@@ -10,6 +10,8 @@ from tidings.notify.access import deps as access_deps
 from tidings.notify.access import routes as access_routes
 from tidings.notify.audit_trail import deps as audit_deps
 from tidings.notify.audit_trail import routes as audit_routes
+from tidings.notify.categories import deps as categories_deps
+from tidings.notify.categories import routes as categories_routes
 from tidings.notify.channels import deps as channels_deps
 from tidings.notify.channels import routes as channels_routes
 from tidings.notify.channels.set_up import StoredChannelsSetUp
@@ -186,6 +188,15 @@ def routers(system: "System", front: NotificationsFront) -> list[Router | HTTPRo
                 ),
                 categories=system.categories,
                 outbox=system.outbox,
+            )
+        ),
+        *categories_routes.routers(
+            categories_deps.Deps(
+                db=system.db,
+                clock=system.clock,
+                audit=system.audit,
+                idempotency=system.idempotency,
+                categories=system.categories,
             )
         ),
         *channels_routes.routers(

@@ -29,6 +29,7 @@ Tenant = Annotated[
 #: Which command shows what there is, by the code of a 404.
 _LISTS = {
     "adapter_not_found": "adapter list",
+    "category_not_found": "category list",
     "conversation_not_found": "conversation list",
     "execution_not_found": "execution list",
     "inbound_delivery_not_found": "inbound-route deliveries",

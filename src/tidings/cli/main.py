@@ -12,6 +12,7 @@ from tidings.cli import (
     bootstrap,
     break_glass,
     callbacks,
+    category,
     channel,
     circuit,
     conversation,
@@ -77,6 +78,7 @@ app.command("work")(serve.work)
 app.add_typer(migrate.app, name="migrate")
 app.command("partitions")(partitions.partitions)
 app.command("bootstrap")(bootstrap.bootstrap)
+app.add_typer(category.app, name="category")
 app.add_typer(template.app, name="template")
 app.add_typer(channel.app, name="channel")
 app.add_typer(policy.app, name="policy")

@@ -45,12 +45,15 @@ class Call(Generic[T]):
     media_type: str = "application/json"
     #: What the answer is to be, where that is not JSON.
     accept: str | None = None
+    #: The version that a change is made from, as an ETag.
+    if_match: str | None = None
 
     @property
     def headers(self) -> dict[str, str]:
         """Those that belong to this call."""
         found = {"content-type": self.media_type} if self.body is not None else {}
         found |= {"accept": self.accept} if self.accept is not None else {}
+        found |= {"if-match": self.if_match} if self.if_match is not None else {}
         return {**found, "idempotency-key": self.key} if self.key is not None else found
 
 

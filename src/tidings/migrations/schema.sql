@@ -377,6 +377,23 @@ $$;
 
 COMMENT ON FUNCTION notification.refuse_published_asset() IS 'Trigger that raises: pictures of what was published are frozen.';
 
+CREATE FUNCTION notification.refuse_unknown_category() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+    IF NOT EXISTS (SELECT 1 FROM notification_platform.categories p WHERE p.category = NEW.category)
+       AND NOT EXISTS (SELECT 1 FROM notification.categories c
+                       WHERE c.tenant_id = NEW.tenant_id AND c.category = NEW.category AND c.own) THEN
+        RAISE EXCEPTION 'there is no category %', NEW.category
+            USING ERRCODE = 'foreign_key_violation', CONSTRAINT = 'fk_templates_category';
+    END IF;
+    RETURN NEW;
+END;
+$$;
+
+COMMENT ON FUNCTION notification.refuse_unknown_category() IS 'Trigger that raises: neither the platform nor the tenant has this category.';
+
 CREATE FUNCTION notification_platform.refuse_published_asset() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2040,6 +2057,46 @@ ALTER TABLE ONLY notification.audit_heads FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE notification.audit_heads IS 'The last row of every audit stream: appenders lock it, and a cut-off tail is seen by it.';
 
+CREATE TABLE notification.categories (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    category text NOT NULL COLLATE pg_catalog."C",
+    own boolean NOT NULL,
+    names jsonb DEFAULT '{}'::jsonb NOT NULL,
+    "position" integer,
+    hidden boolean DEFAULT false NOT NULL,
+    default_use_case text,
+    retention_class text,
+    default_priority text,
+    default_expiry_seconds integer,
+    needs_consent boolean,
+    can_unsubscribe boolean,
+    breaks_quiet_hours boolean,
+    may_digest boolean,
+    tracking_allowed boolean,
+    retired_at timestamp with time zone,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    version integer DEFAULT 1 NOT NULL,
+    CONSTRAINT ck_categories_category CHECK ((category ~ '^[a-z][a-z0-9_]{1,62}$'::text)),
+    CONSTRAINT ck_categories_expiry CHECK ((default_expiry_seconds > 0)),
+    CONSTRAINT ck_categories_marketing CHECK (((default_use_case <> 'marketing'::text) OR (needs_consent AND can_unsubscribe))),
+    CONSTRAINT ck_categories_policy CHECK ((num_nulls(default_use_case, retention_class, default_priority, default_expiry_seconds, needs_consent, can_unsubscribe, breaks_quiet_hours, may_digest, tracking_allowed) =
+CASE
+    WHEN own THEN 0
+    ELSE 9
+END)),
+    CONSTRAINT ck_categories_priority CHECK ((default_priority = ANY (ARRAY['critical'::text, 'high'::text, 'normal'::text, 'low'::text]))),
+    CONSTRAINT ck_categories_retention_class CHECK ((retention_class = ANY (ARRAY['regulated'::text, 'standard'::text, 'marketing'::text]))),
+    CONSTRAINT ck_categories_retired CHECK ((own OR (retired_at IS NULL))),
+    CONSTRAINT ck_categories_use_case CHECK ((default_use_case = ANY (ARRAY['otp'::text, 'txn'::text, 'marketing'::text, 'alert'::text, 'conversational'::text])))
+);
+
+ALTER TABLE ONLY notification.categories FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.categories IS 'A tenant''s own categories, and what it calls the platform''s, in which order, and which of them it hides.';
+
+COMMENT ON COLUMN notification.categories.own IS 'False: it says only how one of the platform''s appears.';
+
 CREATE TABLE notification.channel_credentials (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
     id text NOT NULL COLLATE pg_catalog."C",
@@ -3336,6 +3393,9 @@ CREATE TABLE notification_platform.categories (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
     version integer DEFAULT 1 NOT NULL,
+    names jsonb DEFAULT '{}'::jsonb NOT NULL,
+    "position" integer DEFAULT 100 NOT NULL,
+    retired_at timestamp with time zone,
     CONSTRAINT ck_categories_category CHECK ((category ~ '^[a-z][a-z0-9_]{1,62}$'::text)),
     CONSTRAINT ck_categories_expiry CHECK ((default_expiry_seconds > 0)),
     CONSTRAINT ck_categories_priority CHECK ((default_priority = ANY (ARRAY['critical'::text, 'high'::text, 'normal'::text, 'low'::text]))),
@@ -3350,6 +3410,12 @@ COMMENT ON TABLE notification_platform.categories IS 'Registry of categories; a 
 COMMENT ON COLUMN notification_platform.categories.needs_consent IS 'Denied until the recipient has consented.';
 
 COMMENT ON COLUMN notification_platform.categories.tracking_allowed IS 'Whether opens and clicks may be tracked.';
+
+COMMENT ON COLUMN notification_platform.categories.names IS 'By language tag: what people read on pages.';
+
+COMMENT ON COLUMN notification_platform.categories."position" IS 'Where it stands on pages; the lowest first.';
+
+COMMENT ON COLUMN notification_platform.categories.retired_at IS 'Since when nothing new may use it; what uses it already goes on. No category is ever deleted.';
 
 CREATE TABLE notification_platform.suppressions (
     id text NOT NULL COLLATE pg_catalog."C",
@@ -3680,6 +3746,9 @@ ALTER TABLE ONLY notification.address_refusals
 
 ALTER TABLE ONLY notification.api_keys
     ADD CONSTRAINT pk_api_keys PRIMARY KEY (id);
+
+ALTER TABLE ONLY notification.categories
+    ADD CONSTRAINT pk_categories PRIMARY KEY (tenant_id, category);
 
 ALTER TABLE ONLY notification.channel_credentials
     ADD CONSTRAINT pk_channel_credentials PRIMARY KEY (tenant_id, id);
@@ -4224,6 +4293,8 @@ CREATE TRIGGER count_added AFTER INSERT ON notification.suppressions REFERENCING
 
 CREATE TRIGGER count_changed AFTER UPDATE ON notification.suppressions REFERENCING OLD TABLE AS gone NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION notification.count_suppressions();
 
+CREATE TRIGGER known_category BEFORE INSERT OR UPDATE OF category ON notification.templates FOR EACH ROW EXECUTE FUNCTION notification.refuse_unknown_category();
+
 CREATE TRIGGER published_asset_frozen BEFORE INSERT OR DELETE OR UPDATE ON notification.template_assets FOR EACH ROW EXECUTE FUNCTION notification.refuse_published_asset();
 
 CREATE TRIGGER published_content_frozen BEFORE UPDATE ON notification.template_versions FOR EACH ROW WHEN (((old.status <> 'draft'::text) AND ((new.status = 'draft'::text) OR (((((((old.semver IS DISTINCT FROM new.semver) OR (old.template_id IS DISTINCT FROM new.template_id)) OR (old.source IS DISTINCT FROM new.source)) OR (old.variables_schema IS DISTINCT FROM new.variables_schema)) OR (old.locales IS DISTINCT FROM new.locales)) OR (old.fallback_chain IS DISTINCT FROM new.fallback_chain)) OR (old.whatsapp_template_refs IS DISTINCT FROM new.whatsapp_template_refs))))) EXECUTE FUNCTION kernel.refuse_change();
@@ -4251,6 +4322,9 @@ ALTER TABLE ONLY kernel.bus_parked
 
 ALTER TABLE ONLY notification.api_keys
     ADD CONSTRAINT fk_api_keys_tenant FOREIGN KEY (tenant_id) REFERENCES notification.tenants_local(tenant_id);
+
+ALTER TABLE ONLY notification.categories
+    ADD CONSTRAINT fk_categories_tenant FOREIGN KEY (tenant_id) REFERENCES notification.tenants_local(tenant_id);
 
 ALTER TABLE ONLY notification.channel_credentials
     ADD CONSTRAINT fk_channel_credentials_channel FOREIGN KEY (tenant_id, channel_id) REFERENCES notification.channels(tenant_id, id) ON DELETE CASCADE;
@@ -4311,9 +4385,6 @@ ALTER TABLE ONLY notification.template_assets
 
 ALTER TABLE ONLY notification.template_versions
     ADD CONSTRAINT fk_template_versions_template FOREIGN KEY (tenant_id, template_id) REFERENCES notification.templates(tenant_id, id);
-
-ALTER TABLE ONLY notification.templates
-    ADD CONSTRAINT fk_templates_category FOREIGN KEY (category) REFERENCES notification_platform.categories(category);
 
 ALTER TABLE ONLY notification.templates
     ADD CONSTRAINT fk_templates_tenant FOREIGN KEY (tenant_id) REFERENCES notification.tenants_local(tenant_id);
@@ -4972,6 +5043,8 @@ CREATE POLICY break_glass ON notification.audit FOR SELECT TO tidings_breakglass
 
 CREATE POLICY break_glass ON notification.audit_heads FOR SELECT TO tidings_breakglass USING (true);
 
+CREATE POLICY break_glass ON notification.categories FOR SELECT TO tidings_breakglass USING (true);
+
 CREATE POLICY break_glass ON notification.channel_credentials FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON notification.channels FOR SELECT TO tidings_breakglass USING (true);
@@ -5045,6 +5118,8 @@ CREATE POLICY break_glass ON notification.webhook_subscriptions FOR SELECT TO ti
 CREATE POLICY caller_role_deletes ON notification.address_refusals AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON notification.api_keys AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON notification.categories AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON notification.channel_credentials AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
@@ -5120,6 +5195,8 @@ CREATE POLICY caller_role_writes ON notification.address_refusals AS RESTRICTIVE
 
 CREATE POLICY caller_role_writes ON notification.api_keys AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
+CREATE POLICY caller_role_writes ON notification.categories AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
 CREATE POLICY caller_role_writes ON notification.channel_credentials AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON notification.channels AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
@@ -5189,6 +5266,8 @@ CREATE POLICY caller_role_writes ON notification.tenants_local AS RESTRICTIVE TO
 CREATE POLICY caller_role_writes ON notification.webhook_deliveries AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON notification.webhook_subscriptions AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+ALTER TABLE notification.categories ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE notification.channel_credentials ENABLE ROW LEVEL SECURITY;
 
@@ -5291,6 +5370,8 @@ CREATE POLICY tenant_isolation ON notification.api_keys TO tidings_runtime USING
 CREATE POLICY tenant_isolation ON notification.audit TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON notification.audit_heads TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON notification.categories TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON notification.channel_credentials TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
@@ -5557,6 +5638,8 @@ REVOKE ALL ON FUNCTION notification.count_suppressions() FROM PUBLIC;
 REVOKE ALL ON FUNCTION notification.keep_consent_event() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION notification.refuse_published_asset() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION notification.refuse_unknown_category() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION notification_platform.refuse_published_asset() FROM PUBLIC;
 
@@ -6263,6 +6346,10 @@ GRANT SELECT,INSERT,UPDATE ON TABLE notification.audit_heads TO tidings_runtime;
 GRANT SELECT,INSERT,UPDATE ON TABLE notification.audit_heads TO tidings_platform;
 
 GRANT SELECT(tenant_id) ON TABLE notification.audit_heads TO tidings_worker;
+
+GRANT SELECT ON TABLE notification.categories TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE notification.categories TO tidings_runtime;
 
 GRANT SELECT ON TABLE notification.channel_credentials TO tidings_breakglass;
 

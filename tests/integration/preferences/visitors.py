@@ -57,10 +57,27 @@ class Visitor:
         return await self.browser.post(f"/p/{self.token}", data=form)
 
 
+async def uses(sender: Sender, category: str) -> None:
+    """Have the tenant send messages of this category: a page leaves out what it does not send."""
+    path = f"/api/v1/templates/{category}_news/sms/versions"
+    wish = {
+        "semver": "1.0.0",
+        "category": category,
+        "variables_schema": {"type": "object"},
+        "locales": {"en": {"body": "Hello"}},
+        "preview_samples": {"usual": {}},
+    }
+    made = await sender.client.post(path, json=wish)
+    if made.status_code == 201:
+        assert (await sender.client.post(f"{path}/1.0.0/publish")).status_code == 200
+
+
 async def visitor(
     world: PipelineWorld, sender: Sender, *, category: str = "reminder", **facts: Any
 ) -> Visitor:
     """Somebody who got a mail of this category."""
+    for used in ("academic", "social", "marketing"):
+        await uses(sender, used)
     to = f"laila-{unused()}@example.test"
     phone = facts.pop("phone", None)
     made = await sender.client.post(

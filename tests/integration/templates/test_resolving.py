@@ -109,7 +109,7 @@ async def test_another_process_hears_of_a_publish(
     name, tenant, clock = key(), await world.http.tenant(), ManualClock()
     elsewhere = Templates(db, clock=clock)
     wakeups = Wakeups(worker_database.runtime_url, db)
-    job = TemplatesJob(elsewhere, wakeups.on(TEMPLATES_CHANNEL, TEMPLATES_PAYLOAD))
+    job = TemplatesJob(wakeups.on(TEMPLATES_CHANNEL, TEMPLATES_PAYLOAD), elsewhere)
     stop = asyncio.Event()
     running = [asyncio.create_task(part.run(stop)) for part in (wakeups, job)]
     await asyncio.wait_for(wakeups.listening.wait(), 20)

@@ -5,10 +5,11 @@ from collections.abc import Mapping
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.http.short_memory import ShortMemory
+from tidings.kernel.ids import TenantId
 from tidings.notify.categories import store
-from tidings.notify.categories.model import CategoryPolicy
+from tidings.notify.categories.model import CategoryPolicy, TenantCategory, merged
 
-#: A change counts everywhere within a second.
+#: A change counts everywhere within a second, and at once where it is announced.
 REMEMBERED_SECONDS = 0.9
 
 
@@ -17,14 +18,32 @@ class Categories:
 
     def __init__(self, db: Database, *, clock: Clock) -> None:
         self._db = db
-        self._memory: ShortMemory[None, Mapping[str, CategoryPolicy]] = ShortMemory(
-            clock=clock, seconds=REMEMBERED_SECONDS, size=1
-        )
+        self._clock = clock
+        self._memory = self._new_memory()
+        self._tenants = self._new_tenants()
 
     async def all(self) -> Mapping[str, CategoryPolicy]:
-        """Every category by name. Ask before a transaction begins: it may take a connection of its own."""
+        """The platform's by name. Ask before a transaction begins: it may take a connection of its own."""
         return await self._memory.get(None, self._load)
+
+    async def of(self, tenant_id: TenantId) -> Mapping[str, CategoryPolicy]:
+        """All that a tenant can use, by name, as it has them; to be asked for before a transaction begins too."""
+        return merged(await self.all(), await self._tenants.get(tenant_id, self._load_tenant))
+
+    def invalidate(self) -> None:
+        """Look anew at the next question."""
+        self._memory, self._tenants = self._new_memory(), self._new_tenants()
+
+    def _new_memory(self) -> ShortMemory[None, Mapping[str, CategoryPolicy]]:
+        return ShortMemory(clock=self._clock, seconds=REMEMBERED_SECONDS, size=1)
+
+    def _new_tenants(self) -> ShortMemory[TenantId, tuple[TenantCategory, ...]]:
+        return ShortMemory(clock=self._clock, seconds=REMEMBERED_SECONDS)
 
     async def _load(self, _: None) -> Mapping[str, CategoryPolicy]:
         async with self._db.platform() as tx:
-            return await store.load_categories(tx)
+            return await store.load_platforms(tx)
+
+    async def _load_tenant(self, tenant_id: TenantId) -> tuple[TenantCategory, ...]:
+        async with self._db.tenant(tenant_id) as tx:
+            return tuple(await store.load_tenants(tx))

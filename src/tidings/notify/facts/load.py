@@ -13,6 +13,7 @@ from tidings.kernel.db import Database, TenantTx
 from tidings.kernel.ids import RecipientId
 from tidings.kernel.keys.data_key import DataKey, DestroyedKeyError
 from tidings.kernel.keys.keyring import Keyring
+from tidings.notify.categories.model import merged
 from tidings.notify.categories.registry import Categories
 from tidings.notify.facts import store
 from tidings.notify.facts.model import AddressFacts, Facts, PersonFacts, Shared
@@ -72,7 +73,7 @@ class FactsLoader:
             addresses = await self._addresses(tx, shared, stored, keys)
         return Facts(
             tenant=tenant,
-            categories=shared.categories,
+            categories=merged(shared.categories, tenant.categories),
             people={
                 row.id: _person(row, addresses.get(row.id, {}), keys.get(row.id), tenant.timezone)
                 for row in people.values()

@@ -7,7 +7,7 @@ from tidings.contracts.tenants import Channel, NotificationPolicy, QuietHours
 from tidings.kernel.addresses import NormalisedAddress, Pepper
 from tidings.kernel.ids import AddressRefusalId, RecipientAddressId, RecipientId
 from tidings.kernel.keys.data_key import DataKey
-from tidings.notify.categories.model import CategoryPolicy
+from tidings.notify.categories.model import CategoryPolicy, TenantCategory
 from tidings.notify.channels.model import ChannelConfig
 from tidings.notify.recipients.model import AddressStatus
 from tidings.notify.recipients.preferences_model import Choices
@@ -72,6 +72,8 @@ class TenantFacts:
     #: The tenant's version: which policy was decided by.
     version: int
     channels: Mapping[Channel, ChannelConfig]
+    #: Its own categories, and how it shows the platform's.
+    categories: tuple[TenantCategory, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ from tidings.kernel.db import Row, TenantTx
 from tidings.kernel.errors import MissingReferenceError
 from tidings.kernel.ids import RecipientId
 from tidings.kernel.sql import Queries
+from tidings.notify.categories.store import read_tenants
 from tidings.notify.channels.store import from_row as channel_from_row
 from tidings.notify.facts.model import TenantFacts
 from tidings.notify.recipients.preferences import from_row as preferences_from_row
@@ -54,6 +55,7 @@ async def load_tenant(tx: TenantTx) -> TenantFacts:
         policy=_read_policy(first["notification_policy"]),
         version=first["event_version"],
         channels={row["channel"]: channel_from_row(row) for row in rows if row["id"] is not None},
+        categories=read_tenants(first["categories"]),
     )
 
 

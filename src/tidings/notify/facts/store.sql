@@ -2,7 +2,14 @@
 -- The tenant together with its channels, in one trip; one row without a channel where none is set up.
 SELECT tenant.name AS tenant_name, tenant.status AS tenant_status, tenant.default_locale, tenant.default_timezone, tenant.notification_policy,
        tenant.event_version, mine.id, mine.channel, mine.vendor, mine.fallback_vendor, mine.sender,
-       mine.branding_overrides, mine.rate_limit, mine.status, mine.health, mine.version, mine.updated_at
+       mine.branding_overrides, mine.rate_limit, mine.status, mine.health, mine.version, mine.updated_at,
+       -- Asked once, and not for every channel: nothing in it depends on the row.
+       (SELECT json_agg(said) FROM (
+           SELECT c.category, c.own, c.names, c.position, c.hidden, c.default_use_case, c.retention_class,
+                  c.default_priority, c.default_expiry_seconds, c.needs_consent, c.can_unsubscribe,
+                  c.breaks_quiet_hours, c.may_digest, c.tracking_allowed, c.retired_at IS NOT NULL AS retired, c.version
+           FROM notification.categories AS c WHERE c.tenant_id = :tenant_id
+       ) AS said)::text AS categories
 FROM notification.tenants_local AS tenant
 LEFT JOIN notification.channels AS mine ON mine.tenant_id = tenant.tenant_id
 WHERE tenant.tenant_id = :tenant_id;

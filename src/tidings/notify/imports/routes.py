@@ -155,7 +155,10 @@ async def import_preferences(request: AnyRequest) -> ImportView:
     query = read_query(request, ImportPreferences)
     emit_events = query.emit_events == "true"
     target = PreferenceTarget(
-        categories=await deps.categories.all(), outbox=deps.outbox, clock=deps.clock, emit_events=emit_events
+        categories=await deps.categories.of(tenant_of(request)),
+        outbox=deps.outbox,
+        clock=deps.clock,
+        emit_events=emit_events,
     )
     return await _run(request, Kind.PREFERENCES, query, target, emit_events=emit_events)
 

@@ -87,7 +87,7 @@ class Explainer:
         with_names: bool = False,
     ) -> ExplainView:
         """The whole story; an `UnknownNotificationError` where there is none. `with_names`: guardians by their names too."""
-        categories = await self._categories.all()
+        categories = await self._categories.of(tenant_id)
         now = self._clock.now()
         async with self._db.tenant(tenant_id, caller_role=role) as tx:
             story = await load_story(

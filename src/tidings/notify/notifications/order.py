@@ -113,7 +113,7 @@ class OrderDesk:
         if published is None:
             raise InvalidError(wrong)
         template = published.template
-        category = await self._category(given.category or template.category, wrong)
+        category = await self._category(tenant_id, given.category or template.category, wrong)
         scheduled_for, expires_at = _times(given, category, now, wrong)
         variables = _sized(given.variables, "variables", MOST_VARIABLES_BYTES, wrong)
         metadata = (
@@ -154,7 +154,7 @@ class OrderDesk:
         """The order behind a notification that is to be sent once more: its frozen words, with a new life."""
         now = self._clock.now()
         wrong: list[FieldError] = []
-        category = await self._category(pending.category, wrong)
+        category = await self._category(tenant_id, pending.category, wrong)
         found = await self._templates.versions(tenant_id, [pending.template_version_id])
         published = found.get(pending.template_version_id)
         if category is None or published is None:
@@ -201,8 +201,10 @@ class OrderDesk:
         first = next(iter(versions.values()))
         return first, versions if given.channel == AUTO else None
 
-    async def _category(self, name: str, wrong: list[FieldError]) -> CategoryPolicy | None:
-        known = await self._categories.all()
+    async def _category(
+        self, tenant_id: TenantId, name: str, wrong: list[FieldError]
+    ) -> CategoryPolicy | None:
+        known = await self._categories.of(tenant_id)
         policy = known.get(name)
         if policy is None:
             wrong.append(FieldError("category", f"must be one of {', '.join(sorted(known))}"))

@@ -16,6 +16,7 @@ from tidings.notify.recipients.preferences_model import (
     ChannelChoice,
     Choices,
     Defaults,
+    categories_named,
     category_denied,
     channel_denied,
 )
@@ -37,17 +38,28 @@ def offers_for(
     defaults: Defaults,
     *,
     refused: Mapping[Channel, Collection[str]] | None = None,
+    used: Collection[str] | None = None,
+    locale: str = "en",
 ) -> list[Offer]:
-    """Every category that can be said no to, on these channels; what needs consent comes last.
+    """Every category that can be said no to, on these channels, in the tenant's order; what needs consent comes last.
 
     `refused`: by channel, what the address refused that the page was reached by, whoever it was that said so.
+    `used` are those that the tenant sends; None: all. What a tenant has hidden or does not send is left out, unless
+    something was said about it before.
     """
     gone = refused or {}
     shown = [channel for channel in CHANNELS if channel in set(channels) - _NOT_FOR_PEOPLE]
-    open_to_choice = [policy for policy in categories.values() if policy.can_unsubscribe]
+    said = {*categories_named(choices), *(name for names in gone.values() for name in names)}
+    open_to_choice = [
+        policy
+        for policy in categories.values()
+        if policy.can_unsubscribe
+        and (policy.category in said or (not policy.hidden and (used is None or policy.category in used)))
+    ]
     return [
         Offer(
             category=policy.category,
+            name=policy.name_for(locale) or (policy.fallback_name if policy.owner == "tenant" else None),
             needs_consent=policy.needs_consent,
             channels=tuple(
                 (
@@ -59,8 +71,12 @@ def offers_for(
                 for channel in shown
             ),
         )
-        for policy in sorted(open_to_choice, key=lambda policy: (policy.needs_consent, policy.category))
+        for policy in sorted(open_to_choice, key=_order)
     ]
+
+
+def _order(policy: CategoryPolicy) -> tuple[int, bool, str]:
+    return policy.position, policy.needs_consent, policy.category
 
 
 def ticked(

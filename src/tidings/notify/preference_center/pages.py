@@ -54,6 +54,8 @@ class Offer:
     """A category that somebody can say yes or no to, channel by channel."""
 
     category: str
+    #: As the tenant or the platform calls it in the reader's language; None: as we do.
+    name: str | None = None
     needs_consent: bool
     #: Each with whether they hear it there now.
     channels: tuple[tuple[Channel, bool], ...]
@@ -67,20 +69,20 @@ class Page:
     policy: str
 
 
-def ask_page(words: Strings, brand: Brand, *, channel: str, category: str | None, token: str) -> Page:
-    """Asks whether to unsubscribe."""
+def ask_page(words: Strings, brand: Brand, *, channel: str | None, name: str, token: str) -> Page:
+    """Asks whether to unsubscribe; without a channel it is about all of them."""
     body = (
-        f"<p>{_of(words.ask, brand)}</p>{_about(words, channel, category)}"
+        f"<p>{_of(words.ask, brand)}</p>{_about(words, channel, name)}"
         f'<form method="post" action="/u/{token}"><button>{escape(words.unsubscribe)}</button></form>'
         f"{_link(words.other_choices, f'/p/{token}')}"
     )
     return _page(words, brand, words.unsubscribe, body)
 
 
-def done_page(words: Strings, brand: Brand, *, channel: str, category: str | None, token: str) -> Page:
+def done_page(words: Strings, brand: Brand, *, channel: str | None, name: str, token: str) -> Page:
     """Says that it is done, and how to undo it."""
     body = (
-        f'<p role="status">{_of(words.done, brand)}</p>{_about(words, channel, category)}'
+        f'<p role="status">{_of(words.done, brand)}</p>{_about(words, channel, name)}'
         f"<p>{escape(words.changed_mind)}</p>{_link(words.other_choices, f'/p/{token}')}"
     )
     return _page(words, brand, words.done_title, body)
@@ -119,11 +121,11 @@ def choices_page(
     return _page(words, brand, words.choices_title, body)
 
 
-def confirm_page(words: Strings, brand: Brand, *, category: str | None, token: str) -> Page:
+def confirm_page(words: Strings, brand: Brand, *, name: str, token: str) -> Page:
     """Asks somebody to confirm that they want to be written to."""
     body = (
         f"<p>{_of(words.confirm_ask, brand)}</p>"
-        f'<p class="about"><b>{escape(words.category(category))}</b></p>'
+        f'<p class="about"><b>{escape(name)}</b></p>'
         f'<form method="post" action="/c/{token}"><button>{escape(words.confirm)}</button></form>'
     )
     return _page(words, brand, words.confirm_title, body)
@@ -161,12 +163,12 @@ def _fieldset(words: Strings, offer: Offer) -> str:
         for channel, allowed in offer.channels
     )
     note = f"<p>{escape(words.consent_note)}</p>" if offer.needs_consent else ""
-    return f"<fieldset><legend>{escape(words.category(offer.category))}</legend>{note}{boxes}</fieldset>"
+    return f"<fieldset><legend>{escape(offer.name or words.category(offer.category))}</legend>{note}{boxes}</fieldset>"
 
 
-def _about(words: Strings, channel: str, category: str | None) -> str:
-    place = "" if category is None else escape(words.channel(channel))
-    return f'<p class="about"><b>{escape(words.category(category))}</b>{place}</p>'
+def _about(words: Strings, channel: str | None, name: str) -> str:
+    place = "" if channel is None else escape(words.channel(channel))
+    return f'<p class="about"><b>{escape(name)}</b>{place}</p>'
 
 
 def _link(text: str, path: str) -> str:

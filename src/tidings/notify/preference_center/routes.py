@@ -82,9 +82,8 @@ async def ask(request: AnyRequest) -> Response[str]:
         visit = await _visit(request)
     except NoVisitError as gone:
         return _nothing_here(request, gone)
-    scope = visit.token.scope
     return _html(
-        ask_page(visit.words, visit.brand, channel=scope.channel, category=scope.category, token=visit.text)
+        ask_page(visit.words, visit.brand, channel=_place(visit), name=visit.scope_name, token=visit.text)
     )
 
 
@@ -122,7 +121,7 @@ async def unsubscribe(request: AnyRequest) -> Response[str]:
     except NoVisitError as gone:
         return _nothing_here(request, gone)
     return _html(
-        done_page(visit.words, visit.brand, channel=scope.channel, category=scope.category, token=visit.text)
+        done_page(visit.words, visit.brand, channel=_place(visit), name=visit.scope_name, token=visit.text)
     )
 
 
@@ -194,7 +193,9 @@ async def ask_to_confirm(request: AnyRequest) -> Response[str]:
         return _nothing_here(request, gone)
     if confirmed(visit.person.choices, visit.token, evidence=visit.evidence) is None:
         return _nothing_here(request, NoVisitError("expired", visit.words))
-    return _html(confirm_page(visit.words, visit.brand, category=_asked_for(visit), token=visit.text))
+    return _html(
+        confirm_page(visit.words, visit.brand, name=visit.name_of(_asked_for(visit)), token=visit.text)
+    )
 
 
 @post(
@@ -275,6 +276,11 @@ def _confirmed(before: Preferences, visit: Visit) -> Choices:
     if after is None:
         raise NoVisitError("expired", visit.words)
     return after
+
+
+def _place(visit: Visit) -> str | None:
+    """The channel that an unsubscribing is about; None: all of them."""
+    return None if visit.token.scope.category is None else visit.token.scope.channel
 
 
 def _asked_for(visit: Visit) -> str | None:

@@ -9,6 +9,7 @@ from tidings.kernel.db import TenantTx
 from tidings.kernel.hot_state import Take
 from tidings.kernel.ids import TenantId
 from tidings.kernel.limit_windows import FixedWindow
+from tidings.notify.categories import store as category_store
 from tidings.notify.facts.model import Facts, PersonFacts, Shared
 from tidings.notify.preference_center import store
 from tidings.notify.preference_center.choices import offers_for
@@ -30,6 +31,8 @@ _MINUTE: Final = timedelta(minutes=1)
 _PER_LINK: Final = FixedWindow(30, _MINUTE)
 #: Links that are none, from one place: somebody is guessing, or a scanner is lost.
 _PER_GUESSER: Final = FixedWindow(60, _MINUTE)
+#: A category that was sent so lately is on the page, also without a template in force.
+_LATELY: Final = timedelta(days=90)
 #: Channels that reach somebody without an address.
 _ADDRESSLESS: Final[frozenset[Channel]] = frozenset({"inapp"})
 
@@ -58,6 +61,8 @@ class Visit:
     places: tuple[Place, ...] = ()
     #: What was refused from there, by category; by this person or by another one with the same address.
     refused: frozenset[str] = frozenset()
+    #: The categories that the tenant sends.
+    used: frozenset[str] = frozenset()
 
     @property
     def person(self) -> PersonFacts:
@@ -104,7 +109,24 @@ class Visit:
             self.channels,
             self.facts.tenant.policy.preference_defaults,
             refused={self.token.scope.channel: self.refused},
+            used=self.used | ({self.token.scope.category} if self.token.scope.category else frozenset()),
+            locale=self.person.locale,
         )
+
+    @property
+    def scope_name(self) -> str:
+        """What the page calls that which the link is about."""
+        return self.name_of(self.token.scope.category)
+
+    def name_of(self, category: str | None) -> str:
+        """What the page calls a category."""
+        policy = self.facts.categories.get(category) if category is not None else None
+        if policy is None:
+            return self.words.category(category)
+        named = policy.name_for(self.person.locale) or (
+            policy.fallback_name if policy.owner == "tenant" else None
+        )
+        return named or self.words.category(category)
 
 
 async def open_visit(deps: Deps, text: str, *, came_from: str, purpose: Purpose = "opt_out") -> Visit:
@@ -150,8 +172,10 @@ async def _find(deps: Deps, tx: TenantTx, shared: Shared, text: str, purpose: Pu
     places = tuple(Place(scope.channel, address_hash) for address_hash in hashes)
     refusals = await refusal_store.find_at(tx, places)
     reached = {address.channel for address in stored} | _ADDRESSLESS
+    since = (deps.clock.now() - _LATELY).date()
     return Visit(
         tenant_id=tx.tenant_id,
+        used=await category_store.used_categories(tx, since=since),
         text=text,
         token=token,
         facts=facts,

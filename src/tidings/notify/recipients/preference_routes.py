@@ -92,7 +92,7 @@ async def _change(request: AnyRequest, wanted: Callable[[Preferences], Choices])
     deps = deps_of(request, Deps)
     recipient_id = path_id(request, RECIPIENT, _ID)
     caller = caller_of(request)
-    categories = await deps.categories.all()
+    categories = await deps.categories.of(tenant_of(request))
 
     def make(before: Preferences) -> Choices:
         expect_version(request.scope, before.version)

@@ -8,9 +8,11 @@ from typing import Any, Final
 from tidings.contracts.tenants import Channel
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
-from tidings.kernel.errors import AlreadyExistsError, MissingReferenceError
+from tidings.kernel.errors import AlreadyExistsError
 from tidings.kernel.ids import TEMPLATE, TEMPLATE_VERSION
 from tidings.kernel.refusals import FieldError, InvalidError
+from tidings.notify.categories.model import CategoryPolicy
+from tidings.notify.categories.store import load_categories
 from tidings.notify.templates import store
 from tidings.notify.templates.errors import TemplateVersionTakenError
 from tidings.notify.templates.model import (
@@ -25,8 +27,7 @@ from tidings.notify.templates.model import (
 from tidings.notify.templates.semver import Semver
 
 DEFAULT_LOCALE = "en"
-#: What is wrong with a category that nobody knows, and with a key whose template was put away.
-UNKNOWN_CATEGORY: Final = FieldError("category", "is not a known category")
+#: What is wrong with a key whose template was put away.
 ARCHIVED_KEY: Final = FieldError(
     "key", "belongs to a template that was archived; restore it (POST …/restore), or choose another"
 )
@@ -145,15 +146,26 @@ def new_template(wish: VersionWish, *, key: str, channel: Channel, now: datetime
     )
 
 
+def category_fault(name: str, known: Mapping[str, CategoryPolicy]) -> FieldError | None:
+    """Why a new template can't have this category; None where it can."""
+    policy = known.get(name)
+    if policy is not None and not policy.retired:
+        return None
+    usable = ", ".join(sorted(one for one, policy in known.items() if not policy.retired))
+    return FieldError(
+        "category",
+        f"{'is not a known category' if policy is None else 'is retired'}; must be one of {usable}",
+    )
+
+
 async def _add_template(
     tx: store.Side, wish: VersionWish, *, key: str, channel: Channel, actor: str, clock: Clock
 ) -> Template:
     now = clock.now()
     fresh = new_template(wish, key=key, channel=channel, now=now)
-    try:
-        await store.add_templates(tx, [fresh], created_by=actor, now=now)
-    except MissingReferenceError as error:
-        raise InvalidError([UNKNOWN_CATEGORY]) from error
+    if fault := category_fault(fresh.category, await load_categories(tx)):
+        raise InvalidError([fault])
+    await store.add_templates(tx, [fresh], created_by=actor, now=now)
     template = await store.lock_template(tx, key=key, channel=channel)
     if template is None:
         raise InvalidError([ARCHIVED_KEY])

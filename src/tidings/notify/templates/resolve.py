@@ -178,16 +178,23 @@ class _Wake(Protocol):
     async def wait(self, stop: asyncio.Event, seconds: float) -> None: ...
 
 
-class TemplatesJob:
-    """Has templates looked up anew whenever a publish is announced."""
+class Remembers(Protocol):
+    """Something that remembers what a change makes old."""
 
-    def __init__(self, templates: Templates, wake: _Wake) -> None:
-        self._templates = templates
+    def invalidate(self) -> None: ...
+
+
+class TemplatesJob:
+    """Has templates, and what changes together with them, looked up anew whenever a change is announced."""
+
+    def __init__(self, wake: _Wake, *remembering: Remembers) -> None:
+        self._remembering = remembering
         self._wake = wake
 
     async def run(self, stop: asyncio.Event) -> None:
         """Listen until told to stop."""
         while not stop.is_set():
             self._wake.clear()
-            self._templates.invalidate()
+            for one in self._remembering:
+                one.invalidate()
             await self._wake.wait(stop, 3600.0)

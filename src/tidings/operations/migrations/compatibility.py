@@ -21,7 +21,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=52, newest=52)
+SERVES: Final = SchemaRange(oldest=53, newest=53)
 
 
 async def check_servable(

@@ -37,9 +37,9 @@ def test_a_language_is_whole(words: Strings) -> None:
 def test_names_stay_names(words: Strings) -> None:
     offers = [Offer(category="x<b>", needs_consent=True, channels=(("email", True),))]
     pages = [
-        ask_page(words, HOSTILE, channel="email", category="x<b>", token="t"),
+        ask_page(words, HOSTILE, channel="email", name="x<b>", token="t"),
         confirmed_page(words, HOSTILE, choose_at="t"),
-        done_page(words, HOSTILE, channel="email", category=None, token="t"),
+        done_page(words, HOSTILE, channel=None, name="x<b>", token="t"),
         choices_page(words, HOSTILE, offers, version=1, token="t", everything_off=True, note="stale"),
     ]
     for page in pages:

@@ -25,7 +25,7 @@ from tidings.notify.templates.bundle.layout import folder_of, layout_file
 from tidings.notify.templates.bundle.plan import Taken, plan
 from tidings.notify.templates.bundle.read import ReadBundle, ReadTemplate, refused
 from tidings.notify.templates.bundle.store import Held, lock_templates
-from tidings.notify.templates.create_version import UNKNOWN_CATEGORY, new_template
+from tidings.notify.templates.create_version import category_fault, new_template
 from tidings.notify.templates.model import VersionStatus
 from tidings.notify.templates.publish import Begin, ReadVersion, all_in_surroundings
 from tidings.notify.templates.validate import Engine
@@ -166,10 +166,10 @@ async def _add_templates(
         except InvalidError as invalid:
             wrong[_place(wanted)] = invalid
             continue
-        if made.category in categories:
-            fresh.append(made)
+        if fault := category_fault(made.category, categories):
+            wrong[_place(wanted)] = InvalidError([fault])
         else:
-            wrong[_place(wanted)] = InvalidError([UNKNOWN_CATEGORY])
+            fresh.append(made)
     if fresh:
         await store.add_templates(tx, fresh, created_by=actor, now=now)
         # Somebody else may have added one of them in between: what counts is what is there.
