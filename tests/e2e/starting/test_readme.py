@@ -18,8 +18,9 @@ ROOT = Path(__file__).parents[3]
 
 
 def code_lines() -> list[str]:
-    """The indented lines, with continuation lines joined."""
-    text = re.sub(r" \\\n +", " ", (ROOT / "README.md").read_text())
+    """The indented lines, with continuation lines joined; those of "Running it" are for another machine."""
+    text = (ROOT / "README.md").read_text().partition("\n## Running it\n")[0]
+    text = re.sub(r" \\\n +", " ", text)
     return [line.strip() for line in text.splitlines() if line.startswith("    ")]
 
 
