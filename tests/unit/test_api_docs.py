@@ -24,7 +24,7 @@ import tidings.router.policies.routes
 import tidings.router.profiles.routes
 import tidings.router.status_map.routes
 import tidings.router.traffic.routes  # noqa: F401
-from tidings.contracts.scopes import RESERVED, SCOPES
+from tidings.contracts.scope_names import RESERVED, SCOPES
 from tidings.kernel.errors import TidingsError
 from tidings.kernel.http.problems import catalogue
 

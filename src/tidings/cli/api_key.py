@@ -9,6 +9,7 @@ from tidings.cli.options import DatabaseUrl, DataDir, Json
 from tidings.cli.printing import shown
 from tidings.cli.system import operator, run_with_system, tenant_or_platform
 from tidings.cli.typed import from_options, named_as
+from tidings.contracts.scope_names import SCOPES
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
@@ -24,7 +25,7 @@ Tenant = Annotated[
 Platform = Annotated[bool, typer.Option("--platform", help="A key of the platform itself.")]
 
 #: How the options are called that fill these fields.
-_OPTIONS = {"name": "NAME", "role": "--role"}
+_OPTIONS = {"name": "NAME", "role": "--role", "scopes": "--scope"}
 
 
 @app.command("create")
@@ -35,6 +36,13 @@ def create(
     platform: Platform = False,
     role: Annotated[
         str | None, typer.Option(help="[default: tenant.admin, or platform.channel.admin with --platform]")
+    ] = None,
+    scope: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--scope",
+            help=f"Only this; may be repeated: {', '.join(sorted(SCOPES))}. [default: all that the role can hold]",
+        ),
     ] = None,
     as_json: Json = False,
     data_dir: DataDir = None,
@@ -47,7 +55,7 @@ def create(
     from tidings.notify.access.wire import CreateKey
 
     chosen = role or ("platform.channel.admin" if platform else "tenant.admin")
-    wanted = from_options(CreateKey, {"name": name, "role": chosen}, _OPTIONS)
+    wanted = from_options(CreateKey, {"name": name, "role": chosen, "scopes": _scopes(scope)}, _OPTIONS)
 
     async def work(system: "System") -> dict[str, str]:
         with named_as(_OPTIONS):
@@ -64,6 +72,15 @@ def create(
 
     made = run_with_system(work, data_dir, database_url)
     print(json.dumps(made, indent=2) if as_json else f"{made['id']}  {made['role']}\n{made['key']}")
+
+
+def _scopes(given: list[str] | None) -> list[str] | None:
+    from tidings.cli.failures import CommandError
+
+    unknown = [scope for scope in given or () if scope not in SCOPES]
+    if unknown:
+        raise CommandError(f"--scope {unknown[0]} is unknown; there are {', '.join(sorted(SCOPES))}")
+    return sorted(set(given)) if given else None
 
 
 @app.command("list")

@@ -34,7 +34,7 @@ _LISTS = {
     "execution_not_found": "execution list",
     "inbound_delivery_not_found": "inbound-route deliveries",
     "inbound_route_not_found": "inbound-route list",
-    "notification_not_found": "tail --no-follow",
+    "notification_not_found": "notification list",
     "policy_not_found": "policy list",
     "profile_not_found": "profile list",
 }

@@ -20,10 +20,12 @@ from tidings.cli import (
     erasure,
     execution,
     explain,
+    find,
     flags,
     inbound_route,
     keys,
     migrate,
+    notification,
     partitions,
     policy,
     preferences,
@@ -36,6 +38,7 @@ from tidings.cli import (
     settings,
     spend,
     status_map,
+    suppression,
     suppressions,
     tail,
     template,
@@ -72,6 +75,8 @@ def tidings(
 app.command("up")(up.up)
 app.command("send")(send.send)
 app.command("explain")(explain.explain)
+app.command("find")(find.find)
+app.add_typer(notification.app, name="notification")
 app.command("tail")(tail.tail)
 app.command("serve")(serve.serve)
 app.command("work")(serve.work)
@@ -94,6 +99,7 @@ app.add_typer(tenant.app, name="tenant")
 app.add_typer(recipient.app, name="recipient")
 app.add_typer(recipients.app, name="recipients")
 app.add_typer(preferences.app, name="preferences")
+app.add_typer(suppression.app, name="suppression")
 app.add_typer(suppressions.app, name="suppressions")
 app.add_typer(erasure.app, name="erasure")
 app.add_typer(api_key.app, name="api-key")

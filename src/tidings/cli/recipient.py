@@ -1,4 +1,4 @@
-"""`tidings recipient`: what people have a right to: to be forgotten, and to see everything."""
+"""`tidings recipient`: find somebody, look at them, and what people have a right to: to be forgotten, to see everything."""
 
 import json
 from pathlib import Path
@@ -11,12 +11,69 @@ from tidings.cli.failures import CommandError
 from tidings.cli.options import DataDir, Json
 
 app = typer.Typer(
-    help="Erase somebody, or export everything that is held about them.",
+    help="Find and show somebody; erase them, or export everything that is held about them.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
 
 Recipient = Annotated[str, typer.Argument(metavar="RECIPIENT", help="Their id, rcp_…")]
+
+
+@app.command("find")
+def find(
+    address: Annotated[str, typer.Argument(metavar="ADDRESS", help="A mail address, or a number (+93…).")],
+    *,
+    channel: Annotated[
+        str | None, typer.Option(help="email, sms, …; default: email for a mail address, sms for a number.")
+    ] = None,
+    as_json: Json = False,
+    url: Url = None,
+    key: Key = None,
+    tenant: Tenant = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Show everybody who has an address; the audit notes who asked."""
+    from tidings.cli.suppression import channel_of
+    from tidings.client import recipients
+
+    with client(url, key, tenant, data_dir) as tidings:
+        found = tidings.call(recipients.find(channel_of(address, channel), address))
+    _show_people(found["items"], as_json=as_json)
+    if not found["items"]:
+        raise CommandError("nobody has this address")
+
+
+@app.command("show")
+def show(
+    recipient: Recipient,
+    *,
+    reveal: Annotated[
+        bool, typer.Option("--reveal", help="Addresses in the clear; the audit notes who saw them.")
+    ] = False,
+    as_json: Json = False,
+    url: Url = None,
+    key: Key = None,
+    tenant: Tenant = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Show a recipient: who they are, and where they can be reached."""
+    from tidings.client import recipients
+
+    with client(url, key, tenant, data_dir) as tidings:
+        found = tidings.call(recipients.show(recipient, reveal=reveal))
+    _show_people([found], as_json=as_json)
+
+
+def _show_people(people: list[dict[str, Any]], *, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(people, indent=2, ensure_ascii=False))
+        return
+    from tidings.cli.found_words import next_lines, people_lines
+    from tidings.cli.printing import print_lines
+
+    if people:
+        command = f"tidings notification list --recipient {people[0]['id']}"
+        print_lines([*people_lines(people), *next_lines([command])])
 
 
 @app.command("erase")

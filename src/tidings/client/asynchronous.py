@@ -10,7 +10,7 @@ import httpx
 from tidings.client import calls, wire
 from tidings.client.calls import Call, Filter
 from tidings.client.errors import ClientError, NotDoneError
-from tidings.client.messages import Message, Options, Recipient
+from tidings.client.messages import Address, Message, Options, Recipient
 from tidings.client.results import (
     Accepted,
     Attempt,
@@ -121,6 +121,21 @@ class AsyncTidings:
             cursor = found.next_cursor
             if cursor is None:
                 return
+
+    async def look_up(
+        self,
+        *,
+        address: Address | None = None,
+        cursor: str | None = None,
+        limit: int | None = None,
+        **wanted: Unpack[Filter],
+    ) -> Page[Notification]:
+        """One page of notifications to those who have an address, or by the filters of `page`."""
+        return await self._do(calls.look_up(wanted, address=address, cursor=cursor, limit=limit))
+
+    async def resend(self, notification_id: str, *, idempotency_key: str | None = None) -> Accepted:
+        """Send it once more to the same recipient; a `ConflictError` while it is under way."""
+        return await self._do(calls.resend(notification_id, idempotency_key))
 
     async def wait_until_done(self, notification_id: str, *, timeout: float = 30.0) -> Notification:
         """The notification when nothing follows any more; a `NotDoneError` after `timeout` seconds."""

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import msgspec
 
 from tidings.client.errors import ClientError, StrangeAnswerError, error_of
-from tidings.client.messages import Message
+from tidings.client.messages import Address, Message
 from tidings.client.results import (
     Accepted,
     Attempt,
@@ -69,6 +69,8 @@ class Filter(TypedDict, total=False):
     correlation_id: str | None
     since: datetime | None
     until: datetime | None
+    #: One value of searchable metadata, by its name.
+    metadata: Mapping[str, str] | None
 
 
 def send(message: Message, key: str | None) -> Call[Accepted]:
@@ -116,8 +118,29 @@ def attempts(notification_id: str) -> Call[tuple[Attempt, ...]]:
 def page(wanted: Filter, *, cursor: str | None, limit: int | None) -> Call[Page[Notification]]:
     """Some of them, the newest first."""
     given: dict[str, object] = {**wanted, "cursor": cursor, "limit": limit}
+    named = given.pop("metadata", None) or {}
     query = {name: _text(value) for name, value in given.items() if value is not None}
+    if isinstance(named, Mapping):
+        query |= {f"metadata.{name}": str(value) for name, value in named.items()}
     return Call(method="GET", path=_HOME, read=_reader(Page[Notification]), query=query)
+
+
+def look_up(
+    wanted: Filter, *, address: Address | None, cursor: str | None, limit: int | None
+) -> Call[Page[Notification]]:
+    """The same, and by an address, which goes into the body."""
+    given: dict[str, object] = {**wanted, "address": address, "cursor": cursor, "limit": limit}
+    return _post(
+        f"{_HOME}/lookup",
+        Page[Notification],
+        {name: value for name, value in given.items() if value is not None},
+    )
+
+
+def resend(notification_id: str, key: str | None) -> Call[Accepted]:
+    """Once more, to the same recipient."""
+    path = f"{_one(notification_id)}/resend"
+    return Call(method="POST", path=path, read=_reader(Accepted), key=key or new_key())
 
 
 def counters(first: date | None, last: date | None) -> Call[Counters]:

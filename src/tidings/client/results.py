@@ -126,6 +126,8 @@ class Notification(Struct, frozen=True, kw_only=True):
     trace_id: str | None = None
     is_test: bool = False
     metadata: Mapping[str, Any] | None = None
+    #: The notification that it repeats.
+    resent_from: str | None = None
 
     @property
     def done(self) -> bool:

@@ -24,6 +24,7 @@ MAX_LOCAL_PART_BYTES = 64
 
 _ATOM = re.compile(r"[^\s@\"(),:;<>\[\]\\.]+(?:\.[^\s@\"(),:;<>\[\]\\.]+)*")
 _PHONE = re.compile(r"\+?[\d\s().\-/\u2010-\u2015]{3,40}")
+_BY_NUMBER = ("sms", "whatsapp", "voice")
 _OPAQUE_LIMITS = {"telegram": 64, "viber": 255, "inapp": 255, "push": 4096}
 
 
@@ -55,7 +56,7 @@ def normalise(
 
     `default_region` (`AF`, `DE`, …) lets a telephone number be written as its owners dial it.
     """
-    if channel in {"sms", "whatsapp", "voice"}:
+    if channel in _BY_NUMBER:
         return NormalisedAddress(_phone(address, field, default_region))
     try:
         of_channel = _NORMALISERS[channel]
@@ -64,6 +65,11 @@ def normalise(
     if of_channel is None:
         raise BadValueError("channel", f"must be one of {', '.join(CHANNELS)}")
     return NormalisedAddress(of_channel(address, field))
+
+
+def sharing(channel: str) -> tuple[str, ...]:
+    """The channels on which an address of this one is the same address: a number is one number, however it is used."""
+    return _BY_NUMBER if channel in _BY_NUMBER else (channel,)
 
 
 def redact(address: str) -> str:

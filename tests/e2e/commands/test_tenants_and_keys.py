@@ -58,6 +58,12 @@ def test_a_tenant_s_life(operator: Operator) -> None:
 
 def test_a_key_s_life(operator: Operator) -> None:
     """The platform's and a tenant's; a revoked one is refused within a second."""
+    scopes = ("--scope", "notifications:write", "--scope", "recipients:read")
+    narrow = operator.gets("api-key", "create", "for sending", "--tenant", "demo", *scopes)
+    assert call(operator, narrow["key"]).json()["caller"]["scopes"] == [
+        "notifications:write",
+        "recipients:read",
+    ]
     made = operator.gets("api-key", "create", "for a script", "--tenant", "demo", "--role", "tenant.viewer")
     platform = operator.gets("api-key", "create", "for an operator", "--platform")
     assert call(operator, made["key"]).json()["caller"]["role"] == "tenant.viewer"
@@ -103,6 +109,24 @@ def test_bad_input_is_one_line_that_names_the_option(operator: Operator) -> None
         ("api-key", "create", "", "--tenant", "demo"): "NAME must be",
         ("api-key", "create", "x", "--tenant", "nobody"): "no tenant has the id or slug",
         ("api-key", "create", "x", "--tenant", "demo", "--role", "root"): "--role must be one of",
+        (
+            "api-key",
+            "create",
+            "x",
+            "--tenant",
+            "demo",
+            "--scope",
+            "root",
+        ): "--scope root is unknown; there are",
+        (
+            "api-key",
+            "create",
+            "x",
+            "--tenant",
+            "demo",
+            "--scope",
+            "tenants:write",
+        ): "--scope has tenants:write",
         (
             "api-key",
             "create",

@@ -8,7 +8,7 @@ import pytest
 from tests.support.clock import ManualClock
 from tests.support.http import HttpWorld, http_world
 from tests.support.postgres import TestDatabase
-from tidings.contracts.scopes import SCOPES
+from tidings.contracts.scope_names import SCOPES
 from tidings.contracts.tenants import TenantFrozen, TenantUnfrozen, TenantUpdated
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database

@@ -199,3 +199,30 @@ async def test_a_platform_wide_one_is_under_another_pepper(world: PeopleWorld) -
     asked = await question(world, tenant.id, f"{unused()}@example.test")
 
     assert asked.address_hash != asked.platform_hash
+
+
+async def test_what_holds_an_address_back_is_found_by_it(world: PeopleWorld) -> None:
+    tenant, other = await world.tenant(), await world.tenant()
+    lookup = {"channel": "email", "address": " Kamran@Example.test "}
+    async with world.http.as_tenant(other.id) as client:
+        await client.post(SUPPRESSIONS, json={"channel": "email", "address": "kamran@example.test"})
+    async with world.http.as_tenant(tenant.id) as client:
+        first = await client.post(SUPPRESSIONS, json={"channel": "email", "address": "kamran@example.test"})
+        await client.delete(f"{SUPPRESSIONS}/{first.json()['id']}", params={"reason": "asked"})
+        second = await client.post(SUPPRESSIONS, json={"channel": "email", "address": "kamran@example.test"})
+        domain = await client.post(SUPPRESSIONS, json={"channel": "email", "mail_domain": "example.test"})
+        number = await client.post(SUPPRESSIONS, json={"channel": "sms", "address": "+93700123456"})
+        found = await client.post(f"{SUPPRESSIONS}/lookup", json=lookup)
+        by_number = await client.post(
+            f"{SUPPRESSIONS}/lookup", json={"channel": "whatsapp", "address": "+93700123456"}
+        )
+    async with world.db.tenant(tenant.id) as tx:
+        audited = await world.system.audit.read_recent(tx, entity_type="suppression")
+
+    ids = [item["id"] for item in found.json()["items"]]
+    assert set(ids[:2]) == {second.json()["id"], domain.json()["id"]}
+    assert ids[2:] == [first.json()["id"]]
+    assert [item["id"] for item in by_number.json()["items"]] == [number.json()["id"]]
+    looked = [row for row in audited if row.action == "looked_up"]
+    assert len(looked) == 2
+    assert "kamran" not in str(looked).lower()

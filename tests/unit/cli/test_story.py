@@ -153,7 +153,7 @@ def test_an_unknown_notification(types: Types, api: PlayedApi) -> None:
     better = types("explain", "ntf_404")
 
     assert (said.code, said.err) == (1, "tidings: There is no such thing here\n")
-    assert better.err == "tidings: There is no notification ntf_404; look at `tidings tail --no-follow`\n"
+    assert better.err == "tidings: There is no notification ntf_404; look at `tidings notification list`\n"
 
 
 def test_an_unknown_tenant_is_told_by_the_option_that_names_it(types: Types, api: PlayedApi) -> None:

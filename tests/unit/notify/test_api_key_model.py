@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidings.contracts.scopes import ROLE_SCOPES, SCOPES
+from tidings.contracts.scope_names import SCOPES
+from tidings.contracts.scopes import ROLE_SCOPES
 from tidings.kernel.ids import API_KEY, TENANT
 from tidings.kernel.refusals import InvalidError
 from tidings.notify.access.errors import EscalationError

@@ -11,7 +11,8 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Literal
 
-from tidings.contracts.scopes import ROLE_SCOPES, SCOPES, is_platform_role
+from tidings.contracts.scope_names import SCOPES
+from tidings.contracts.scopes import ROLE_SCOPES, is_platform_role
 from tidings.kernel.db import CallerRole
 from tidings.kernel.http.callers import Caller
 from tidings.kernel.ids import API_KEY, ApiKeyId, TenantId

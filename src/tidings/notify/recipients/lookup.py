@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tidings.contracts.tenants import Channel
-from tidings.kernel.addresses import normalise
+from tidings.kernel.addresses import normalise, sharing
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.db import TenantTx
 from tidings.kernel.ids import RecipientId
@@ -16,8 +16,6 @@ from tidings.notify.recipients.change import Whole
 
 #: Recipients with one address that are found at most.
 MOST_FOUND: Final = 200
-#: Channels that share an address: a number is one number, however it is used.
-_BY_NUMBER: Final = ("sms", "whatsapp", "voice")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,9 +41,8 @@ class AddressFinder:
         """Who has the address now; noted in the audit with its hash. A `BadValueError` names `field` where it is none."""
         spelt = normalise(channel, address, field=field)
         address_hash = (await self._keyring.pepper(tx)).hash(spelt)
-        channels = _BY_NUMBER if channel in _BY_NUMBER else (channel,)
         ids = await store.find_by_address(
-            tx, channels=channels, address_hash=address_hash, limit=MOST_FOUND + 1
+            tx, channels=sharing(channel), address_hash=address_hash, limit=MOST_FOUND + 1
         )
         entry = Entry(
             entity_type="recipient",

@@ -23,8 +23,10 @@ from tidings.notify.suppressions.suppress import Suppressor
 from tidings.notify.suppressions.wire import (
     CreateSuppression,
     ExportQuery,
+    FoundSuppressions,
     History,
     ListSuppressions,
+    LookUpSuppressions,
     ReleaseQuery,
     SuppressionStats,
     SuppressionView,
@@ -95,6 +97,30 @@ async def list_suppressions(request: AnyRequest) -> Page[SuppressionView]:
         id_of=lambda suppression: suppression.id,
         render=lambda suppression: SuppressionView.of(suppression, keys.get(SEALED_FOR)),
     )
+
+
+@post(
+    "/lookup",
+    **operation(
+        summary="Find the suppressions of an address, released ones too.",
+        tag=_TAG,
+        scope="suppressions:read",
+        writes=False,
+        body=LookUpSuppressions,
+        answer=FoundSuppressions,
+        description="Those of the address and of its whole mail domain; in force first, then the newest. Audited: who asked, and the hash of the address.",
+    ),
+)
+async def look_up_suppressions(request: AnyRequest) -> FoundSuppressions:
+    """Find the suppressions of an address."""
+    deps = deps_of(request, Deps)
+    wanted = await read_body(request, LookUpSuppressions)
+    async with _tenant(request) as tx:
+        found = await _suppressor(deps).look_up(
+            tx, channel=wanted.channel, address=wanted.address, actor=caller_of(request).actor
+        )
+        keys = await deps.keyring.data_keys(tx, [SEALED_FOR], create=False)
+    return FoundSuppressions(items=[SuppressionView.of(one, keys.get(SEALED_FOR)) for one in found])
 
 
 @get(
@@ -247,6 +273,7 @@ def routers(deps: Deps) -> list[Router]:
             route_handlers=[
                 add_suppression,
                 list_suppressions,
+                look_up_suppressions,
                 show_stats,
                 export_suppressions,
                 show_suppression,

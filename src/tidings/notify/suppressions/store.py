@@ -136,6 +136,20 @@ async def list_suppressions(
     return [from_row(row) for row in rows]
 
 
+async def find_by_target(
+    tx: TenantTx, *, channels: Sequence[str], hashes: Sequence[str], limit: int
+) -> list[Suppression]:
+    """All about these targets: in force first, then the newest."""
+    rows = await tx.fetch(
+        QUERIES.find_by_target,
+        tenant_id=tx.tenant_id,
+        channels=list(channels),
+        hashes=list(hashes),
+        limit=limit,
+    )
+    return [from_row(row) for row in rows]
+
+
 async def find_suppression(tx: TenantTx, suppression_id: SuppressionId) -> Suppression | None:
     """As it stands."""
     row = await tx.fetch_one(QUERIES.find_suppression, tenant_id=tx.tenant_id, id=suppression_id)

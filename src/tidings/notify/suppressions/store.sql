@@ -96,6 +96,26 @@ WHERE tenant_id = :tenant_id
 ORDER BY id DESC
 LIMIT :limit;
 
+-- name: find_by_target
+-- All about one address, or about its whole domain: in force first, then the newest; each half by its own partial index.
+SELECT id, channel, address_hash, address_ciphertext, reason, source_notification_id, notes, expires_at, released_at,
+       released_by, occurred_at
+FROM (
+    SELECT id, channel, address_hash, address_ciphertext, reason, source_notification_id, notes, expires_at, released_at,
+           released_by, occurred_at
+    FROM notification.suppressions
+    WHERE tenant_id = :tenant_id AND channel = ANY(:channels::text[]) AND address_hash = ANY(:hashes::text[])
+      AND released_at IS NULL
+    UNION ALL
+    SELECT id, channel, address_hash, address_ciphertext, reason, source_notification_id, notes, expires_at, released_at,
+           released_by, occurred_at
+    FROM notification.suppressions
+    WHERE tenant_id = :tenant_id AND channel = ANY(:channels::text[]) AND address_hash = ANY(:hashes::text[])
+      AND released_at IS NOT NULL
+) AS found
+ORDER BY released_at IS NOT NULL, id DESC
+LIMIT :limit;
+
 -- name: find_suppression
 -- By its key.
 SELECT id, channel, address_hash, address_ciphertext, reason, source_notification_id, notes, expires_at, released_at,

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from tidings.contracts.events import NOTIFY_SOURCE
 from tidings.contracts.suppressions import SuppressionAdded, SuppressionReleased
-from tidings.kernel.addresses import NormalisedAddress
+from tidings.kernel.addresses import NormalisedAddress, normalise, sharing
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import PlatformTx, TenantTx
@@ -20,11 +20,16 @@ from tidings.notify.suppressions.errors import AlreadyReleasedError, UnknownSupp
 from tidings.notify.suppressions.model import (
     SEALED_FOR,
     Reason,
+    SuppressibleChannel,
     Suppression,
     SuppressionWish,
     brought_notes,
+    domain_hash_of,
     sealing_purpose,
 )
+
+#: Suppressions of one address that are shown at most.
+_MOST_FOUND = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,6 +157,30 @@ class Suppressor:
         """Those that ran out were released just now, in this transaction."""
         if gone:
             await self._tell(tx, gone, "released", actor, "its time was over")
+
+    async def look_up(
+        self, tx: TenantTx, *, channel: SuppressibleChannel, address: str, actor: str
+    ) -> list[Suppression]:
+        """All suppressions of an address and of its domain; noted in the audit with the hash."""
+        spelt = normalise(channel, address)
+        pepper = await self._keyring.pepper(tx)
+        hashes = [pepper.hash(spelt)]
+        domain = domain_hash_of(channel, spelt, pepper)
+        found = await store.find_by_target(
+            tx,
+            channels=sharing(channel),
+            hashes=hashes if domain is None else [*hashes, domain],
+            limit=_MOST_FOUND,
+        )
+        entry = Entry(
+            entity_type="suppression",
+            entity_id=hashes[0],
+            action="looked_up",
+            actor=actor,
+            after={"channel": channel, "found_count": len(found)},
+        )
+        await self._audit.append(tx, [entry])
+        return found
 
     async def note_export(self, tx: TenantTx, *, actor: str, channel: str | None) -> None:
         """Addresses are about to be shown: the audit says to whom before anybody sees them."""

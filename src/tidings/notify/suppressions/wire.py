@@ -92,6 +92,23 @@ class ListSuppressions(PageQuery, frozen=True, kw_only=True, forbid_unknown_fiel
     released: Literal["true", "false"] = "false"
 
 
+class LookUpSuppressions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """An address that may be suppressed. In the body: addresses in URLs end up in other people's logs."""
+
+    #: A telephone number is looked for on `sms`, `whatsapp` and `voice`, whichever is named.
+    channel: SuppressibleChannel
+    address: Annotated[str, Meta(min_length=1, max_length=4096)]
+
+    def __repr__(self) -> str:
+        return f"LookUpSuppressions({self.channel}, ***)"
+
+
+class FoundSuppressions(Struct, frozen=True, kw_only=True):
+    """All suppressions of an address, or of its whole mail domain: those in force first, then the newest."""
+
+    items: list["SuppressionView"]
+
+
 class ReleaseQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Why it is released."""
 

@@ -1,0 +1,32 @@
+"""Every scope and what it allows; nothing is imported for it, so that a command can list them in its help."""
+
+from typing import Final
+
+#: What a scope says whose resource is not there yet; a role holds it, and no route asks for it.
+RESERVED: Final = "Reserved: not there yet."
+
+#: Resource → what reading it shows, what writing it changes. An empty sentence: there is no such verb.
+_RESOURCES: Final[dict[str, tuple[str, str]]] = {
+    "notifications": ("See notifications, their attempts and why they were or were not sent.", "Send and cancel notifications."),
+    "templates": ("See templates and their versions.", "Draft, publish, roll back and import templates."),
+    "recipients": ("See recipients, their addresses and preferences.", "Change and erase recipients and their preferences."),
+    "suppressions": ("See who is suppressed, and why.", "Suppress, release and import."),
+    "channels": ("See channels, senders and their health.", "Change channels, senders and credentials."),
+    "batches": (f"See batches and their progress. {RESERVED}", f"Start, pause, resume and cancel batches. {RESERVED}"),
+    "triggers": (f"See which events send what. {RESERVED}", f"Change which events send what. {RESERVED}"),
+    "events": (f"See which events arrived. {RESERVED}", f"Send events that triggers listen to. {RESERVED}"),
+    "webhooks": (f"See webhook subscriptions and deliveries. {RESERVED}", f"Change subscriptions, rotate secrets, deliver again. {RESERVED}"),
+    "inbox": (f"Read a recipient's in-app feed. {RESERVED}", f"Mark, archive and snooze in a recipient's feed. {RESERVED}"),
+    "router": ("See policies, executions, circuits and conversations.", "Change policies, adapters, circuits and routes."),
+    "audit": ("Read the audit.", ""),
+    "api_keys": ("See API keys; never their secrets.", "Create, rotate and revoke API keys."),
+    "tenants": ("See all tenants.", "Create, change, freeze and suspend tenants."),
+}  # fmt: skip
+
+#: Every scope and what it allows.
+SCOPES: Final[dict[str, str]] = {
+    f"{resource}:{verb}": sentence
+    for resource, sentences in _RESOURCES.items()
+    for verb, sentence in zip(("read", "write"), sentences, strict=True)
+    if sentence
+}

@@ -1,0 +1,98 @@
+"""Calls about people, suppressions, and finding messages again."""
+
+import json
+
+import httpx
+import pytest
+
+from tests.unit.client.conftest import Caller, PlayedServer
+from tests.unit.client.test_calls import ACCEPTED, NOTIFICATION
+from tidings.client import Address, ConflictError, Identity, Recipient, recipients, suppressions
+
+
+def test_notifications_are_looked_up_and_sent_again(call: Caller, server: PlayedServer) -> None:
+    found = {"items": [{**NOTIFICATION, "resent_from": "ntf_00"}], "next_cursor": None}
+    server.answers(httpx.Response(200, json=found), httpx.Response(200, json=found))
+    looked = call.look_up(address=Address("email", "kamran@example.test"), status="failed", limit=5)
+    listed = call.page(metadata={"order_number": "A-77"})
+    server.answers(httpx.Response(202, json=ACCEPTED))
+    again = call.resend("ntf_01", idempotency_key="once")
+
+    assert looked.items[0].resent_from == "ntf_00"
+    assert listed.items[0].id == again.id == "ntf_01"
+    assert json.loads(server.heard[0].content) == {
+        "status": "failed",
+        "limit": 5,
+        "address": {"channel": "email", "address": "kamran@example.test"},
+    }
+    assert dict(server.heard[1].url.params) == {"metadata.order_number": "A-77"}
+    assert (server.heard[2].url.path, server.heard[2].headers["idempotency-key"]) == (
+        "/api/v1/notifications/ntf_01/resend",
+        "once",
+    )
+
+
+def test_people_are_made_found_and_changed(call: Caller, server: PlayedServer) -> None:
+    server.answers(httpx.Response(200, json={"id": "rcp_1", "version": 3}))
+    kamran = Recipient(
+        identity=Identity("guest", "g-77"), addresses=[Address("email", "kamran@example.test")]
+    )
+    made = call.call(recipients.create(kamran))
+    call.call(recipients.show("rcp_1", reveal=True))
+    call.call(recipients.find("email", "kamran@example.test"))
+    call.call(recipients.find_identity("guest", "g-77"))
+    call.call(recipients.change("rcp_1", {"locale": "fa-AF"}, version=3))
+    call.call(recipients.preferences("rcp_1"))
+    call.call(recipients.change_preferences("rcp_1", {"quiet_hours": []}, version=0))
+
+    assert made["id"] == "rcp_1"
+    heard = [(request.method, request.url.raw_path.decode()) for request in server.heard]
+    assert heard == [
+        ("POST", "/api/v1/recipients"),
+        ("GET", "/api/v1/recipients/rcp_1?reveal=true"),
+        ("POST", "/api/v1/recipients/lookup"),
+        ("GET", "/api/v1/recipients?identity_type=guest&identity_id=g-77"),
+        ("PATCH", "/api/v1/recipients/rcp_1"),
+        ("GET", "/api/v1/recipients/rcp_1/preferences"),
+        ("PATCH", "/api/v1/recipients/rcp_1/preferences"),
+    ]
+    assert [server.heard[place].headers["if-match"] for place in (4, 6)] == ['"v3"', '"v0"']
+
+
+def test_an_address_of_several_is_a_conflict(call: Caller, server: PlayedServer) -> None:
+    problem = {
+        "status": 409,
+        "code": "address_shared",
+        "title": "Shared",
+        "detail": "Several recipients have it.",
+    }
+    server.answers(httpx.Response(409, json=problem))
+
+    with pytest.raises(ConflictError) as refused:
+        call.call(recipients.create({"addresses": [{"channel": "email", "address": "a@example.test"}]}))
+
+    assert refused.value.code == "address_shared"
+
+
+def test_one_address_is_suppressed_found_and_released(call: Caller, server: PlayedServer) -> None:
+    server.answers(httpx.Response(201, json={"id": "sup_1"}))
+    call.call(suppressions.add("email", "kamran@example.test", notes="ticket 7"))
+    server.answers(httpx.Response(200, json={"items": []}))
+    call.call(suppressions.find("email", "kamran@example.test"))
+    call.call(suppressions.page(channel="email"))
+    server.answers(httpx.Response(204))
+    released = call.call(suppressions.release("sup_1", reason="asked for it"))
+
+    assert released is None
+    assert json.loads(server.heard[0].content) == {
+        "channel": "email",
+        "address": "kamran@example.test",
+        "reason": "manual",
+        "notes": "ticket 7",
+    }
+    assert [(r.method, r.url.path) for r in server.heard] == [
+        ("POST", "/api/v1/suppressions"),
+        ("POST", "/api/v1/suppressions/lookup"),
+        ("GET", "/api/v1/suppressions"),
+        ("DELETE", "/api/v1/suppressions/sup_1"),
+    ]
