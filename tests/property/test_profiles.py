@@ -158,7 +158,6 @@ def test_a_row_says_what_the_profile_says(all_: list[Observation]) -> None:
         "telegram_chat_id_ciphertext": None,
         "viber_id_hash": viber.hash if viber else None,
         "viber_id_ciphertext": viber.ciphertext if viber else None,
-        "msisdn_hash": None,
         "last_successful_channel": profile.last_successful_channel,
         "created_at": NOON,
         "updated_at": NOON,

@@ -12,7 +12,6 @@ CREATE TABLE IF NOT EXISTS notification.tenants_local (
     notification_policy JSONB NOT NULL DEFAULT '{}'::jsonb,
     theme_etag          TEXT NOT NULL DEFAULT '',
     weight              INTEGER NOT NULL DEFAULT 1,
-    provisioned_at      TIMESTAMPTZ,
     event_version       BIGINT NOT NULL DEFAULT 0,
     last_event_id       TEXT COLLATE "C",
     created_at          TIMESTAMPTZ NOT NULL DEFAULT now(),

@@ -45,7 +45,6 @@ CREATE TABLE IF NOT EXISTS notification.template_versions (
     supersedes_id          TEXT COLLATE "C",
     variables_schema       JSONB NOT NULL,
     fallback_chain         TEXT[] NOT NULL DEFAULT ARRAY[]::TEXT[],
-    whatsapp_template_refs JSONB,
     preview_samples        JSONB,
     locales                JSONB NOT NULL,
     published_at           TIMESTAMPTZ,
@@ -75,11 +74,9 @@ COMMENT ON COLUMN notification.template_versions.locales IS
 CREATE OR REPLACE TRIGGER published_content_frozen BEFORE UPDATE ON notification.template_versions
     FOR EACH ROW
     WHEN (OLD.status <> 'draft' AND (NEW.status = 'draft'
-          OR (OLD.semver, OLD.template_id, OLD.source, OLD.variables_schema, OLD.locales, OLD.fallback_chain,
-              OLD.whatsapp_template_refs)
+          OR (OLD.semver, OLD.template_id, OLD.source, OLD.variables_schema, OLD.locales, OLD.fallback_chain)
              IS DISTINCT FROM
-             (NEW.semver, NEW.template_id, NEW.source, NEW.variables_schema, NEW.locales, NEW.fallback_chain,
-              NEW.whatsapp_template_refs)))
+             (NEW.semver, NEW.template_id, NEW.source, NEW.variables_schema, NEW.locales, NEW.fallback_chain)))
     EXECUTE FUNCTION kernel.refuse_change();
 CALL kernel.protect_tenant_table('notification.template_versions', 'SELECT, INSERT, UPDATE');
 
@@ -123,7 +120,6 @@ CREATE TABLE IF NOT EXISTS notification_platform.template_versions (
     supersedes_id          TEXT COLLATE "C",
     variables_schema       JSONB NOT NULL,
     fallback_chain         TEXT[] NOT NULL DEFAULT ARRAY[]::TEXT[],
-    whatsapp_template_refs JSONB,
     preview_samples        JSONB,
     locales                JSONB NOT NULL,
     published_at           TIMESTAMPTZ,
@@ -148,10 +144,8 @@ COMMENT ON TABLE notification_platform.template_versions IS 'Versions of the pla
 CREATE OR REPLACE TRIGGER published_content_frozen BEFORE UPDATE ON notification_platform.template_versions
     FOR EACH ROW
     WHEN (OLD.status <> 'draft' AND (NEW.status = 'draft'
-          OR (OLD.semver, OLD.template_id, OLD.source, OLD.variables_schema, OLD.locales, OLD.fallback_chain,
-              OLD.whatsapp_template_refs)
+          OR (OLD.semver, OLD.template_id, OLD.source, OLD.variables_schema, OLD.locales, OLD.fallback_chain)
              IS DISTINCT FROM
-             (NEW.semver, NEW.template_id, NEW.source, NEW.variables_schema, NEW.locales, NEW.fallback_chain,
-              NEW.whatsapp_template_refs)))
+             (NEW.semver, NEW.template_id, NEW.source, NEW.variables_schema, NEW.locales, NEW.fallback_chain)))
     EXECUTE FUNCTION kernel.refuse_change();
 CALL kernel.protect_platform_table('notification_platform.template_versions', 'SELECT, INSERT, UPDATE');

@@ -1,7 +1,7 @@
 -- The big table. First level: retention class, so that each class ages by itself. Second level: month of
 -- created_at, which is the time inside the id, so that a look-up by id alone prunes to one month per class.
 -- Months are made ahead by `tidings partitions`, not here.
--- No foreign keys: every one costs a look-up per row on the hottest insert. A checker job proves integrity.
+-- No foreign keys: every one costs a look-up per row on the hottest insert. Nothing checks the references afterwards.
 -- No index on status: a change of status would then rewrite every index of the row. Work is found in queue tables.
 
 CREATE TABLE IF NOT EXISTS notification.notifications (
@@ -58,7 +58,6 @@ CREATE TABLE IF NOT EXISTS notification.notifications (
     failure_reason           TEXT,
     delivery_evidence        TEXT,
     decision_trace           TEXT,
-    ai_provenance            TEXT,
     metadata                 TEXT,
     attachments_ciphertext   BYTEA,
     template_versions        TEXT,

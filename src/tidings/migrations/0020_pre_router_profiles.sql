@@ -4,7 +4,6 @@ CREATE TABLE IF NOT EXISTS chan.recipient_profiles (
     tenant_id                   TEXT COLLATE "C" NOT NULL,
     id                          TEXT COLLATE "C" NOT NULL,
     recipient_id                TEXT COLLATE "C" NOT NULL,
-    msisdn_hash                 TEXT COLLATE "C",
     channel_preferences         JSONB NOT NULL DEFAULT '[]'::jsonb,
     has_whatsapp_business       TEXT NOT NULL DEFAULT 'UNKNOWN',
     voice_otp_supported         TEXT NOT NULL DEFAULT 'UNKNOWN',
@@ -24,7 +23,6 @@ CREATE TABLE IF NOT EXISTS chan.recipient_profiles (
     CONSTRAINT pk_recipient_profiles PRIMARY KEY (tenant_id, recipient_id),
     CONSTRAINT uq_recipient_profiles_id UNIQUE (tenant_id, id),
     CONSTRAINT ck_recipient_profiles_id CHECK (id ~ '^profile_[0-9A-HJKMNP-TV-Z]{26}$'),
-    CONSTRAINT ck_recipient_profiles_msisdn_hash CHECK (msisdn_hash ~ '^sha256:[0-9a-f]{64}$'),
     CONSTRAINT ck_recipient_profiles_whatsapp CHECK (has_whatsapp_business IN ('KNOWN_YES', 'KNOWN_NO', 'UNKNOWN')),
     CONSTRAINT ck_recipient_profiles_voice CHECK (voice_otp_supported IN ('KNOWN_YES', 'KNOWN_NO', 'UNKNOWN')),
     CONSTRAINT ck_recipient_profiles_channel CHECK (last_successful_channel IN
@@ -34,24 +32,16 @@ CREATE TABLE IF NOT EXISTS chan.recipient_profiles (
     CONSTRAINT ck_recipient_profiles_erased CHECK (NOT erased OR (
         channel_preferences = '[]'::jsonb AND field_times = '{}'::jsonb AND discovery_state = 'UNSEEN'
         AND has_whatsapp_business = 'UNKNOWN' AND voice_otp_supported = 'UNKNOWN' AND NOT email_verified
-        AND msisdn_hash IS NULL AND telegram_chat_id_hash IS NULL AND telegram_chat_id_ciphertext IS NULL
+        AND telegram_chat_id_hash IS NULL AND telegram_chat_id_ciphertext IS NULL
         AND viber_id_hash IS NULL AND viber_id_ciphertext IS NULL
         AND last_successful_channel IS NULL AND last_observed_at IS NULL
     ))
 -- Every step of a ladder writes here: the row stays on its page, and no index grows unless the person becomes better known.
 ) WITH (fillfactor = 50);
--- Inbound messages find the profile by hash. Not unique: families share a phone.
-CREATE INDEX IF NOT EXISTS ix_recipient_profiles_msisdn
-    ON chan.recipient_profiles (tenant_id, msisdn_hash) WHERE msisdn_hash IS NOT NULL;
-CREATE INDEX IF NOT EXISTS ix_recipient_profiles_telegram
-    ON chan.recipient_profiles (tenant_id, telegram_chat_id_hash) WHERE telegram_chat_id_hash IS NOT NULL;
-CREATE INDEX IF NOT EXISTS ix_recipient_profiles_viber
-    ON chan.recipient_profiles (tenant_id, viber_id_hash) WHERE viber_id_hash IS NOT NULL;
 CREATE INDEX IF NOT EXISTS ix_recipient_profiles_discovery
     ON chan.recipient_profiles (tenant_id, discovery_state, id) WHERE NOT erased;
 COMMENT ON TABLE chan.recipient_profiles IS 'Per recipient: how well each channel reaches them, learned from outcomes.';
 COMMENT ON COLUMN chan.recipient_profiles.recipient_id IS 'Notify''s recipient; no foreign key across services.';
-COMMENT ON COLUMN chan.recipient_profiles.msisdn_hash IS 'HMAC under the tenant''s pepper, as in notify.';
 COMMENT ON COLUMN chan.recipient_profiles.channel_preferences IS
     'List of channel, a and b of its Beta distribution, their score and confidence then, how often and when last observed.';
 COMMENT ON COLUMN chan.recipient_profiles.discovery_state IS 'By how often anything was observed: not at all, less than five times, more.';

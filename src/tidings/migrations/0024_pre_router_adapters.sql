@@ -10,7 +10,6 @@ CREATE TABLE IF NOT EXISTS chan.channel_adapter_configs (
     circuit_opened_at         TIMESTAMPTZ,
     rate_limit_per_second     INTEGER,
     rate_limit_per_day        INTEGER,
-    regional_egress_ip_pool   TEXT,
     pricing_model             JSONB NOT NULL,
     active                    BOOLEAN NOT NULL DEFAULT true,
     created_at                TIMESTAMPTZ NOT NULL DEFAULT now(),

@@ -50,7 +50,8 @@ CREATE TABLE IF NOT EXISTS chan.delivery_inbox (
     CONSTRAINT pk_delivery_inbox PRIMARY KEY (tenant_id, message_id)
 );
 CREATE INDEX IF NOT EXISTS ix_delivery_inbox_expiry ON chan.delivery_inbox (expires_at);
-COMMENT ON TABLE chan.delivery_inbox IS 'Dispatch requests already taken from notify, by the message that brought them.';
+COMMENT ON TABLE chan.delivery_inbox IS
+    'Not used yet: dispatch requests already taken, by the message that brought them, where notify and router run apart.';
 CALL kernel.protect_tenant_table('chan.delivery_inbox', 'SELECT, INSERT');
 CALL kernel.open_to_worker('chan.delivery_inbox', 'SELECT, DELETE');
 

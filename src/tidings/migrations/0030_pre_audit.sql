@@ -161,7 +161,7 @@ CALL kernel.open_to_platform('kernel.audit_anchor_lines', 'SELECT, INSERT');
 CALL kernel.open_to_worker('kernel.audit_anchor_lines', 'SELECT (log, tenant_id)');
 
 INSERT INTO kernel.partitioned_tables (parent, service, unit, ahead, time_column, fillfactor) VALUES
-    ('notification.audit', 'notify', 'month', 14, 'occurred_at', 100),
+    ('notification.audit', 'notify', 'month', 3, 'occurred_at', 100),
     ('chan.audit', 'router', 'month', 3, 'occurred_at', 100)
 ON CONFLICT (parent) DO NOTHING;
 

@@ -733,7 +733,6 @@ CREATE TABLE chan.channel_adapter_configs (
     circuit_opened_at timestamp with time zone,
     rate_limit_per_second integer,
     rate_limit_per_day integer,
-    regional_egress_ip_pool text,
     pricing_model jsonb NOT NULL,
     active boolean DEFAULT true NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
@@ -1020,7 +1019,7 @@ CREATE TABLE chan.delivery_inbox (
 
 ALTER TABLE ONLY chan.delivery_inbox FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE chan.delivery_inbox IS 'Dispatch requests already taken from notify, by the message that brought them.';
+COMMENT ON TABLE chan.delivery_inbox IS 'Not used yet: dispatch requests already taken, by the message that brought them, where notify and router run apart.';
 
 CREATE TABLE chan.delivery_outbox (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
@@ -1303,7 +1302,6 @@ CREATE TABLE chan.recipient_profiles (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
     id text NOT NULL COLLATE pg_catalog."C",
     recipient_id text NOT NULL COLLATE pg_catalog."C",
-    msisdn_hash text COLLATE pg_catalog."C",
     channel_preferences jsonb DEFAULT '[]'::jsonb NOT NULL,
     has_whatsapp_business text DEFAULT 'UNKNOWN'::text NOT NULL,
     voice_otp_supported text DEFAULT 'UNKNOWN'::text NOT NULL,
@@ -1322,9 +1320,8 @@ CREATE TABLE chan.recipient_profiles (
     erased boolean DEFAULT false NOT NULL,
     CONSTRAINT ck_recipient_profiles_channel CHECK ((last_successful_channel = ANY (ARRAY['email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
     CONSTRAINT ck_recipient_profiles_discovery CHECK ((discovery_state = ANY (ARRAY['UNSEEN'::text, 'LEARNING'::text, 'STABLE'::text]))),
-    CONSTRAINT ck_recipient_profiles_erased CHECK (((NOT erased) OR ((channel_preferences = '[]'::jsonb) AND (field_times = '{}'::jsonb) AND (discovery_state = 'UNSEEN'::text) AND (has_whatsapp_business = 'UNKNOWN'::text) AND (voice_otp_supported = 'UNKNOWN'::text) AND (NOT email_verified) AND (msisdn_hash IS NULL) AND (telegram_chat_id_hash IS NULL) AND (telegram_chat_id_ciphertext IS NULL) AND (viber_id_hash IS NULL) AND (viber_id_ciphertext IS NULL) AND (last_successful_channel IS NULL) AND (last_observed_at IS NULL)))),
+    CONSTRAINT ck_recipient_profiles_erased CHECK (((NOT erased) OR ((channel_preferences = '[]'::jsonb) AND (field_times = '{}'::jsonb) AND (discovery_state = 'UNSEEN'::text) AND (has_whatsapp_business = 'UNKNOWN'::text) AND (voice_otp_supported = 'UNKNOWN'::text) AND (NOT email_verified) AND (telegram_chat_id_hash IS NULL) AND (telegram_chat_id_ciphertext IS NULL) AND (viber_id_hash IS NULL) AND (viber_id_ciphertext IS NULL) AND (last_successful_channel IS NULL) AND (last_observed_at IS NULL)))),
     CONSTRAINT ck_recipient_profiles_id CHECK ((id ~ '^profile_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
-    CONSTRAINT ck_recipient_profiles_msisdn_hash CHECK ((msisdn_hash ~ '^sha256:[0-9a-f]{64}$'::text)),
     CONSTRAINT ck_recipient_profiles_voice CHECK ((voice_otp_supported = ANY (ARRAY['KNOWN_YES'::text, 'KNOWN_NO'::text, 'UNKNOWN'::text]))),
     CONSTRAINT ck_recipient_profiles_whatsapp CHECK ((has_whatsapp_business = ANY (ARRAY['KNOWN_YES'::text, 'KNOWN_NO'::text, 'UNKNOWN'::text])))
 )
@@ -1335,8 +1332,6 @@ ALTER TABLE ONLY chan.recipient_profiles FORCE ROW LEVEL SECURITY;
 COMMENT ON TABLE chan.recipient_profiles IS 'Per recipient: how well each channel reaches them, learned from outcomes.';
 
 COMMENT ON COLUMN chan.recipient_profiles.recipient_id IS 'Notify''s recipient; no foreign key across services.';
-
-COMMENT ON COLUMN chan.recipient_profiles.msisdn_hash IS 'HMAC under the tenant''s pepper, as in notify.';
 
 COMMENT ON COLUMN chan.recipient_profiles.channel_preferences IS 'List of channel, a and b of its Beta distribution, their score and confidence then, how often and when last observed.';
 
@@ -2666,7 +2661,6 @@ CREATE TABLE notification.notifications (
     failure_reason text,
     delivery_evidence text,
     decision_trace text,
-    ai_provenance text,
     metadata text,
     attachments_ciphertext bytea,
     template_versions text,
@@ -2787,7 +2781,6 @@ CREATE TABLE notification.notifications_marketing (
     failure_reason text,
     delivery_evidence text,
     decision_trace text,
-    ai_provenance text,
     metadata text,
     attachments_ciphertext bytea,
     template_versions text,
@@ -2866,7 +2859,6 @@ CREATE TABLE notification.notifications_regulated (
     failure_reason text,
     delivery_evidence text,
     decision_trace text,
-    ai_provenance text,
     metadata text,
     attachments_ciphertext bytea,
     template_versions text,
@@ -2945,7 +2937,6 @@ CREATE TABLE notification.notifications_standard (
     failure_reason text,
     delivery_evidence text,
     decision_trace text,
-    ai_provenance text,
     metadata text,
     attachments_ciphertext bytea,
     template_versions text,
@@ -3207,7 +3198,6 @@ CREATE TABLE notification.template_versions (
     supersedes_id text COLLATE pg_catalog."C",
     variables_schema jsonb NOT NULL,
     fallback_chain text[] DEFAULT ARRAY[]::text[] NOT NULL,
-    whatsapp_template_refs jsonb,
     preview_samples jsonb,
     locales jsonb NOT NULL,
     published_at timestamp with time zone,
@@ -3287,7 +3277,6 @@ CREATE TABLE notification.tenants_local (
     notification_policy jsonb DEFAULT '{}'::jsonb NOT NULL,
     theme_etag text DEFAULT ''::text NOT NULL,
     weight integer DEFAULT 1 NOT NULL,
-    provisioned_at timestamp with time zone,
     event_version bigint DEFAULT 0 NOT NULL,
     last_event_id text COLLATE pg_catalog."C",
     created_at timestamp with time zone DEFAULT now() NOT NULL,
@@ -3474,7 +3463,6 @@ CREATE TABLE notification_platform.template_versions (
     supersedes_id text COLLATE pg_catalog."C",
     variables_schema jsonb NOT NULL,
     fallback_chain text[] DEFAULT ARRAY[]::text[] NOT NULL,
-    whatsapp_template_refs jsonb,
     preview_samples jsonb,
     locales jsonb NOT NULL,
     published_at timestamp with time zone,
@@ -4011,12 +3999,6 @@ CREATE INDEX ix_inbound_unmatched_bucket ON chan.inbound_unmatched USING btree (
 
 CREATE INDEX ix_recipient_profiles_discovery ON chan.recipient_profiles USING btree (tenant_id, discovery_state, id) WHERE (NOT erased);
 
-CREATE INDEX ix_recipient_profiles_msisdn ON chan.recipient_profiles USING btree (tenant_id, msisdn_hash) WHERE (msisdn_hash IS NOT NULL);
-
-CREATE INDEX ix_recipient_profiles_telegram ON chan.recipient_profiles USING btree (tenant_id, telegram_chat_id_hash) WHERE (telegram_chat_id_hash IS NOT NULL);
-
-CREATE INDEX ix_recipient_profiles_viber ON chan.recipient_profiles USING btree (tenant_id, viber_id_hash) WHERE (viber_id_hash IS NOT NULL);
-
 CREATE INDEX ix_shared_number_contacts_age ON chan.shared_number_contacts USING btree (last_sent_at);
 
 CREATE INDEX ix_shared_number_contacts_person ON chan.shared_number_contacts USING btree (platform_hash, sender_id, channel);
@@ -4297,7 +4279,7 @@ CREATE TRIGGER known_category BEFORE INSERT OR UPDATE OF category ON notificatio
 
 CREATE TRIGGER published_asset_frozen BEFORE INSERT OR DELETE OR UPDATE ON notification.template_assets FOR EACH ROW EXECUTE FUNCTION notification.refuse_published_asset();
 
-CREATE TRIGGER published_content_frozen BEFORE UPDATE ON notification.template_versions FOR EACH ROW WHEN (((old.status <> 'draft'::text) AND ((new.status = 'draft'::text) OR (((((((old.semver IS DISTINCT FROM new.semver) OR (old.template_id IS DISTINCT FROM new.template_id)) OR (old.source IS DISTINCT FROM new.source)) OR (old.variables_schema IS DISTINCT FROM new.variables_schema)) OR (old.locales IS DISTINCT FROM new.locales)) OR (old.fallback_chain IS DISTINCT FROM new.fallback_chain)) OR (old.whatsapp_template_refs IS DISTINCT FROM new.whatsapp_template_refs))))) EXECUTE FUNCTION kernel.refuse_change();
+CREATE TRIGGER published_content_frozen BEFORE UPDATE ON notification.template_versions FOR EACH ROW WHEN (((old.status <> 'draft'::text) AND ((new.status = 'draft'::text) OR ((((((old.semver IS DISTINCT FROM new.semver) OR (old.template_id IS DISTINCT FROM new.template_id)) OR (old.source IS DISTINCT FROM new.source)) OR (old.variables_schema IS DISTINCT FROM new.variables_schema)) OR (old.locales IS DISTINCT FROM new.locales)) OR (old.fallback_chain IS DISTINCT FROM new.fallback_chain))))) EXECUTE FUNCTION kernel.refuse_change();
 
 CREATE TRIGGER published_kept BEFORE DELETE ON notification.template_versions FOR EACH ROW WHEN ((old.status <> 'draft'::text)) EXECUTE FUNCTION kernel.refuse_change();
 
@@ -4305,7 +4287,7 @@ CREATE TRIGGER published_parts_frozen BEFORE UPDATE ON notification.template_ver
 
 CREATE TRIGGER published_asset_frozen BEFORE INSERT OR DELETE OR UPDATE ON notification_platform.template_assets FOR EACH ROW EXECUTE FUNCTION notification_platform.refuse_published_asset();
 
-CREATE TRIGGER published_content_frozen BEFORE UPDATE ON notification_platform.template_versions FOR EACH ROW WHEN (((old.status <> 'draft'::text) AND ((new.status = 'draft'::text) OR (((((((old.semver IS DISTINCT FROM new.semver) OR (old.template_id IS DISTINCT FROM new.template_id)) OR (old.source IS DISTINCT FROM new.source)) OR (old.variables_schema IS DISTINCT FROM new.variables_schema)) OR (old.locales IS DISTINCT FROM new.locales)) OR (old.fallback_chain IS DISTINCT FROM new.fallback_chain)) OR (old.whatsapp_template_refs IS DISTINCT FROM new.whatsapp_template_refs))))) EXECUTE FUNCTION kernel.refuse_change();
+CREATE TRIGGER published_content_frozen BEFORE UPDATE ON notification_platform.template_versions FOR EACH ROW WHEN (((old.status <> 'draft'::text) AND ((new.status = 'draft'::text) OR ((((((old.semver IS DISTINCT FROM new.semver) OR (old.template_id IS DISTINCT FROM new.template_id)) OR (old.source IS DISTINCT FROM new.source)) OR (old.variables_schema IS DISTINCT FROM new.variables_schema)) OR (old.locales IS DISTINCT FROM new.locales)) OR (old.fallback_chain IS DISTINCT FROM new.fallback_chain))))) EXECUTE FUNCTION kernel.refuse_change();
 
 CREATE TRIGGER published_kept BEFORE DELETE ON notification_platform.template_versions FOR EACH ROW WHEN ((old.status <> 'draft'::text)) EXECUTE FUNCTION kernel.refuse_change();
 

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +17,7 @@ from tests.support.postgres import TestDatabase, TestServer
 from tests.support.rows import acting_as
 from tidings.operations.migrations import Patience, check_schema, discover, migrate_down, migrate_up
 from tidings.operations.migrations.progress import Busy
+from tidings.operations.partitions import make_missing
 
 #: The schema that the snapshot is taken at: before the first file that moves data.
 TAKEN_AT: Final = 34
@@ -68,6 +69,7 @@ async def test_a_full_database_is_migrated_and_keeps_its_rows(full: _Full) -> No
     assert len(snapshot.full) > len(before) / 2
 
     await migrate_up(database.owner_url)
+    await _make_months(database)
 
     after = await fingerprints(database)
     for name, known in before.items():
@@ -98,6 +100,7 @@ async def test_every_down_file_works_on_rows(full: _Full) -> None:
         known = left
         if migration.number == TAKEN_AT + 1:
             await migrate_up(database.owner_url)
+            await _make_months(database)
             assert await check_schema(database.owner_url) == []
             await _assert_counted(database, snapshot)
             for again in reversed(discover()[TAKEN_AT:]):
@@ -156,6 +159,11 @@ async def test_tenants_write_while_suppressions_are_counted(full: _Full, tmp_pat
         await run
 
     await _assert_counted(database, snapshot)
+
+
+async def _make_months(database: TestDatabase) -> None:
+    async with database.owner() as owner:
+        await make_missing(owner, datetime.now(UTC))
 
 
 async def _policies_for_the_owner(owner: asyncpg.Connection) -> list[str]:

@@ -1,6 +1,7 @@
 """The migrations that this release brings, applied by the runner."""
 
 from tests.support.postgres import TestDatabase
+from tidings.kernel.clock import SystemClock
 from tidings.operations.migrations import (
     MIGRATIONS_FOLDER,
     SCHEMA_PATH,
@@ -12,6 +13,7 @@ from tidings.operations.migrations import (
     migrate_down,
     migrate_up,
 )
+from tidings.operations.partitions import make_missing
 
 
 async def test_an_empty_database_becomes_servable(blank_database: TestDatabase) -> None:
@@ -19,6 +21,8 @@ async def test_an_empty_database_becomes_servable(blank_database: TestDatabase) 
     outcome = await migrate_up(blank_database.owner_url)
 
     assert len(outcome.applied) == len(discover())
+    async with blank_database.owner() as owner:
+        await make_missing(owner, SystemClock().now())  # as `tidings migrate up` does
     assert await check_schema(blank_database.owner_url) == []
     async with blank_database.runtime() as runtime:
         await check_servable(runtime)

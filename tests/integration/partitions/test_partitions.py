@@ -20,7 +20,7 @@ from tidings.operations.partitions.store import missing_partitions, registered_t
 
 
 async def test_nothing_is_missing_after_the_first_run(fresh_database: TestDatabase) -> None:
-    """Fourteen months ahead for notify, three for the router; a second run finds nothing to do."""
+    """Three months ahead of every table and some days of the bus; a second run finds nothing to do."""
     now = datetime.now(UTC)
     async with fresh_database.owner() as owner:
         tables = {table.parent: table for table in await registered_tables(owner)}

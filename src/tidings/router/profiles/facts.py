@@ -12,7 +12,6 @@ FactName = Literal[
     "email_verified",
     "telegram_chat_id",
     "viber_id",
-    "msisdn_hash",
     "last_successful_channel",
 ]
 FACTS: Final[tuple[FactName, ...]] = get_args(FactName)

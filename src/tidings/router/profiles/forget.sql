@@ -17,7 +17,6 @@ WITH gone AS (
         has_whatsapp_business = excluded.has_whatsapp_business,
         voice_otp_supported = excluded.voice_otp_supported,
         email_verified = excluded.email_verified,
-        msisdn_hash = excluded.msisdn_hash,
         telegram_chat_id_hash = excluded.telegram_chat_id_hash,
         telegram_chat_id_ciphertext = excluded.telegram_chat_id_ciphertext,
         viber_id_hash = excluded.viber_id_hash,

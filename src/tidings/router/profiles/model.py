@@ -146,12 +146,6 @@ class Profile:
         """Under their data key."""
         return self._sealed("viber_id")
 
-    @property
-    def msisdn_hash(self) -> str | None:
-        """What an inbound message finds them by."""
-        found = self._value("msisdn_hash")
-        return found if isinstance(found, str) else None
-
     def posterior(self, channel: Channel, now: datetime | None = None) -> Posterior:
         """What is believed of a channel, as of that moment; left out: as of the profile's newest observation."""
         score = self.channels.get(channel)

@@ -95,7 +95,6 @@ def _facts(row: Row) -> dict[FactName, Fact]:
         "email_verified": row["email_verified"],
         "telegram_chat_id": _sealed(row["telegram_chat_id_hash"], row["telegram_chat_id_ciphertext"]),
         "viber_id": _sealed(row["viber_id_hash"], row["viber_id_ciphertext"]),
-        "msisdn_hash": row["msisdn_hash"],
         "last_successful_channel": row["last_successful_channel"],
     }
     return {

@@ -72,7 +72,6 @@ async def write_profiles(tx: TenantTx, profiles: Sequence[Profile]) -> None:
         whatsapps=[p.has_whatsapp_business.value for p in profiles],
         voices=[p.voice_otp_supported.value for p in profiles],
         emails=[p.email_verified for p in profiles],
-        msisdn_hashes=sparse([p.msisdn_hash for p in profiles]),
         telegram_hashes=sparse([_hash(one) for one in telegram]),
         telegram_ciphertexts=sparse([_ciphertext(one) for one in telegram]),
         viber_hashes=sparse([_hash(one) for one in viber]),

@@ -11,7 +11,7 @@ ON CONFLICT (tenant_id, recipient_id) DO UPDATE SET
     version = known.version + 1
 WHERE NOT known.erased
 RETURNING id, recipient_id, channel_preferences, has_whatsapp_business, voice_otp_supported, telegram_chat_id_hash,
-          telegram_chat_id_ciphertext, viber_id_hash, viber_id_ciphertext, email_verified, msisdn_hash,
+          telegram_chat_id_ciphertext, viber_id_hash, viber_id_ciphertext, email_verified,
           last_successful_channel, field_times, created_at, updated_at, version;
 
 -- name: write_profiles
@@ -21,11 +21,11 @@ WITH found AS MATERIALIZED (
     FROM unnest(
         :recipient_ids::text[], :channel_preferences::text[], :field_times::text[], :discovery_states::text[],
         :last_observed_ats::timestamptz[], :last_successful_channels::text[], :whatsapps::text[], :voices::text[],
-        :emails::boolean[], :msisdn_hashes::text[], :telegram_hashes::text[], :telegram_ciphertexts::bytea[],
+        :emails::boolean[], :telegram_hashes::text[], :telegram_ciphertexts::bytea[],
         :viber_hashes::text[], :viber_ciphertexts::bytea[]
     ) AS learned (
         recipient_id, channel_preferences, field_times, discovery_state, last_observed_at, last_successful_channel,
-        whatsapp, voice, email, msisdn_hash, telegram_hash, telegram_ciphertext, viber_hash, viber_ciphertext
+        whatsapp, voice, email, telegram_hash, telegram_ciphertext, viber_hash, viber_ciphertext
     )
     CROSS JOIN LATERAL (
         SELECT ctid AS place FROM chan.recipient_profiles
@@ -42,7 +42,6 @@ SET channel_preferences = found.channel_preferences::jsonb,
     has_whatsapp_business = found.whatsapp,
     voice_otp_supported = found.voice,
     email_verified = found.email,
-    msisdn_hash = found.msisdn_hash,
     telegram_chat_id_hash = found.telegram_hash,
     telegram_chat_id_ciphertext = found.telegram_ciphertext,
     viber_id_hash = found.viber_hash,
@@ -57,7 +56,7 @@ SELECT mine.*
 FROM unnest(:recipient_ids::text[]) AS wanted (recipient_id)
 CROSS JOIN LATERAL (
     SELECT id, recipient_id, channel_preferences, has_whatsapp_business, voice_otp_supported, telegram_chat_id_hash,
-           telegram_chat_id_ciphertext, viber_id_hash, viber_id_ciphertext, email_verified, msisdn_hash,
+           telegram_chat_id_ciphertext, viber_id_hash, viber_id_ciphertext, email_verified,
            last_successful_channel, field_times, created_at, updated_at, version
     FROM chan.recipient_profiles
     WHERE tenant_id = :tenant_id AND recipient_id = wanted.recipient_id AND NOT erased
@@ -67,7 +66,7 @@ CROSS JOIN LATERAL (
 -- name: lock_profile
 -- Whoever forgets one comes through here.
 SELECT id, recipient_id, channel_preferences, has_whatsapp_business, voice_otp_supported, telegram_chat_id_hash,
-       telegram_chat_id_ciphertext, viber_id_hash, viber_id_ciphertext, email_verified, msisdn_hash,
+       telegram_chat_id_ciphertext, viber_id_hash, viber_id_ciphertext, email_verified,
        last_successful_channel, field_times, created_at, updated_at, version
 FROM chan.recipient_profiles
 WHERE tenant_id = :tenant_id AND recipient_id = :recipient_id AND NOT erased
@@ -81,7 +80,7 @@ WHERE tenant_id = :tenant_id AND recipient_id = :recipient_id AND NOT erased;
 -- name: list_profiles
 -- The newest first; ids begin with their time, so the key's own order serves.
 SELECT id, recipient_id, channel_preferences, has_whatsapp_business, voice_otp_supported, telegram_chat_id_hash,
-       telegram_chat_id_ciphertext, viber_id_hash, viber_id_ciphertext, email_verified, msisdn_hash,
+       telegram_chat_id_ciphertext, viber_id_hash, viber_id_ciphertext, email_verified,
        last_successful_channel, field_times, created_at, updated_at, version
 FROM chan.recipient_profiles
 WHERE tenant_id = :tenant_id AND NOT erased AND (CAST(:after_id AS text) IS NULL OR id < :after_id)
@@ -91,7 +90,7 @@ LIMIT :limit;
 -- name: list_profiles_by_discovery
 -- Those of one state, by an index of their own: with a million who are known well, the few who are not are found at once.
 SELECT id, recipient_id, channel_preferences, has_whatsapp_business, voice_otp_supported, telegram_chat_id_hash,
-       telegram_chat_id_ciphertext, viber_id_hash, viber_id_ciphertext, email_verified, msisdn_hash,
+       telegram_chat_id_ciphertext, viber_id_hash, viber_id_ciphertext, email_verified,
        last_successful_channel, field_times, created_at, updated_at, version
 FROM chan.recipient_profiles
 WHERE tenant_id = :tenant_id AND discovery_state = :discovery AND NOT erased

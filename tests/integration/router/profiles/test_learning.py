@@ -84,7 +84,6 @@ async def test_everything_is_found_again(db: Database, tenant_id: TenantId) -> N
             "email_verified": True,
             "telegram_chat_id": SealedId("sha256:" + "a" * 64, b"sealed telegram"),
             "viber_id": SealedId("sha256:" + "b" * 64, b"sealed viber"),
-            "msisdn_hash": "sha256:" + "c" * 64,
         },
     )
 
@@ -218,7 +217,7 @@ async def test_of_the_erased_nothing_is_learned_any_more(db: Database, tenant_id
 
 async def test_a_tombstone_says_nothing(db: Database, tenant_id: TenantId) -> None:
     [who] = people(1)
-    facts = {"email_verified": True, "msisdn_hash": "sha256:" + "c" * 64}
+    facts = {"email_verified": True, "viber_id": SealedId("sha256:" + "c" * 64, b"sealed")}
     async with db.tenant(tenant_id) as tx:
         await learn(
             tx,
