@@ -147,3 +147,5 @@ class BusMetrics:
 
     def behind(self, group: str, seconds: float) -> None:
         self._metrics.group_behind.labels(group).set(seconds)
+        # There before the first letter: Prometheus sees no increase in a counter that is new to it.
+        self._metrics.dead_letters.labels(group)

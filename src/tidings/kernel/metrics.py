@@ -262,6 +262,18 @@ class Metrics:
             registry=self.registry,
         )
 
+        self._begin_at_zero()
+
+    def _begin_at_zero(self) -> None:
+        """Prometheus sees no increase in a counter that is new to it: what one of them alarms about is there from the start."""
+        for kind in ("taken", "unmatched", "dead"):
+            self.inbound_taken.labels(kind)
+        self.inbound_deliveries.labels("dead")
+        for log in ("notification", "chan"):
+            self.audit_broken.labels(log)
+        for became in ("settled", "failed"):
+            self.outcomes_missed.labels(became)
+
     def counted_by(self, family: str) -> frozenset[str]:
         """The roles whose processes count it: `api` (`tidings serve`), `jobs` (`tidings work`); `tidings up` has both."""
         if family in _OF_BOTH:

@@ -1,0 +1,1 @@
+"""Whoever watches an installation hears of what is wrong."""

@@ -1,0 +1,398 @@
+"""Every alert rule that we ship fires when what it is about happens: in the real system, evaluated over its real metrics."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import httpx
+import pytest
+import pytest_asyncio
+
+from tests.integration.pipeline.test_missed_outcomes import send_and_lose_the_outcome, sweeper
+from tests.support.alert_rules import RULES
+from tests.support.pipeline import PipelineWorld, pipeline_world, prepare
+from tests.support.postgres import TestServer
+from tests.support.promql import Scrape, evaluate
+from tests.support.tampering import tampering
+from tidings import settings
+from tidings.bootstrap import System
+from tidings.bootstrap.watching import watch_app
+from tidings.contracts.callback_forms import ReadEvent, ReadInbound, Reading
+from tidings.contracts.channel_configs import ConfigureAccount
+from tidings.kernel.bus import Subscription
+from tidings.kernel.job_watch import LATE
+from tidings.kernel.jobs import run_jobs
+from tidings.router.channel_configs.store import StoredAccount, find_accounts
+from tidings.router.conversations.claimed_work import ClaimedWork
+from tidings.router.conversations.jobs import ConversationJob
+
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("alerts")]
+
+SECRET = "whsec_c2VjcmV0LXNlY3JldC1zZWNyZXQ="
+
+
+class Watched:
+    """The system, and a Prometheus that looks at it each minute."""
+
+    def __init__(self, world: PipelineWorld) -> None:
+        self.world = world
+        self.system = world.system
+        self.scrapes: list[Scrape] = []
+        #: What ends the condition.
+        self.endings: list[Callable[[], Awaitable[None]]] = []
+        self._watch = watch_app(self.system)
+        self._at = 0.0
+
+    async def scrape(self) -> None:
+        """As Prometheus does it, at the worker's port."""
+        transport = httpx.ASGITransport(app=self._watch)
+        async with httpx.AsyncClient(transport=transport, base_url="http://watched") as client:
+            text = (await client.get("/metrics")).text
+        self._at += 60.0
+        self.scrapes.append(Scrape(at=self._at, text=text))
+
+    def firing(self, alert: str) -> bool:
+        return bool(evaluate(RULES[alert]["expr"], self.scrapes))
+
+    async def account(self) -> StoredAccount:
+        """The platform's account over HTTP."""
+        async with self.system.db.platform() as tx:
+            return next(one for one in await find_accounts(tx) if one.vendor == "http")
+
+    async def hear(self, *said: ReadInbound | ReadEvent) -> None:
+        """A vendor tells."""
+        events = [one for one in said if isinstance(one, ReadEvent)]
+        inbound = [one for one in said if isinstance(one, ReadInbound)]
+        await self.system.inbound.hear(await self.account(), Reading(events=events, inbound=inbound))
+
+    @property
+    def conversations(self) -> ConversationJob:
+        job = self.system.conversing.jobs["conversations"]
+        assert isinstance(job, ConversationJob)
+        return job
+
+    async def run_until(self, jobs: dict[str, Any], condition: Callable[[], bool]) -> None:
+        """Run these jobs, as a worker does, until that is so."""
+        stop = asyncio.Event()
+        running = asyncio.create_task(run_jobs(jobs, stop, self.system.metrics, watch=self.system.job_watch))
+        async with asyncio.timeout(60):
+            while not condition():
+                await asyncio.sleep(0.02)
+        stop.set()
+        await running
+
+    def value(self, name: str, **labels: str) -> float:
+        return self.system.metrics.registry.get_sample_value(name, labels) or 0.0
+
+
+def wrote(number: int, to: str = "+15005550006") -> ReadInbound:
+    return ReadInbound(
+        vendor_message_id=f"in-{to}-{number}",
+        channel="sms",
+        sender=f"+9370123{number:04}",
+        to=to,
+        text="hello",
+        occurred_at=None,
+    )
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def world(server: TestServer, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[PipelineWorld]:
+    """A database of its own: what is done to it here, nobody else should see."""
+    now = datetime.now(UTC)
+    async with server.clone() as database:
+        prepared = await prepare(database, tmp_path_factory.mktemp("alerts"), now, now + timedelta(days=62))
+        async with pipeline_world(prepared, now) as made:
+            yield made
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def watched(world: PipelineWorld) -> Watched:
+    """It has been looked at once, when nothing was wrong."""
+    made = Watched(world)
+    await made.system.bus.backlog.look()
+    await made.scrape()
+    return made
+
+
+async def partition_missing(watched: Watched) -> None:
+    """The place for audit rows of a month ahead is gone, and this process may not make one."""
+    async with watched.world.database.owner() as owner:
+        name = await owner.fetchval(
+            "SELECT inhrelid::regclass::text FROM pg_inherits "
+            "WHERE inhparent = 'notification.audit'::regclass ORDER BY inhrelid::regclass::text DESC LIMIT 1"
+        )
+        await owner.execute(f"DROP TABLE {name}")
+    helpless = System(
+        watched.system.settings, runtime_url=watched.world.database.runtime_url, clock=watched.system.clock
+    )
+    watched.system.metrics = helpless.metrics
+    await helpless.partitions.run_once()
+    watched._watch = watch_app(helpless)
+
+
+async def relay_lagging(watched: Watched) -> None:
+    """A minute ago something was announced, and nobody has carried it on."""
+    async with watched.world.sender() as sender:
+        await sender.send()
+    async with watched.world.unguarded("notification.outbox") as owner:
+        await owner.execute("UPDATE notification.outbox SET enqueued_at = now() - interval '1 minute'")
+    await watched.system.bus.backlog.look()
+
+
+async def group_behind(watched: Watched) -> None:
+    """Ten minutes ago something came to the bus, and a group has not read it."""
+    consumer = watched.system.consumers.outcomes
+    await consumer.drain()
+    async with watched.world.sender() as sender:
+        await sender.send()
+    for relay in watched.world.relays:
+        await relay.drain()
+    async with watched.world.unguarded("kernel.bus_events") as owner:
+        await owner.execute(
+            "UPDATE kernel.bus_events SET published_at = published_at - interval '10 minutes'"
+        )
+    await watched.system.bus.backlog.look()
+
+
+async def dead_letters(watched: Watched) -> None:
+    """A group's handler fails at an event until it is given up."""
+
+    async def fail(*_: object) -> None:
+        raise LookupError
+
+    group = watched.system.bus.consumer(
+        Subscription(
+            group="test.failing",
+            subjects=("notification.queued.v1",),
+            ledger="notification",
+            on_tenant_events=fail,
+        )
+    )
+    await group.register()
+    await watched.system.bus.backlog.look()
+    await watched.scrape()
+    async with watched.world.sender() as sender:
+        await sender.send()
+    for _ in range(100):
+        for relay in watched.world.relays:
+            await relay.drain()
+        await group.drain()
+        if watched.value("tidings_bus_dead_letters_total", group="test.failing"):
+            return
+        await watched.world.clock.advance(timedelta(hours=1))
+
+
+async def callbacks_waiting(watched: Watched) -> None:
+    """A vendor told something two minutes ago; only now somebody looks."""
+    now = watched.system.clock.now()
+    told = ReadEvent(
+        vendor_message_id="m-1", word="delivered", status="delivered", occurred_at=now, discriminator="1"
+    )
+    await watched.hear(told)
+    await watched.world.clock.advance(timedelta(minutes=2))
+    await watched.system.inbound.callbacks.turn()
+
+
+async def callbacks_refused(watched: Watched) -> None:
+    """A vendor's calls are not proven."""
+    account = await watched.account()
+    file = watched.system.settings.secrets_dir() / "http.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), "callback_secret": SECRET}))
+    await watched.world.clock.advance(timedelta(minutes=5))
+    async with watched.world.http.client() as client:
+        for number in range(30):
+            if number == 5:
+                await watched.scrape()
+            refused = await client.post(
+                f"/hooks/http/{account.id}", json={"id": "m-1", "status": "delivered"}
+            )
+            assert refused.status_code == 401, refused.text
+
+
+async def inbound_unmatched(watched: Watched) -> None:
+    """A hundred people, or one machine, write to a number that is nobody's."""
+    await watched.hear(*(wrote(number, to="+15005550999") for number in range(110)))
+    for _ in range(20):
+        await watched.conversations.drain()
+        await watched.world.clock.advance(timedelta(hours=1))
+
+
+async def inbound_dead(watched: Watched) -> None:
+    """What somebody wrote can't be read any more."""
+    await watched.hear(wrote(1, to="+15005550111"))
+    async with watched.world.unguarded("chan.inbound_messages") as owner:
+        await owner.execute(
+            "UPDATE chan.inbound_messages SET payload_ciphertext = '\\x00' WHERE status = 'queued'"
+        )
+    await watched.conversations.drain()
+
+
+async def webhook_dead(watched: Watched) -> None:
+    """A tenant's webhook is away for days."""
+    system = watched.system
+    secrets = system.settings.secrets_dir()
+    async with watched.world.sender() as sender:
+        (secrets / sender.tenant_id).mkdir(parents=True)
+        (secrets / sender.tenant_id / "inbound").write_text(SECRET)
+        (secrets / sender.tenant_id / "own").write_text(json.dumps({"url": "http://127.0.0.1:9/"}))
+        async with system.db.tenant(sender.tenant_id) as tx:
+            made = await system.adapter_configs.configure(
+                tx, [ConfigureAccount(vendor="http", secret_ref="file://own")], actor="test"
+            )
+        route = {
+            "inbound": "+15005550222",
+            "webhook_url": "https://127.0.0.1:9/mo",
+            "secret_ref": "file://inbound",
+        }
+        answer = await sender.client.post("/api/v1/router/inbound-routes", json=route)
+        assert answer.status_code == 201, answer.text
+        async with system.db.tenant(sender.tenant_id) as tx:
+            own = next(one for one in await find_accounts(tx) if one.id == made["http"].id)
+    await system.inbound.hear(own, Reading(inbound=[wrote(2, to="+15005550222")]))
+    deliveries = system.conversing.jobs["inbound_deliveries"]
+    assert isinstance(deliveries, ClaimedWork)
+    for _ in range(60):
+        await watched.conversations.drain()
+        await deliveries.drain()
+        await watched.world.clock.advance(timedelta(hours=2))
+
+
+async def audit_broken(watched: Watched) -> None:
+    """Somebody who owns the database has changed a row of last month."""
+    await watched.world.tenant()
+    async with tampering(watched.world.database) as owner:
+        await owner.execute("UPDATE notification.audit SET actor = 'nobody' WHERE seq = 1")
+    await watched.world.clock.advance(timedelta(days=32))
+    anchors = {"audit_anchors": watched.system.jobs()["audit_anchors"]}
+    await watched.run_until(
+        anchors, lambda: watched.value("tidings_audit_broken_total", log="notification") > 0
+    )
+
+
+async def job_falls(watched: Watched) -> None:
+    """The database is away, and the relay can't go on."""
+    away = System(
+        settings.load({"TIDINGS_DATA_DIR": str(watched.world.folder)}),
+        runtime_url="postgresql://tidings_runtime@127.0.0.1:9/nowhere",
+    )
+    watched.system.metrics = away.metrics
+    watched._watch = watch_app(away)
+
+    def failed(times: float) -> Callable[[], bool]:
+        return lambda: watched.value("tidings_job_failures_total", job="relay_chan") >= times
+
+    for times in (1, 6):
+        await watched.run_until({"relay_chan": away.bus.relay("chan")}, failed(times))
+        await watched.scrape()
+
+
+async def job_stalled(watched: Watched) -> None:
+    """A job's turn is due, and it does not take it."""
+    stop = asyncio.Event()
+    running = asyncio.create_task(
+        run_jobs(
+            {"partitions": watched.system.partitions},
+            stop,
+            watched.system.metrics,
+            watch=watched.system.job_watch,
+        )
+    )
+    # As soon as it waits: an hour passes, and another, and it waits on.
+    async with asyncio.timeout(60):
+        while watched.system.job_watch.overdue("partitions") <= LATE:
+            await asyncio.sleep(0.02)
+            await watched.world.clock.advance(timedelta(minutes=30))
+
+    async def end() -> None:
+        stop.set()
+        await running
+
+    watched.endings.append(end)
+
+
+async def no_worker(watched: Watched) -> None:
+    """Prometheus reaches an API and nothing else."""
+    api = System(
+        settings.load({"TIDINGS_DATA_DIR": str(watched.world.folder)}),
+        runtime_url=watched.world.database.runtime_url,
+    )
+    watched._watch = watch_app(api)
+
+
+async def circuit_open(watched: Watched) -> None:
+    """Somebody holds a vendor's account."""
+    account = await watched.account()
+    async with watched.world.http.as_platform() as client:
+        held = await client.post(
+            f"/internal/v1/router/circuits/{account.id}/override", json={"state": "OPEN", "reason": "unpaid"}
+        )
+        assert held.status_code == 200, held.text
+    await watched.system.outbound.traffic_job.look()
+    await watched.scrape()
+    async with watched.world.http.as_platform() as client:
+        await client.delete(f"/internal/v1/router/circuits/{account.id}/override")
+
+
+async def outcomes_missed(watched: Watched) -> None:
+    """An outcome was announced, and has not arrived."""
+    await sweeper(watched.world).sweep(100)
+    async with watched.world.sender() as sender:
+        await send_and_lose_the_outcome(sender, 1)
+    await sweeper(watched.world).sweep(100)
+
+
+async def server_errors(watched: Watched) -> None:
+    """Requests fail, because the database is away."""
+    away = System(
+        settings.load({"TIDINGS_DATA_DIR": str(watched.world.folder)}),
+        runtime_url="postgresql://tidings_runtime@127.0.0.1:9/nowhere",
+    )
+    _, carried = await watched.world.http.key(await watched.world.tenant())
+    watched._watch = watch_app(away)
+    key = {"authorization": f"Bearer {carried}"}
+    transport = httpx.ASGITransport(app=away.app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://tidings.test", headers=key) as client:
+        for _ in range(2):
+            answers = [await client.get("/api/v1/tenant") for _ in range(3)]
+            await watched.scrape()
+    assert {answer.status_code for answer in answers} == {503}
+
+
+#: What each is about. One of them comes last, because what it does to the clock or the schema is not undone.
+CONDITIONS: dict[str, Callable[[Watched], Awaitable[None]]] = {
+    "TidingsRelayLagging": relay_lagging,
+    "TidingsGroupBehind": group_behind,
+    "TidingsCallbacksWaiting": callbacks_waiting,
+    "TidingsCallbacksRefused": callbacks_refused,
+    "TidingsCircuitOpen": circuit_open,
+    "TidingsOutcomesMissed": outcomes_missed,
+    "TidingsInboundDead": inbound_dead,
+    "TidingsInboundUnmatched": inbound_unmatched,
+    "TidingsInboundWebhookDead": webhook_dead,
+    "TidingsJobStalled": job_stalled,
+    "TidingsNoWorker": no_worker,
+    "TidingsJobFalls": job_falls,
+    "TidingsServerErrors": server_errors,
+    "TidingsDeadLetters": dead_letters,
+    "TidingsAuditBroken": audit_broken,
+    "TidingsPartitionMissing": partition_missing,
+}
+
+
+@pytest.mark.parametrize("alert", [*CONDITIONS, *(RULES.keys() - CONDITIONS.keys())])
+async def test_it_fires_when_that_happens_and_not_before(watched: Watched, alert: str) -> None:
+    quiet = not watched.firing(alert)
+    metrics = watched.system.metrics
+    try:
+        await CONDITIONS[alert](watched)
+        await watched.scrape()
+        assert watched.firing(alert), RULES[alert]["expr"]
+    finally:
+        watched.system.metrics = metrics
+        for end in watched.endings:
+            await end()
+    # Without a worker that runs there is none before either.
+    assert quiet or alert == "TidingsNoWorker"
