@@ -15,6 +15,7 @@ from tidings.operations.migrations.discover import (
 from tidings.operations.migrations.errors import FilesError
 from tidings.operations.migrations.history import Standing, State, compare
 from tidings.operations.migrations.ledger import read_ledger
+from tidings.operations.migrations.personal_columns import ANSWER, FIRST_WITH_ANSWER, unanswered
 from tidings.operations.migrations.release import THIS_RELEASE
 from tidings.operations.migrations.session import SCHEMAS, open_connection
 from tidings.operations.partitions.say import REMEDY, missing_words
@@ -112,6 +113,21 @@ def _release_findings(migration: Migration) -> list[Finding]:
     return [Finding(kind="file", subject=migration.name, remedy=remedy)]
 
 
+def _personal_findings(migration: Migration) -> list[Finding]:
+    """Columns that may hold what is personal in the clear."""
+    if migration.number < FIRST_WITH_ANSWER:
+        return []
+    return [
+        Finding(
+            kind="file",
+            subject=migration.name,
+            remedy=f"has the column {column}, whose name speaks of a person: make it a BYTEA ciphertext or a hash, or say "
+            f"why it may lie open with COMMENT ON COLUMN {column} IS '{ANSWER} …'",
+        )
+        for column in unanswered([step.statement for step in migration.steps])
+    ]
+
+
 def check_files(folder: Path = MIGRATIONS_FOLDER) -> list[Finding]:
     """What is wrong with the files themselves; needs no database."""
     try:
@@ -121,7 +137,7 @@ def check_files(folder: Path = MIGRATIONS_FOLDER) -> list[Finding]:
     findings: list[Finding] = []
     down_files = set((folder / "down").glob("*.sql"))
     for migration in migrations:
-        findings += _release_findings(migration)
+        findings += [*_release_findings(migration), *_personal_findings(migration)]
         if migration.down_path not in down_files:
             findings.append(
                 Finding(
