@@ -26,7 +26,7 @@ from tidings.kernel.ids import NOTIFICATION, TENANT
 NOW = ManualClock().now()
 TENANT_ID = TENANT.new(NOW)
 NOTIFICATION_ID = NOTIFICATION.new(NOW)
-KEY = rendered_key(TENANT_ID, NOTIFICATION_ID, "html")
+KEY = rendered_key(TENANT_ID, NOTIFICATION_ID, 1, at=NOW)
 LIMIT = 3_000_000
 
 STORES: dict[str, Callable[[Path], Any]] = {"folder": LocalStore, "memory": lambda _: MemoryStore()}
@@ -134,7 +134,7 @@ async def test_tampering_is_noticed_everywhere(blobs: BlobStore, raw: Any) -> No
 
 async def test_a_moved_object_is_noticed(blobs: BlobStore, raw: Any) -> None:
     """One tenant's object at another tenant's key is refused."""
-    other = rendered_key(TENANT.new(NOW), NOTIFICATION_ID, "html")
+    other = rendered_key(TENANT.new(NOW), NOTIFICATION_ID, 1, at=NOW)
     await blobs.put(KEY, b"content", owner_id=NOTIFICATION_ID)
     await raw.put_async(other, await (await raw.get_async(KEY)).bytes_async())
 
@@ -166,7 +166,7 @@ async def test_deleting_twice_is_fine(blobs: BlobStore) -> None:
 
 async def test_listing_stays_in_its_folder(blobs: BlobStore) -> None:
     """A tenant's keys, and not those of one whose id begins alike."""
-    mine = [rendered_key(TENANT_ID, NOTIFICATION.new(NOW), "txt") for _ in range(120)]
+    mine = [rendered_key(TENANT_ID, NOTIFICATION.new(NOW), 1, at=NOW) for _ in range(120)]
     for key in mine:
         await blobs.put(key, b"x", owner_id="ntf")
     await blobs.put(BlobKey(f"{TENANT_ID}X/rendered/x"), b"x", owner_id="ntf")

@@ -11,6 +11,7 @@ from tidings.kernel.flags.flags import FLAGS_CHANNEL, FLAGS_PAYLOAD, FlagsJob
 from tidings.kernel.jobs import Job
 from tidings.kernel.sweepers import SweepJob
 from tidings.notify.channels.rotate import revoke_superseded
+from tidings.notify.dispatch.exact_bodies_sweep import BodySweeper
 from tidings.notify.dispatch.schedule import sweep_done as sweep_schedule
 from tidings.notify.erasure import consumer as erasure_consumer
 from tidings.notify.imports.sweep import sweep_imports
@@ -51,6 +52,7 @@ def api_jobs(system: "System") -> Mapping[str, Job]:
 def jobs(system: "System") -> Mapping[str, Job]:
     """All of them, by name; any number of processes may run them at once."""
     bus = system.bus
+    bodies = BodySweeper(system.db, lambda: system.blobs, system.clock)
     return {
         "bus": bus,
         **{f"relay_{schema}": bus.relay(schema) for schema in _SERVICES},
@@ -138,6 +140,8 @@ def jobs(system: "System") -> Mapping[str, Job]:
                     system.db, lambda: system.blobs, system.clock
                 ).sweep,
                 "vendor_answers": AnswerSweeper(lambda: system.blobs, system.clock).sweep,
+                "exact_bodies": bodies.sweep,
+                "exact_bodies_unnamed": bodies.sweep_orphans,
                 **system.conversing.sweeps,
                 "unknown_codes": lambda most: sweep_unknown(system.db, system.clock, limit=most),
                 "expired_suppressions": lambda most: expire_suppressions(

@@ -27,5 +27,7 @@ class Composing:
             attachments=system.attachments,
             links=system.links,
             clock=clock,
+            blobs=lambda: system.blobs,
+            missed=lambda: system.metrics.job_failures.labels("exact_bodies").inc(),
         )
         self.gate = StepGate(db=db, loader=self.facts, keyring=keyring, steps=self.steps, clock=clock)

@@ -98,6 +98,7 @@ def routers(system: "System", front: NotificationsFront) -> list[Router | HTTPRo
         composer=system.composing.composer,
         links=system.links,
         audit=system.audit,
+        blobs=lambda: system.blobs,
     )
     simulator = Simulator(
         system.db,

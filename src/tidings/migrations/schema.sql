@@ -2647,8 +2647,6 @@ CREATE TABLE notification.notifications (
     address_ciphertext bytea,
     sender text,
     render_snapshot text,
-    subject_ciphertext bytea,
-    body_ciphertext bytea,
     body_ref text,
     variables_hash text NOT NULL COLLATE pg_catalog."C",
     variables_ciphertext bytea,
@@ -2677,8 +2675,6 @@ CREATE TABLE notification.notifications (
 )
 PARTITION BY LIST (retention_class);
 
-ALTER TABLE ONLY notification.notifications ALTER COLUMN body_ciphertext SET STORAGE EXTERNAL;
-
 ALTER TABLE ONLY notification.notifications ALTER COLUMN variables_ciphertext SET STORAGE EXTERNAL;
 
 ALTER TABLE ONLY notification.notifications FORCE ROW LEVEL SECURITY;
@@ -2705,9 +2701,9 @@ COMMENT ON COLUMN notification.notifications.sender IS 'JSON: the sender of the 
 
 COMMENT ON COLUMN notification.notifications.render_snapshot IS 'JSON: language, time zone, digest, size, address ids of the step that was prepared last. No text of the message.';
 
-COMMENT ON COLUMN notification.notifications.body_ciphertext IS 'Short bodies (sms, inapp); long ones are in the blob store under body_ref.';
+COMMENT ON COLUMN notification.notifications.body_ref IS 'JSON: by channel, where its exact words are: an object in the blob store and a place in it, under the key of whoever was written to. Kept 7 years. Null where the category is not regulated.';
 
-COMMENT ON COLUMN notification.notifications.variables_ciphertext IS 'Under the recipient''s data key, as are subject and body.';
+COMMENT ON COLUMN notification.notifications.variables_ciphertext IS 'Under the recipient''s data key.';
 
 COMMENT ON COLUMN notification.notifications.digest_group_id IS 'The digest window this notification was an item of.';
 
@@ -2767,8 +2763,6 @@ CREATE TABLE notification.notifications_marketing (
     address_ciphertext bytea,
     sender text,
     render_snapshot text,
-    subject_ciphertext bytea,
-    body_ciphertext bytea,
     body_ref text,
     variables_hash text NOT NULL COLLATE pg_catalog."C",
     variables_ciphertext bytea,
@@ -2796,8 +2790,6 @@ CREATE TABLE notification.notifications_marketing (
     CONSTRAINT ck_notifications_use_case CHECK ((use_case = ANY (ARRAY['otp'::text, 'txn'::text, 'marketing'::text, 'alert'::text, 'conversational'::text])))
 )
 PARTITION BY RANGE (created_at);
-
-ALTER TABLE ONLY notification.notifications_marketing ALTER COLUMN body_ciphertext SET STORAGE EXTERNAL;
 
 ALTER TABLE ONLY notification.notifications_marketing ALTER COLUMN variables_ciphertext SET STORAGE EXTERNAL;
 
@@ -2845,8 +2837,6 @@ CREATE TABLE notification.notifications_regulated (
     address_ciphertext bytea,
     sender text,
     render_snapshot text,
-    subject_ciphertext bytea,
-    body_ciphertext bytea,
     body_ref text,
     variables_hash text NOT NULL COLLATE pg_catalog."C",
     variables_ciphertext bytea,
@@ -2874,8 +2864,6 @@ CREATE TABLE notification.notifications_regulated (
     CONSTRAINT ck_notifications_use_case CHECK ((use_case = ANY (ARRAY['otp'::text, 'txn'::text, 'marketing'::text, 'alert'::text, 'conversational'::text])))
 )
 PARTITION BY RANGE (created_at);
-
-ALTER TABLE ONLY notification.notifications_regulated ALTER COLUMN body_ciphertext SET STORAGE EXTERNAL;
 
 ALTER TABLE ONLY notification.notifications_regulated ALTER COLUMN variables_ciphertext SET STORAGE EXTERNAL;
 
@@ -2923,8 +2911,6 @@ CREATE TABLE notification.notifications_standard (
     address_ciphertext bytea,
     sender text,
     render_snapshot text,
-    subject_ciphertext bytea,
-    body_ciphertext bytea,
     body_ref text,
     variables_hash text NOT NULL COLLATE pg_catalog."C",
     variables_ciphertext bytea,
@@ -2952,8 +2938,6 @@ CREATE TABLE notification.notifications_standard (
     CONSTRAINT ck_notifications_use_case CHECK ((use_case = ANY (ARRAY['otp'::text, 'txn'::text, 'marketing'::text, 'alert'::text, 'conversational'::text])))
 )
 PARTITION BY RANGE (created_at);
-
-ALTER TABLE ONLY notification.notifications_standard ALTER COLUMN body_ciphertext SET STORAGE EXTERNAL;
 
 ALTER TABLE ONLY notification.notifications_standard ALTER COLUMN variables_ciphertext SET STORAGE EXTERNAL;
 

@@ -1,19 +1,20 @@
 """Where each kind of object lies in the blob store.
 
-    <tenant id>/rendered/<yyyy>/<mm>/<dd>/<notification id>.html|txt|json
+    <tenant id>/rendered/<yyyy>/<mm>/<dd>/<notification id>.<step>.<ms>.bin  the day on which it was rendered
     <tenant id>/attachments/<yyyy>/<mm>/<dd>/<notification id>/<file name>
     <tenant id>/webhooks/<vendor>/<yyyy>/<mm>/<dd>/<webhook id>.json        _platform/… until it is correlated
     _platform/answers/<yyyy>/<mm>/<dd>/<tenant id>/<attempt id>.bin          by day first: they go by the day
     _platform/template-assets/<template version id>/<file name>
 
-Days come out of the ids, so that a key can be made again from the id alone. File names are the senders' words:
+Days come out of the ids, but for rendered words, which are kept from the day on which they were sent. File names are the senders' words:
 every byte that could mean something to a file system or a URL is written as =XX, so no name leads anywhere else
 and no two names meet.
 """
 
 import hashlib
 import re
-from typing import Literal, NewType
+from datetime import datetime
+from typing import NewType
 from urllib.parse import quote
 
 from tidings.kernel.errors import BadValueError
@@ -39,14 +40,10 @@ _SEGMENT = re.compile(r"[A-Za-z0-9_=-][A-Za-z0-9._=-]{0,239}")
 _VENDOR = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 
 
-def rendered_key(
-    tenant_id: TenantId, notification_id: NotificationId, form: Literal["html", "txt", "json"]
-) -> BlobKey:
-    """What a notification looked like when it was sent."""
-    if form not in {"html", "txt", "json"}:
-        raise BadValueError("form", "must be html, txt or json")
-    day = _day(NOTIFICATION.parse(notification_id))
-    return _key(_tenant(tenant_id), "rendered", day, f"{notification_id}.{form}")
+def rendered_key(tenant_id: TenantId, notification_id: NotificationId, step: int, *, at: datetime) -> BlobKey:
+    """What the notifications of one set looked like when they were sent, under the id of the first and the moment."""
+    name = f"{NOTIFICATION.parse(notification_id)}.{step}.{int(at.timestamp() * 1000)}.bin"
+    return _key(_tenant(tenant_id), "rendered", f"{at:%Y/%m/%d}", name)
 
 
 def attachment_key(tenant_id: TenantId, notification_id: NotificationId, file_name: str) -> BlobKey:

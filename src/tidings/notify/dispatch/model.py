@@ -44,6 +44,8 @@ class Pending:
     render_snapshot: str | None
     #: Of an answer within a conversation.
     pin: Pin | None = None
+    #: JSON: by channel, where its exact words are.
+    body_ref: str | None = None
     #: The place in a trace that it comes from.
     traceparent: str | None = None
 
@@ -73,4 +75,6 @@ class Move:
     snapshot: str | None = None
     #: What is kept of the message that is ready to go out.
     record: SentRecord | None = field(default=None, repr=False)
+    #: JSON: by channel, where its exact words are.
+    body_ref: str | None = None
     preferences_version: int | None = None

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+import msgspec
+
 from tidings.contracts.delivery import PreparedStep, SkipStep, StepAsk
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
@@ -11,7 +13,9 @@ from tidings.kernel.ids import NotificationId, RecipientId, TenantId
 from tidings.kernel.keys.keyring import Keyring
 from tidings.notify.decide import trace
 from tidings.notify.dispatch import store
+from tidings.notify.dispatch.beside import beside
 from tidings.notify.dispatch.compose import after, encode_snapshot
+from tidings.notify.dispatch.exact_bodies import refs_of
 from tidings.notify.dispatch.model import Move, Pending
 from tidings.notify.dispatch.steps import StepMade, StepMaker, StepWork
 from tidings.notify.facts.load import FactsLoader
@@ -61,7 +65,7 @@ class StepGate:
         )
         moves = _moves(found, [(ask, step) for ask, step in zip(known, made, strict=True)])
         if moves:
-            async with self._db.tenant(tenant_id, by_index=True) as tx:
+            async with beside(self._steps.keep_bodies(made)), self._db.tenant(tenant_id, by_index=True) as tx:
                 await self._steps.keep_links(tx, made)
                 await store.note_steps(tx, moves, now=self._clock.now())
         prepared = {_key(ask): step.prepared for ask, step in zip(known, made, strict=True)}
@@ -83,13 +87,27 @@ def _moves(found: Mapping[NotificationId, Pending], made: Sequence[tuple[StepAsk
             locale=before.locale if before is not None else None,
             snapshot=before.snapshot if before is not None else None,
             record=before.record if before is not None else None,
+            body_ref=before.body_ref if before is not None else None,
         )
         if composed is not None:
             known = pending.render_snapshot if move.snapshot is None else move.snapshot
             kept = after(known, composed.snapshot)
-            move = replace(move, locale=composed.locale, snapshot=encode_snapshot(kept), record=step.record)
+            move = replace(
+                move,
+                locale=composed.locale,
+                snapshot=encode_snapshot(kept),
+                record=step.record,
+                body_ref=_refs(move.body_ref, step.body_ref),
+            )
         moves[ask.notification_id] = move
     return list(moves.values())
+
+
+def _refs(before: str | None, mine: str | None) -> str | None:
+    """Of two steps that are taken at once, both."""
+    if before is None or mine is None:
+        return mine or before
+    return msgspec.json.encode(refs_of(before) | refs_of(mine)).decode()
 
 
 def _bounded(text: str) -> str:

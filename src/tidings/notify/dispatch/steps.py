@@ -1,7 +1,8 @@
 """One step, at the moment of sending: its gates, its channel's limits, its words. The first step and every later one."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Final
 
 import msgspec
@@ -11,6 +12,7 @@ from tidings.contracts.messages import Address, Attachment, OutboundMessage, Sen
 from tidings.contracts.tenants import Channel
 from tidings.contracts.words import AUTO, WITH_FILES
 from tidings.kernel.addresses import Pepper
+from tidings.kernel.blobs.store import BlobStore
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
 from tidings.kernel.hot_state import Limits
@@ -22,6 +24,15 @@ from tidings.notify.decide.limits import counts_recipients_on, takes_of_step
 from tidings.notify.decide.model import Defer, Gate, Line, Pass, StepDecision, StepRequest, Stop
 from tidings.notify.decide.reasons import Reason
 from tidings.notify.dispatch.compose import ComposeAsk, Composed, Composer, with_address, with_reader
+from tidings.notify.dispatch.exact_bodies import (
+    KEPT_CLASS,
+    BodyToKeep,
+    KeptBody,
+    PackedBodies,
+    pack,
+    put,
+    refs_text,
+)
 from tidings.notify.dispatch.model import Pending
 from tidings.notify.dispatch.sent import record_of
 from tidings.notify.facts.model import AddressFacts, Facts, TenantFacts
@@ -80,6 +91,9 @@ class StepMade:
     links: MessageLinks | None = None
     #: What is kept of where it goes and who it comes from.
     record: SentRecord | None = None
+    #: The object that its exact words will be in, and their place there; None where they are not kept.
+    bodies: PackedBodies | None = None
+    body_ref: str | None = None
 
 
 class StepMaker:
@@ -94,7 +108,12 @@ class StepMaker:
         links: UnsubscribeLinks,
         clock: Clock,
         tracker: Tracker | None = None,
+        blobs: Callable[[], BlobStore] | None = None,
+        missed: Callable[[], object] | None = None,
     ) -> None:
+        """Without `blobs` no exact words are kept; `missed` hears of a set whose words could not be."""
+        self._blobs = blobs
+        self._missed = missed
         self._composer = composer
         #: None: nothing is ever watched.
         self._tracker = tracker
@@ -158,7 +177,16 @@ class StepMaker:
                 skip = SkipStep(reason=composition.reason, result="FAILED")
                 line = Line("render", "stop", composition.reason, None, work.step, composition.where)
                 made.append(StepMade(prepared=skip, lines=(*decision.trace, line)))
-        return made
+        return made if self._blobs is None else _with_bodies(tenant_id, facts, works, made, now)
+
+    async def keep_bodies(self, made: Iterable[StepMade | None]) -> None:
+        """Store the exact words of these steps; no transaction may wait for it. It never fails: see `exact_bodies`."""
+        packed = {
+            step.bodies.key: step.bodies for step in made if step is not None and step.bodies is not None
+        }
+        for one in packed.values():
+            if self._blobs is not None and not await put(self._blobs(), one) and self._missed is not None:
+                self._missed()
 
     async def keep_links(self, tx: TenantTx, made: Iterable[StepMade | None]) -> None:
         """Have the links of these steps work; first in its transaction, where nobody waits for us yet."""
@@ -218,6 +246,47 @@ class StepMaker:
             return ()
         manifest = owner.unseal(work.pending.attachments, ATTACHMENTS_PURPOSE)
         return await self._attachments.open(tenant_id, manifest)
+
+
+def _with_bodies(
+    tenant_id: TenantId, facts: Facts, works: Sequence[StepWork], made: list[StepMade], now: datetime
+) -> list[StepMade]:
+    """The same, with the object for the exact words of those that are kept."""
+    kept: dict[int, BodyToKeep] = {}
+    for place, (work, step) in enumerate(zip(works, made, strict=True)):
+        key, composed = facts.people[work.recipient_id].key, step.composed
+        if composed is None or key is None or key.destroyed:
+            continue
+        if work.pending.retention_class == KEPT_CLASS and not work.pending.is_test:
+            kept[place] = BodyToKeep(
+                notification_id=work.pending.id, step=work.step, key=key, body=_body(composed)
+            )
+    if not kept:
+        return made
+    packed = pack(tenant_id, list(kept.values()), now=now)
+    refs = {place: f"{packed.key}#{index}" for index, place in enumerate(kept)}
+    return [
+        replace(
+            step,
+            bodies=packed,
+            body_ref=refs_text(works[place].pending.body_ref, works[place].channel, refs[place]),
+        )
+        if place in refs
+        else step
+        for place, step in enumerate(made)
+    ]
+
+
+def _body(composed: Composed) -> KeptBody:
+    rendered = composed.rendered
+    return KeptBody(
+        subject=rendered.subject,
+        html=rendered.html,
+        text=rendered.text,
+        locale=rendered.locale,
+        direction=rendered.direction,
+        pictures=tuple(picture.filename for picture in composed.pictures),
+    )
 
 
 def left_out(channel: Channel, step: int, *, files: bool) -> tuple[Line, ...]:

@@ -129,6 +129,7 @@ def _records(moves: Sequence[Move]) -> dict[str, list[Any]]:
         "address_hashes": sparse([one.address_hash if one else None for one in records]),
         "addresses": sparse([one.address_ciphertext if one else None for one in records]),
         "senders": sparse([sender_text(one) if one else None for one in records]),
+        "body_refs": sparse([m.body_ref for m in moves]),
     }
 
 
@@ -161,5 +162,6 @@ def _pending(row: Row) -> Pending:
         trace=row["decision_trace"],
         render_snapshot=row["render_snapshot"],
         pin=_read_pin(row["pinned"]) if row["pinned"] is not None else None,
+        body_ref=row["body_ref"],
         traceparent=row["traceparent"],
     )

@@ -5,7 +5,7 @@ SELECT mine.id, mine.created_at, mine.retention_class, mine.status, mine.channel
        mine.recipient_id, mine.template_version_id, mine.template_key, mine.template_semver, mine.template_id,
        mine.template_versions, mine.variables_ciphertext, mine.variables_hash, mine.attachments_ciphertext,
        mine.expires_at, mine.is_test, mine.correlation_id, mine.source_event_id, mine.metadata, mine.decision_trace,
-       mine.render_snapshot, mine.pinned, mine.traceparent
+       mine.render_snapshot, mine.pinned, mine.body_ref, mine.traceparent
 FROM unnest(:ids::text[], :created_ats::timestamptz[]) AS wanted (id, created_at)
 CROSS JOIN LATERAL (
     SELECT n.*
@@ -25,11 +25,11 @@ WITH given AS (
     FROM unnest(
         :ids::text[], :created_ats::timestamptz[], :retention_classes::text[], :statuses::text[], :reasons::text[],
         :traces::text[], :locales::text[], :snapshots::text[], :address_hashes::text[], :addresses::bytea[], :senders::text[],
-        :preference_versions::integer[], :untils::timestamptz[],
+        :body_refs::text[], :preference_versions::integer[], :untils::timestamptz[],
         :schedule_ids::text[], :kinds::text[], :counted::text[], :event_ids::text[], :event_subjects::text[],
         :event_payloads::text[], :event_envelopes::text[]
     ) AS g (id, created_at, retention_class, status, reason, trace, locale, snapshot, address_hash, address, sender,
-            preference_version, until,
+            body_ref, preference_version, until,
             schedule_id, kind, counted, event_id, event_subject, event_payload, event_envelope)
 ), mine AS MATERIALIZED (
     -- Each by its key and locked, whatever the planner thinks of the length of a queue.
@@ -69,6 +69,7 @@ WITH given AS (
         address_hash = CASE WHEN found.sender IS NULL THEN n.address_hash ELSE found.address_hash END,
         address_ciphertext = CASE WHEN found.sender IS NULL THEN n.address_ciphertext ELSE found.address END,
         sender = coalesce(found.sender, n.sender),
+        body_ref = coalesce(found.body_ref, n.body_ref),
         preference_version = coalesce(found.preference_version, n.preference_version),
         -- Accepted while its recipient was being erased: the caller's words go as those of the others went.
         metadata = CASE WHEN found.reason = 'recipient_erased' THEN NULL ELSE n.metadata END,
@@ -131,12 +132,12 @@ WHERE n.tableoid = found.part AND n.ctid = found.row AND n.created_at BETWEEN :o
 -- What the gates of a later step said; only while the notification is still under way. One that had to be waited for is missing in
 -- the count, as in `move`: ask again.
 WITH found AS MATERIALIZED (
-    SELECT given.trace, given.locale, given.snapshot, given.address_hash, given.address, given.sender, there.part,
+    SELECT given.trace, given.locale, given.snapshot, given.address_hash, given.address, given.sender, given.body_ref, there.part,
            there.row, NULL::text AS nothing
     FROM unnest(
         :ids::text[], :created_ats::timestamptz[], :retention_classes::text[], :traces::text[], :locales::text[],
-        :snapshots::text[], :address_hashes::text[], :addresses::bytea[], :senders::text[]
-    ) AS given (id, created_at, retention_class, trace, locale, snapshot, address_hash, address, sender)
+        :snapshots::text[], :address_hashes::text[], :addresses::bytea[], :senders::text[], :body_refs::text[]
+    ) AS given (id, created_at, retention_class, trace, locale, snapshot, address_hash, address, sender, body_ref)
     CROSS JOIN LATERAL (
         SELECT n.tableoid AS part, n.ctid AS row FROM notification.notifications AS n
         WHERE n.tenant_id = :tenant_id AND n.created_at = given.created_at AND n.id = given.id
@@ -153,6 +154,7 @@ SET decision_trace = found.trace,
     address_hash = CASE WHEN found.sender IS NULL THEN n.address_hash ELSE found.address_hash END,
     address_ciphertext = CASE WHEN found.sender IS NULL THEN n.address_ciphertext ELSE found.address END,
     sender = coalesce(found.sender, n.sender),
+    body_ref = coalesce(found.body_ref, n.body_ref),
     updated_at = :now
 FROM found
 WHERE n.tableoid = found.part AND n.ctid = found.row AND n.created_at BETWEEN :oldest AND :newest

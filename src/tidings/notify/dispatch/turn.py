@@ -25,6 +25,7 @@ from tidings.notify.decide.limits import takes_once
 from tidings.notify.decide.model import Decision, Defer, Gate, Line, Pass, Request
 from tidings.notify.decide.reasons import Reason
 from tidings.notify.dispatch import store
+from tidings.notify.dispatch.beside import beside
 from tidings.notify.dispatch.compose import encode_snapshot
 from tidings.notify.dispatch.model import Move, Pending
 from tidings.notify.dispatch.steps import StepMade, StepMaker, StepWork, is_counted
@@ -133,7 +134,9 @@ class TurnTaker:
         await self._make_first_steps(tenant_id, facts, pepper, cases)
         if give_way is not None:
             await give_way()
-        return await self._write(tenant_id, facts, cases, worker)
+        # On their way to the blob store while the transaction runs, and there before a vendor is called.
+        async with beside(self._steps.keep_bodies([case.made for case in cases])):
+            return await self._write(tenant_id, facts, cases, worker)
 
     async def give_up(self, tenant_id: TenantId, ids: Sequence[NotificationId]) -> None:
         """End those whose turns keep failing through a fault of ours: they must not stand in the way for ever."""
@@ -317,6 +320,7 @@ def _move(case: _Case) -> Move:
             locale=composed.locale if composed is not None else None,
             snapshot=encode_snapshot(composed.snapshot) if composed is not None else None,
             record=made.record if made is not None else None,
+            body_ref=made.body_ref if made is not None else None,
             preferences_version=decision.preferences_version,
         )
     return Move(

@@ -1,10 +1,11 @@
-"""A body, shown again: rendered from the frozen version and the sealed variables, and proven by its digest.
+"""A body, shown again: the exact words where they are kept, otherwise rendered once more and proven by its digest.
 
-Nothing of a message is kept but its digest, so showing it means rendering it once more, in the language and
-time zone of then. Where the digest agrees, it is what was sent. A name that was changed since makes it differ.
+Of a regulated category the words themselves are kept. Of others nothing is but their digest, so showing one means rendering it
+from the frozen version and the sealed variables, in the language and time zone of then. Where the digest agrees, it is what
+was sent. A name that was changed since makes it differ.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
@@ -12,15 +13,20 @@ from tidings.contracts.tenants import Channel
 from tidings.contracts.words import AUTO
 from tidings.kernel.addresses import Pepper
 from tidings.kernel.audit.log import AuditLog, Entry
+from tidings.kernel.blobs.store import BlobError, BlobStore
 from tidings.kernel.db import CallerRole, Database
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.ids import NotificationId, RecipientId, TenantId
+from tidings.kernel.keys.ciphers import UnreadableError
+from tidings.kernel.keys.data_key import DestroyedKeyError
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.refusals import RefusalError
 from tidings.notify.decide.reasons import Reason
 from tidings.notify.decide.trace import decode
+from tidings.notify.dispatch import exact_bodies
 from tidings.notify.dispatch import store as dispatch_store
 from tidings.notify.dispatch.compose import ComposeAsk, Composed, Composer, Composition
+from tidings.notify.dispatch.exact_bodies import refs_of
 from tidings.notify.dispatch.model import Pending
 from tidings.notify.facts.load import FactsLoader
 from tidings.notify.facts.model import Facts, PersonFacts
@@ -56,7 +62,9 @@ class BodyReader:
         composer: Composer,
         links: UnsubscribeLinks,
         audit: AuditLog,
+        blobs: Callable[[], BlobStore],
     ) -> None:
+        self._blobs = blobs
         self._db = db
         self._loader = loader
         self._keyring = keyring
@@ -87,10 +95,41 @@ class BodyReader:
                 entity_type="notification", entity_id=notification_id, action="body_revealed", actor=actor
             )
             await self._audit.append(tx, [entry])
+        kept = await self._kept(one, pending, facts, channel)
+        if kept is not None:
+            return kept
         shown = (await self.put_into_words(tenant_id, facts, pepper, [(one, pending)], channel=channel))[0]
         if isinstance(shown, RefusalError):
             raise shown
         return shown
+
+    async def _kept(
+        self, one: Notification, pending: Pending, facts: Facts, asked: Channel | None
+    ) -> ShownBody | None:
+        """The exact words, where they are kept and can be opened."""
+        refs, owner = refs_of(pending.body_ref), facts.people.get(one.recipient_id)
+        if not refs or owner is None or owner.erased:
+            return None
+        channel = asked or one.final_channel or next(reversed(refs))
+        reader = facts.people.get(one.reader_id)
+        if channel not in refs or reader is None or reader.key is None:
+            return None
+        try:
+            body = await exact_bodies.read(self._blobs(), reader.key, one.id, refs[channel])
+        except (BlobError, DestroyedKeyError, UnreadableError):
+            return None
+        return ShownBody(
+            channel=channel,
+            rendered=Rendered(
+                subject=body.subject,
+                html=body.html,
+                text=body.text,
+                locale=body.locale,
+                direction=body.direction,
+            ),
+            exact=True,
+            pictures=body.pictures,
+        )
 
     async def put_into_words(
         self,

@@ -182,6 +182,7 @@ def _template(story: Story, background: Background) -> ExplainedTemplate:
         locale=locale,
         direction=direction,
         rendered=snapshot is not None,
+        words_kept=one.body_ref is not None,
     )
 
 

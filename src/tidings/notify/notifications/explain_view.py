@@ -150,6 +150,9 @@ class ExplainedTemplate(Struct, frozen=True, kw_only=True):
     direction: Literal["ltr", "rtl"] | None
     #: False: not rendered yet; the locale is the one that it would be in now.
     rendered: bool
+    #: True: the exact words are kept, and `/body` shows them. False: `/body` renders them again, and says in `exact` whether they
+    #: are proven to be what was sent.
+    words_kept: bool
 
 
 class ExplainedConsent(Struct, frozen=True, kw_only=True):

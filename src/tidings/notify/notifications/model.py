@@ -118,6 +118,8 @@ class Notification:
     address_ciphertext: bytes | None = field(default=None, repr=False)
     #: Who it came from then.
     sender: SenderRecord | None = None
+    #: JSON: by channel, where its exact words are; None where they are not kept.
+    body_ref: str | None = None
     #: The trace of the request that ordered it.
     trace_id: str | None = None
     #: The notification that it repeats.

@@ -223,5 +223,6 @@ def from_row(row: Row) -> Notification:
         updated_at=row["updated_at"],
         address_ciphertext=row["address_ciphertext"],
         sender=sender_of(row["sender"]),
+        body_ref=row["body_ref"],
         trace_id=trace_id_of(row["traceparent"]),
     )

@@ -21,7 +21,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=53, newest=53)
+SERVES: Final = SchemaRange(oldest=54, newest=54)
 
 
 async def check_servable(
