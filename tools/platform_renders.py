@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tidings.notify.render.engine import V8Renderer
-from tidings.notify.render.model import Content, Rendered, RenderJob
+from tidings.notify.render.model import Brand, Content, Rendered, RenderJob
 from tidings.notify.templates.compile.locale_content import compile_source
 from tidings.notify.templates.model import LinkPolicy
 from tidings.notify.templates.platform.files import PlatformTemplate, read_set
@@ -65,6 +65,7 @@ async def rendered_set(samples: Samples = own_sample) -> list[Render]:
                         time_zone=_ZONE,
                         recipient_name=_NAMES.get(locale, "Laila"),
                         tenant_name="Saffron House",
+                        brand=Brand(name="Saffron House"),
                         preferences_url="https://example.com/p/token",
                         unsubscribe_url=(
                             "https://example.com/u/token"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import tidings.notify.access.jwks
 import tidings.notify.access.routes
+import tidings.notify.branding.routes
 import tidings.notify.categories.routes
 import tidings.notify.channels.routes
 import tidings.notify.erasure.routes

@@ -10,6 +10,8 @@ from tidings.notify.access import deps as access_deps
 from tidings.notify.access import routes as access_routes
 from tidings.notify.audit_trail import deps as audit_deps
 from tidings.notify.audit_trail import routes as audit_routes
+from tidings.notify.branding import deps as branding_deps
+from tidings.notify.branding import routes as branding_routes
 from tidings.notify.categories import deps as categories_deps
 from tidings.notify.categories import routes as categories_routes
 from tidings.notify.channels import deps as channels_deps
@@ -191,6 +193,7 @@ def routers(system: "System", front: NotificationsFront) -> list[Router | HTTPRo
                 outbox=system.outbox,
             )
         ),
+        *branding_routes.routers(branding_deps.Deps(db=system.db, clock=system.clock, audit=system.audit)),
         *categories_routes.routers(
             categories_deps.Deps(
                 db=system.db,

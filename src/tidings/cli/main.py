@@ -10,6 +10,7 @@ from tidings.cli import (
     api_key,
     audit,
     bootstrap,
+    branding,
     break_glass,
     callbacks,
     category,
@@ -83,6 +84,7 @@ app.command("work")(serve.work)
 app.add_typer(migrate.app, name="migrate")
 app.command("partitions")(partitions.partitions)
 app.command("bootstrap")(bootstrap.bootstrap)
+app.add_typer(branding.app, name="branding")
 app.add_typer(category.app, name="category")
 app.add_typer(template.app, name="template")
 app.add_typer(channel.app, name="channel")

@@ -2052,6 +2052,21 @@ ALTER TABLE ONLY notification.audit_heads FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE notification.audit_heads IS 'The last row of every audit stream: appenders lock it, and a cut-off tail is seen by it.';
 
+CREATE TABLE notification.branding (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    branding jsonb NOT NULL,
+    updated_by text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    version integer DEFAULT 1 NOT NULL
+);
+
+ALTER TABLE ONLY notification.branding FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.branding IS 'A tenant''s look in mails and on pages; a channel may override parts of it.';
+
+COMMENT ON COLUMN notification.branding.version IS 'ETag; part of the theme_etag that templates can show.';
+
 CREATE TABLE notification.categories (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
     category text NOT NULL COLLATE pg_catalog."C",
@@ -3719,6 +3734,9 @@ ALTER TABLE ONLY notification.address_refusals
 ALTER TABLE ONLY notification.api_keys
     ADD CONSTRAINT pk_api_keys PRIMARY KEY (id);
 
+ALTER TABLE ONLY notification.branding
+    ADD CONSTRAINT pk_branding PRIMARY KEY (tenant_id);
+
 ALTER TABLE ONLY notification.categories
     ADD CONSTRAINT pk_categories PRIMARY KEY (tenant_id, category);
 
@@ -4288,6 +4306,9 @@ ALTER TABLE ONLY kernel.bus_parked
 
 ALTER TABLE ONLY notification.api_keys
     ADD CONSTRAINT fk_api_keys_tenant FOREIGN KEY (tenant_id) REFERENCES notification.tenants_local(tenant_id);
+
+ALTER TABLE ONLY notification.branding
+    ADD CONSTRAINT fk_branding_tenant FOREIGN KEY (tenant_id) REFERENCES notification.tenants_local(tenant_id);
 
 ALTER TABLE ONLY notification.categories
     ADD CONSTRAINT fk_categories_tenant FOREIGN KEY (tenant_id) REFERENCES notification.tenants_local(tenant_id);
@@ -5001,6 +5022,8 @@ ALTER TABLE notification.audit ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE notification.audit_heads ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE notification.branding ENABLE ROW LEVEL SECURITY;
+
 CREATE POLICY break_glass ON notification.address_refusals FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON notification.api_keys FOR SELECT TO tidings_breakglass USING (true);
@@ -5008,6 +5031,8 @@ CREATE POLICY break_glass ON notification.api_keys FOR SELECT TO tidings_breakgl
 CREATE POLICY break_glass ON notification.audit FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON notification.audit_heads FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON notification.branding FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON notification.categories FOR SELECT TO tidings_breakglass USING (true);
 
@@ -5085,6 +5110,8 @@ CREATE POLICY caller_role_deletes ON notification.address_refusals AS RESTRICTIV
 
 CREATE POLICY caller_role_deletes ON notification.api_keys AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
+CREATE POLICY caller_role_deletes ON notification.branding AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
 CREATE POLICY caller_role_deletes ON notification.categories AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON notification.channel_credentials AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
@@ -5160,6 +5187,8 @@ CREATE POLICY caller_role_deletes ON notification.webhook_subscriptions AS RESTR
 CREATE POLICY caller_role_writes ON notification.address_refusals AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON notification.api_keys AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON notification.branding AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON notification.categories AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
@@ -5336,6 +5365,8 @@ CREATE POLICY tenant_isolation ON notification.api_keys TO tidings_runtime USING
 CREATE POLICY tenant_isolation ON notification.audit TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON notification.audit_heads TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON notification.branding TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON notification.categories TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
@@ -6312,6 +6343,10 @@ GRANT SELECT,INSERT,UPDATE ON TABLE notification.audit_heads TO tidings_runtime;
 GRANT SELECT,INSERT,UPDATE ON TABLE notification.audit_heads TO tidings_platform;
 
 GRANT SELECT(tenant_id) ON TABLE notification.audit_heads TO tidings_worker;
+
+GRANT SELECT ON TABLE notification.branding TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE notification.branding TO tidings_runtime;
 
 GRANT SELECT ON TABLE notification.categories TO tidings_breakglass;
 

@@ -22,7 +22,7 @@ from tidings.notify.facts.model import PersonFacts
 from tidings.notify.notifications.model import VARIABLES_PURPOSE
 from tidings.notify.preference_center.links import MessageLinks
 from tidings.notify.recipients.model import NAME_PURPOSE
-from tidings.notify.render.model import Content, Rendered, Renderer, RenderFailed, RenderJob
+from tidings.notify.render.model import Brand, Content, Rendered, Renderer, RenderFailed, RenderJob
 from tidings.notify.templates.assets import shown_in
 from tidings.notify.templates.model import Published
 from tidings.notify.templates.resolve import Templates
@@ -102,10 +102,12 @@ class Composer:
         pepper: Pepper,
         allowed_link_domains: tuple[str, ...] = (),
         tenant_name: str | None = None,
+        brands: Mapping[Channel, Brand] | None = None,
     ) -> list[Composition]:
         """One answer each, in the same order."""
         wanted = {v for ask in asks if (v := ask.pending.version_for(ask.channel)) is not None}
         versions = await self._templates.versions(tenant_id, wanted)
+        looks = brands or {}
         found: list[Composition | None] = [None] * len(asks)
         jobs: list[tuple[int, RenderJob]] = []
         contents: dict[tuple[str, str], Content] = {}
@@ -138,6 +140,7 @@ class Composer:
                         allowed_link_domains=allowed_link_domains,
                         recipient_name=_name(ask.reader),
                         tenant_name=tenant_name,
+                        brand=looks.get(ask.channel) or Brand(name=tenant_name or ""),
                         unsubscribe_url=ask.links.unsubscribe if ask.links is not None else None,
                         preferences_url=ask.links.preferences if ask.links is not None else None,
                     ),

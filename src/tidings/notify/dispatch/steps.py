@@ -141,6 +141,7 @@ class StepMaker:
             pepper=pepper,
             allowed_link_domains=facts.tenant.policy.allowed_link_domains,
             tenant_name=facts.tenant.name,
+            brands={c: facts.tenant.brand_on(c) for c in {works[place].channel for place in passed}},
         )
         words = dict(zip(passed, composed, strict=True))
         watch = await self._tracker.watch(tenant_id, facts) if self._tracker is not None else None

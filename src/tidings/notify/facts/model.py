@@ -7,10 +7,12 @@ from tidings.contracts.tenants import Channel, NotificationPolicy, QuietHours
 from tidings.kernel.addresses import NormalisedAddress, Pepper
 from tidings.kernel.ids import AddressRefusalId, RecipientAddressId, RecipientId
 from tidings.kernel.keys.data_key import DataKey
+from tidings.notify.branding.model import TenantBranding, brand_of
 from tidings.notify.categories.model import CategoryPolicy, TenantCategory
 from tidings.notify.channels.model import ChannelConfig
 from tidings.notify.recipients.model import AddressStatus
 from tidings.notify.recipients.preferences_model import Choices
+from tidings.notify.render.model import Brand
 from tidings.notify.suppressions.model import Held
 from tidings.notify.tenants.model import TenantStatus
 
@@ -74,6 +76,21 @@ class TenantFacts:
     channels: Mapping[Channel, ChannelConfig]
     #: Its own categories, and how it shows the platform's.
     categories: tuple[TenantCategory, ...] = ()
+    #: How it looks; None where it has not said.
+    branding: TenantBranding | None = None
+    #: Names that look.
+    theme_etag: str = ""
+
+    def brand_on(self, channel: Channel) -> Brand:
+        """How it looks on a channel, which may override parts of it."""
+        config = self.channels.get(channel)
+        return brand_of(
+            self.branding,
+            config.branding if config is not None else None,
+            tenant_name=self.name,
+            theme_etag=self.theme_etag,
+            allowed=self.policy.allowed_link_domains,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ from tidings.kernel.db import Row, TenantTx
 from tidings.kernel.errors import MissingReferenceError
 from tidings.kernel.ids import RecipientId
 from tidings.kernel.sql import Queries
+from tidings.notify.branding.store import read_branding
 from tidings.notify.categories.store import read_tenants
 from tidings.notify.channels.store import from_row as channel_from_row
 from tidings.notify.facts.model import TenantFacts
@@ -56,7 +57,14 @@ async def load_tenant(tx: TenantTx) -> TenantFacts:
         version=first["event_version"],
         channels={row["channel"]: channel_from_row(row) for row in rows if row["id"] is not None},
         categories=read_tenants(first["categories"]),
+        branding=read_branding(first["branding"]) if first["branding"] else None,
+        theme_etag=_theme_etag(first["theme_etag"], first["branding_version"]),
     )
+
+
+def _theme_etag(told: str, version: int | None) -> str:
+    """What the tenant's events call its theme, and the version of what it has said here."""
+    return "-".join(part for part in (told, f"v{version}" if version else "") if part)
 
 
 async def load_people(tx: TenantTx, *, recipient_ids: Sequence[RecipientId]) -> dict[RecipientId, PersonRow]:

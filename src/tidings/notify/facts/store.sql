@@ -1,7 +1,7 @@
 -- name: load_tenant
 -- The tenant together with its channels, in one trip; one row without a channel where none is set up.
 SELECT tenant.name AS tenant_name, tenant.status AS tenant_status, tenant.default_locale, tenant.default_timezone, tenant.notification_policy,
-       tenant.event_version, mine.id, mine.channel, mine.vendor, mine.fallback_vendor, mine.sender,
+       tenant.event_version, tenant.theme_etag, look.branding, look.version AS branding_version, mine.id, mine.channel, mine.vendor, mine.fallback_vendor, mine.sender,
        mine.branding_overrides, mine.rate_limit, mine.status, mine.health, mine.version, mine.updated_at,
        -- Asked once, and not for every channel: nothing in it depends on the row.
        (SELECT json_agg(said) FROM (
@@ -11,6 +11,7 @@ SELECT tenant.name AS tenant_name, tenant.status AS tenant_status, tenant.defaul
            FROM notification.categories AS c WHERE c.tenant_id = :tenant_id
        ) AS said)::text AS categories
 FROM notification.tenants_local AS tenant
+LEFT JOIN notification.branding AS look ON look.tenant_id = tenant.tenant_id
 LEFT JOIN notification.channels AS mine ON mine.tenant_id = tenant.tenant_id
 WHERE tenant.tenant_id = :tenant_id;
 

@@ -175,6 +175,7 @@ class BodyReader:
                 pepper=pepper,
                 allowed_link_domains=facts.tenant.policy.allowed_link_domains,
                 tenant_name=facts.tenant.name,
+                brands={c: facts.tenant.brand_on(c) for c in {ask.channel for ask in asks}},
             )
         )
         return [

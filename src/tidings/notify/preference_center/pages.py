@@ -11,6 +11,7 @@ from string import Template
 from typing import Final
 
 from tidings.contracts.tenants import Channel
+from tidings.notify.branding.model import ink_on
 from tidings.notify.preference_center.strings import Strings
 
 _STYLE: Final = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
@@ -47,6 +48,8 @@ class Brand:
     #: `#rrggbb`; None: ours.
     colour: str | None = None
     support_url: str | None = None
+    #: A line at the end of the page.
+    footer: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,6 +190,8 @@ def _page(words: Strings, brand: Brand | None, heading: str, body: str) -> Page:
     footer = ""
     if brand is not None and brand.support_url is not None:
         footer = f'<footer><a href="{escape(brand.support_url)}">{escape(words.help)}</a></footer>\n'
+    if brand is not None and brand.footer is not None:
+        footer += f"<footer>{_ISOLATED.format(escape(brand.footer))}</footer>\n"
     html = _PAGE.substitute(
         language=words.language,
         direction=words.direction,
@@ -203,20 +208,10 @@ def _page(words: Strings, brand: Brand | None, heading: str, body: str) -> Page:
 @lru_cache(maxsize=256)
 def _styled(colour: str | None) -> tuple[str, str]:
     """The style in the tenant's colour, and a policy that allows this style, our own forms and nothing else."""
-    style = (
-        _STYLE if colour is None else f"{_STYLE}:root{{--accent:{colour};--on-accent:{_ink_on(colour)}}}\n"
-    )
+    style = _STYLE if colour is None else f"{_STYLE}:root{{--accent:{colour};--on-accent:{ink_on(colour)}}}\n"
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     policy = (
         f"default-src 'none'; style-src 'sha256-{digest}'; form-action 'self'; base-uri 'none'; "
         "frame-ancestors 'none'"
     )
     return style, policy
-
-
-def _ink_on(colour: str) -> str:
-    """Black or white, whichever stands out more (WCAG's relative luminance)."""
-    channels = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
-    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
-    light = 0.2126 * red + 0.7152 * green + 0.0722 * blue
-    return "#000" if light > 0.179 else "#fff"

@@ -25,6 +25,7 @@ from tidings.notify.preference_center.tokens import (
 from tidings.notify.recipients import addresses as address_store
 from tidings.notify.refusals import store as refusal_store
 from tidings.notify.refusals.model import EVERYTHING, Place
+from tidings.notify.render.model import Brand as Look
 
 _MINUTE: Final = timedelta(minutes=1)
 #: Changes by one link. Mail providers click for many people from one place, so places are not counted here.
@@ -33,6 +34,8 @@ _PER_LINK: Final = FixedWindow(30, _MINUTE)
 _PER_GUESSER: Final = FixedWindow(60, _MINUTE)
 #: A category that was sent so lately is on the page, also without a template in force.
 _LATELY: Final = timedelta(days=90)
+#: The look where nobody has said another; the pages have it in their style.
+OURS: Final = Look()
 #: Channels that reach somebody without an address.
 _ADDRESSLESS: Final[frozenset[Channel]] = frozenset({"inapp"})
 
@@ -77,13 +80,13 @@ class Visit:
     @property
     def brand(self) -> Brand:
         """The tenant, as it appears on the channel that the link came by."""
-        config = self.facts.tenant.channels.get(self.token.scope.channel)
-        branding = config.branding if config is not None else None
-        name = branding.product_name if branding is not None else None
+        look = self.facts.tenant.brand_on(self.token.scope.channel)
+        own = look.color != OURS.color
         return Brand(
-            name=name or self.facts.tenant.name or "",
-            colour=branding.primary_colour if branding is not None else None,
-            support_url=branding.support_url if branding is not None else None,
+            name=look.name,
+            colour=look.color if own else None,
+            support_url=look.support_url,
+            footer=look.footer,
         )
 
     @property

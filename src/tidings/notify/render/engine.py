@@ -111,7 +111,7 @@ class V8Renderer:
             table = zone_table(known_zone(zone))
             await isolate.send("loadZone", {"name": zone, "table": table}, seconds=seconds)
             isolate.zones.add(zone)
-        hosts = job.allowed_link_domains
+        hosts, brand = job.allowed_link_domains, job.brand
         return {
             "k": job.content.key,
             "v": job.variables,
@@ -121,6 +121,15 @@ class V8Renderer:
             "d": {
                 "recipient": {"name": job.recipient_name},
                 "tenant": {"name": job.tenant_name},
+                "brand": {
+                    "name": brand.name,
+                    "logo_url": brand.logo_url,
+                    "color": brand.color,
+                    "on_color": brand.on_color,
+                    "footer": brand.footer,
+                    "support_url": brand.support_url,
+                    "theme_etag": brand.theme_etag,
+                },
                 "links": {"unsubscribe": job.unsubscribe_url, "preferences": job.preferences_url},
                 "locale": job.content.locale,
                 "direction": job.content.direction,

@@ -31,6 +31,22 @@ class Content:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Brand:
+    """Whom a message is of, as it looks: `@brand`."""
+
+    name: str = ""
+    logo_url: str | None = None
+    #: `#rrggbb`; ours where nobody has said.
+    color: str = "#1f6f5c"
+    #: What is written on that colour.
+    on_color: str = "#ffffff"
+    footer: str | None = None
+    support_url: str | None = None
+    #: Names this look.
+    theme_etag: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RenderJob:
     """One message to be rendered."""
 
@@ -47,6 +63,8 @@ class RenderJob:
     recipient_name: str | None = None
     #: `@tenant.name`.
     tenant_name: str | None = None
+    #: `@brand`.
+    brand: Brand = Brand()
     #: `@links.unsubscribe`.
     unsubscribe_url: str | None = None
     #: `@links.preferences`.

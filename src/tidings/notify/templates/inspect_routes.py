@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated
 
 from litestar import Response, get, post
@@ -11,6 +12,7 @@ from msgspec import Meta, Struct
 from tidings.contracts.prices import Cost
 from tidings.contracts.templates import Finding
 from tidings.contracts.tenants import Channel
+from tidings.kernel.db import TenantTx
 from tidings.kernel.http.asgi import headers
 from tidings.kernel.http.bodies import read_query
 from tidings.kernel.http.callers import TenantNeed, caller_of
@@ -19,6 +21,7 @@ from tidings.kernel.http.paging import Page, PageQuery, page_of, read_cursor
 from tidings.kernel.ids import RECIPIENT
 from tidings.kernel.refusals import MissingScopeError
 from tidings.notify.channels import store as channels_store
+from tidings.notify.facts.store import load_tenant
 from tidings.notify.templates import assets_store, store
 from tidings.notify.templates.asked import (
     SIDE,
@@ -175,6 +178,8 @@ async def preview_version(request: AnyRequest) -> Response[PreviewView] | Respon
                 raise MissingScopeError("recipients:read")
             recipient_id = RECIPIENT.parse(wanted.recipient_id, field="recipient_id")
             reader = await read_reader(tx, recipient_id, channel=channel, loader=deps.facts)
+        if isinstance(tx, TenantTx):
+            reader = replace(reader, brand=(await load_tenant(tx)).brand_on(channel))
     made = await preview(read, wanted.wish(), reader, engine=deps.engine, assets=assets)
     view = PreviewView.of(made, wanted.width, await _cost(request, channel, made.rendered.text))
     if _wants_page(request):

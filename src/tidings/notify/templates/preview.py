@@ -15,7 +15,7 @@ from tidings.kernel.refusals import FieldError, InvalidError
 from tidings.notify.facts.load import FactsLoader
 from tidings.notify.recipients.errors import ErasedRecipientError, UnknownRecipientError
 from tidings.notify.recipients.model import NAME_PURPOSE
-from tidings.notify.render.model import Rendered, RenderFailed, RenderJob
+from tidings.notify.render.model import Brand, Rendered, RenderFailed, RenderJob
 from tidings.notify.templates import store
 from tidings.notify.templates.assemble import assemble, place_of
 from tidings.notify.templates.assets import Asset, with_data
@@ -47,6 +47,8 @@ class Reader:
     timezone: str = "UTC"
     name: str | None = field(default="Sample Person", repr=False)
     tenant_name: str | None = "Sample Tenant"
+    #: How the tenant looks on the channel.
+    brand: Brand = Brand(name="Sample Tenant")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +108,7 @@ async def preview(
         allowed_link_domains=tuple(read.links.allowed),
         recipient_name=reader.name,
         tenant_name=reader.tenant_name,
+        brand=reader.brand,
         unsubscribe_url=trial_link(read.links),
         preferences_url=trial_link(read.links),
     )

@@ -21,6 +21,7 @@ _DATA: Final[Mapping[str, frozenset[str]]] = {
     "recipient": frozenset({"name"}),
     "tenant": frozenset({"name"}),
     "links": frozenset({"unsubscribe", "preferences"}),
+    "brand": frozenset({"name", "logo_url", "color", "on_color", "footer", "support_url", "theme_etag"}),
 }
 #: Stands around a partial that is given something; no author can write it.
 SCOPE: Final = "tidings_scope"

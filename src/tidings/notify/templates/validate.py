@@ -10,7 +10,7 @@ from tidings.contracts.templates import Finding
 from tidings.kernel.refusals import FieldError
 from tidings.kernel.sms_text import MANY_SEGMENTS, MOST_SEGMENTS, measure
 from tidings.notify.categories.model import CategoryPolicy
-from tidings.notify.render.model import Content, Rendered, Renderer, RenderFailed, RenderJob
+from tidings.notify.render.model import Brand, Content, Rendered, Renderer, RenderFailed, RenderJob
 from tidings.notify.templates.assemble import Assembled, Surroundings, assemble, place_of
 from tidings.notify.templates.assets import crowd_fault, shown_in, unknown_in_styles, with_cids
 from tidings.notify.templates.bundle.layout import ASSETS, FACTS, asset_file, partial_file, strings_file
@@ -398,6 +398,7 @@ def trial_job(
         allowed_link_domains=tuple(links.allowed),
         recipient_name="Sample Person",
         tenant_name="Sample Tenant",
+        brand=Brand(name="Sample Tenant"),
         unsubscribe_url=link,
         preferences_url=link,
     )

@@ -21,7 +21,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=54, newest=54)
+SERVES: Final = SchemaRange(oldest=55, newest=55)
 
 
 async def check_servable(

@@ -1,0 +1,2 @@
+-- Emergency only: undoes 0055_pre_branding. How tenants look is lost.
+DROP TABLE IF EXISTS notification.branding;

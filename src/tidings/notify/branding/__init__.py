@@ -1,0 +1,1 @@
+"""Branding: how a tenant looks in mails and on pages."""
