@@ -116,6 +116,7 @@ def jobs(system: "System") -> Mapping[str, Job]:
         "outcomes": system.consumers.outcomes,
         "receipts": system.consumers.receipts,
         "channel_health": system.consumers.channel_health,
+        "quiet_hours": system.consumers.quiet_hours,
         "confirmations": system.consumers.confirmations,
         "sweepers": SweepJob(
             {

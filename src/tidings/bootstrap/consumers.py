@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from tidings.bootstrap.stripes import Stripe, stripe
 from tidings.kernel.bus import Subscription
 from tidings.notify.channels import health
-from tidings.notify.dispatch import outcome
+from tidings.notify.dispatch import outcome, reconsider
 from tidings.notify.dispatch.unsettled import OutcomeSweeper
 from tidings.notify.preference_center import confirmations
 from tidings.notify.receipts import consumer as receipts
@@ -54,6 +54,14 @@ class Consumers:
                 ledger="notification",
                 on_tenant_events=health.handle_tenant,
                 on_platform_events=health.handle_platform,
+            )
+        )
+        self.quiet_hours = bus.consumer(
+            Subscription(
+                group=reconsider.GROUP,
+                subjects=reconsider.SUBJECTS,
+                ledger="notification",
+                on_tenant_events=reconsider.handler(clock),
             )
         )
         self.confirmations = bus.consumer(

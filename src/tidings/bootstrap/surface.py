@@ -30,6 +30,7 @@ from tidings.notify.notifications.explain import Explainer
 from tidings.notify.notifications.front import NotificationsFront
 from tidings.notify.notifications.lookup import NotificationFinder
 from tidings.notify.notifications.rehearse import Rehearser
+from tidings.notify.notifications.release import Releaser
 from tidings.notify.notifications.resend import Resender
 from tidings.notify.notifications.simulate import Simulator
 from tidings.notify.preference_center import deps as preference_center_deps
@@ -349,6 +350,7 @@ def routers(system: "System", front: NotificationsFront) -> list[Router | HTTPRo
                     clock=system.clock,
                     stripe=stripe(Stripe.CANCEL),
                 ),
+                releaser=Releaser(audit=system.audit, clock=system.clock),
                 explainer=Explainer(
                     system.db,
                     history=system.history,

@@ -105,6 +105,21 @@ def cancel(
     print(f"{found.id} is {found.status}")
 
 
+@app.command("release")
+def release(
+    notification: Notification,
+    *,
+    url: Url = None,
+    key: Key = None,
+    tenant: Tenant = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Send a notification now that waits for quiet hours, a limit or its time; every other gate is asked as before."""
+    with client(url, key, tenant, data_dir) as tidings:
+        found = tidings.release(notification)
+    print(f"{found.id} is sent now; `tidings explain {found.id}` tells what becomes of it")
+
+
 @app.command("resend")
 def resend(
     notification: Notification,

@@ -88,6 +88,11 @@ def simulate(message: Message) -> Call[Simulation]:
     return _post(f"{_HOME}/simulate", Simulation, message)
 
 
+def release(notification_id: str) -> Call[Notification]:
+    """Send one that waits now."""
+    return Call(method="POST", path=f"{_one(notification_id)}/release", read=_reader(Notification))
+
+
 def cancel(notification_id: str) -> Call[Notification]:
     """Take it back while it waits."""
     return Call(method="POST", path=f"{_one(notification_id)}/cancel", read=_reader(Notification))

@@ -97,6 +97,10 @@ class Tidings:
         """What vendors said."""
         return self._do(calls.attempts(notification_id))
 
+    def release(self, notification_id: str) -> Notification:
+        """Send one now that waits for quiet hours, a limit or its time; a `ConflictError` where it waits for none."""
+        return self._do(calls.release(notification_id))
+
     def cancel(self, notification_id: str) -> Notification:
         """Take it back while it waits; a `ConflictError` where it is too late."""
         return self._do(calls.cancel(notification_id))

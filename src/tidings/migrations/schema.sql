@@ -4089,6 +4089,8 @@ CREATE INDEX ix_notification_scheduled_due ON notification.notification_schedule
 
 CREATE INDEX ix_notification_scheduled_notification ON notification.notification_scheduled USING btree (tenant_id, notification_id) WHERE (notification_id IS NOT NULL);
 
+CREATE INDEX ix_notification_scheduled_quiet ON notification.notification_scheduled USING btree (tenant_id, recipient_id) WHERE ((kind = 'quiet_hours'::text) AND (processed_at IS NULL) AND (obsolete = false));
+
 CREATE INDEX ix_notification_scheduled_source ON notification.notification_scheduled USING btree (tenant_id, source_event_id) WHERE ((processed_at IS NULL) AND (source_event_id IS NOT NULL));
 
 CREATE INDEX ix_notification_trigger_map_event ON notification.notification_trigger_map USING btree (consumed_event_type) WHERE enabled;

@@ -368,6 +368,7 @@ TABLE = [
 
 #: Reasons that no row needs to have, and why.
 ELSEWHERE = {
+    Reason.QUIET_BUT_RELEASED: "is said of what somebody released: test_one_that_waits_is_sent_now",
     Reason.COPY_FOR_GUARDIAN: "is said of the copy: test_guardians_of_each_other_get_one_each",
     Reason.ADDRESS_GONE: "is said of answers: test_an_address_that_is_not_theirs_any_more_is_not_written_to",
 }

@@ -80,7 +80,7 @@ def channel_set_up(tenant: TenantFacts, request: Request) -> Verdict:
 
 
 def quiet_hours(facts: Facts, request: Request | StepRequest, person: PersonFacts, now: datetime) -> Verdict:
-    """Nobody is woken: it waits for the end, unless it is critical or its category may break the quiet."""
+    """Nobody is woken: it waits for the end, unless it is critical, released, or its category may break the quiet."""
     hours = facts.quiet_hours(person)
     if not hours:
         return PASS
@@ -92,6 +92,8 @@ def quiet_hours(facts: Facts, request: Request | StepRequest, person: PersonFact
     policy: CategoryPolicy | None = facts.categories.get(request.category)
     if policy is not None and policy.breaks_quiet_hours:
         return Pass(Reason.QUIET_BUT_BREAKING)
+    if request.released:
+        return Pass(Reason.QUIET_BUT_RELEASED)
     if until >= request.expires_at:
         return Stop(Status.EXPIRED, Reason.EXPIRES_BEFORE_QUIET_ENDS)
     return Defer(until, Reason.QUIET_HOURS)

@@ -88,6 +88,8 @@ class Request:
     expires_at: datetime
     #: A guardian's copy of another one: the guardian rule was applied, and is not applied again.
     is_copy: bool = False
+    #: Somebody has had it sent now: it waits for no quiet time.
+    released: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,6 +124,8 @@ class StepRequest:
     step: int = 1
     #: The one address that it may go to, by its id; None: the first choice among theirs.
     address_id: str | None = None
+    #: Somebody has had it sent now: it waits for no quiet time.
+    released: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

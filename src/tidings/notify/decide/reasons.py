@@ -24,6 +24,7 @@ class Reason(StrEnum):
     QUIET_HOURS = "quiet_hours"
     QUIET_BUT_CRITICAL = "quiet_but_critical"
     QUIET_BUT_BREAKING = "quiet_but_breaking"
+    QUIET_BUT_RELEASED = "quiet_but_released"
     EXPIRES_BEFORE_QUIET_ENDS = "expires_before_quiet_ends"
     RATE_LIMITED = "rate_limited"
     RECIPIENT_CHANNEL_LIMITED = "recipient_channel_limited"
@@ -62,6 +63,7 @@ SENTENCES: dict[Reason, str] = {
     Reason.QUIET_HOURS: "It is the recipient's quiet time; it waits until that ends.",
     Reason.QUIET_BUT_CRITICAL: "It is the recipient's quiet time, but the message is critical.",
     Reason.QUIET_BUT_BREAKING: "It is the recipient's quiet time, but the category may break it.",
+    Reason.QUIET_BUT_RELEASED: "Somebody has had it sent without waiting for the end of the recipient's quiet time.",
     Reason.EXPIRES_BEFORE_QUIET_ENDS: "It would expire before the recipient's quiet time ends.",
     Reason.RATE_LIMITED: "A limit is used up; it waits until there is room again.",
     Reason.RECIPIENT_CHANNEL_LIMITED: "The recipient has had as many messages over this channel as the tenant allows; it waits until there is room again.",

@@ -7,6 +7,7 @@ from tidings.contracts.messages import SentRecord
 from tidings.contracts.tenants import Channel
 from tidings.contracts.words import Priority, Status, UseCase
 from tidings.kernel.ids import NotificationId, RecipientId, TemplateId, TemplateVersionId
+from tidings.notify.decide.reasons import Reason
 from tidings.notify.notifications.model import AnyChannel, Pin
 
 
@@ -48,6 +49,11 @@ class Pending:
     body_ref: str | None = None
     #: The place in a trace that it comes from.
     traceparent: str | None = None
+
+    @property
+    def released(self) -> bool:
+        """Whether somebody has had it sent now, whatever the quiet hours say."""
+        return self.trace is not None and Reason.QUIET_BUT_RELEASED in self.trace
 
     def version_for(self, channel: Channel) -> TemplateVersionId | None:
         """The frozen version for a channel; None where the template has none for it."""

@@ -322,6 +322,7 @@ def _request(work: StepWork) -> StepRequest:
         expires_at=pending.expires_at,
         status=pending.status,
         step=work.step,
+        released=pending.released,
         address_id=pin.address_id if (pin := pending.pin_for(work.recipient_id)) is not None else None,
     )
 

@@ -34,11 +34,14 @@ from tidings.notify.facts.model import Facts
 from tidings.notify.notifications import store as accept_store
 from tidings.notify.notifications.announce import accepted_event, moved_event
 from tidings.notify.notifications.model import ATTACHMENTS_PURPOSE, VARIABLES_PURPOSE, NewNotification
+from tidings.notify.notifications.release import RELEASED
 
 #: Deferrals of the past that a trace still tells of.
 _REMEMBERED: Final = 10
 #: What a guardian's copy is known by, from the moment that it is made.
 _COPIED: Final = trace.line_of(Gate.RECIPIENT, Pass(Reason.COPY_FOR_GUARDIAN))
+#: Lines that say something of the notification for good.
+_MARKS: Final = (_COPIED, RELEASED)
 #: The reason of those that could not be decided or rendered, again and again, through a fault of ours.
 GAVE_UP: Final = "internal_error"
 
@@ -161,6 +164,7 @@ class TurnTaker:
                 priority=row.priority,
                 expires_at=row.expires_at,
                 is_copy=row.trace is not None and Reason.COPY_FOR_GUARDIAN in row.trace,
+                released=row.released,
             )
             cases.append(_Case(pending=row, decision=decide(facts, request, now), request=request))
         return cases
@@ -285,8 +289,7 @@ def told(before: str | None, lines: Sequence[Line]) -> str:
         return trace.encode(lines)
     earlier = trace.decode(before)
     waited = [line for line in earlier if line.verdict == "defer"][-_REMEMBERED:]
-    if _COPIED in earlier and _COPIED not in lines:
-        waited.insert(0, _COPIED)
+    waited[:0] = [mark for mark in _MARKS if mark in earlier and mark not in lines]
     return trace.encode((*waited, *lines))
 
 

@@ -23,13 +23,14 @@ from tidings.kernel.ids import CONSENT_EVENT, PREFERENCES, RECIPIENT, RecipientI
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.refusals import FieldError
 from tidings.notify.categories.model import CategoryPolicy
+from tidings.notify.dispatch.reconsider import reconsider_quiet
 from tidings.notify.imports.errors import UnreadableFileError
 from tidings.notify.imports.model import LineProblem, Row, Tally
 from tidings.notify.imports.preference_rows import ImportedPreferences, nested, read, strange_columns
 from tidings.notify.imports.rows import RowReader
 from tidings.notify.imports.target import Author, Written
 from tidings.notify.recipients import ledger, preferences, store
-from tidings.notify.recipients.choose import choices_wrong, digests_wrong
+from tidings.notify.recipients.choose import choices_wrong, digests_wrong, quiet_differs
 from tidings.notify.recipients.consent import settle
 from tidings.notify.recipients.ledger_model import ConsentEvent, told_between
 from tidings.notify.recipients.preferences_model import Choices, Preferences, nothing_chosen
@@ -140,6 +141,11 @@ class PreferenceTarget:
             change.choices = wanted
             changes[recipient.id] = change
         await self._record(tx, list(changes.values()), by, now)
+        awake = [
+            id_ for id_, change in changes.items() if quiet_differs(change.before.choices, change.choices)
+        ]
+        if awake:
+            await reconsider_quiet(tx, awake, now=now)
         added = sum(change.before.id is None for change in changes.values())
         return Written(
             tally=Tally(added=added, changed=len(changes) - added, unchanged=unchanged), problems=problems

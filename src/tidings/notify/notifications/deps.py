@@ -12,6 +12,7 @@ from tidings.notify.notifications.cancel import Canceller
 from tidings.notify.notifications.explain import Explainer
 from tidings.notify.notifications.front import NotificationsFront
 from tidings.notify.notifications.lookup import NotificationFinder
+from tidings.notify.notifications.release import Releaser
 from tidings.notify.notifications.resend import Resender
 from tidings.notify.notifications.simulate import Simulator
 
@@ -30,6 +31,7 @@ class Deps:
     front: NotificationsFront
     finder: NotificationFinder
     canceller: Canceller
+    releaser: Releaser
     resender: Resender
     #: Of the schema `notification`.
     idempotency: Idempotency

@@ -5,6 +5,7 @@ RefusalError
 │   └── UnknownNotificationError    no notification of this tenant has this id
 └── ConflictError
     ├── TooLateToCancelError        it was handed over, or is over
+    ├── NotWaitingError             it waits for no time, so it can't be released
     ├── StillUnderWayError          it is not over, so it can't be sent again
     └── BodyGoneError               its words can't be put together any more
 """
@@ -22,6 +23,12 @@ class TooLateToCancelError(ConflictError):
     """It can't be cancelled any more: it was handed over to be sent, or it is over."""
 
     code = "too_late_to_cancel"
+
+
+class NotWaitingError(ConflictError):
+    """It can't be released: it does not wait for quiet hours, a limit or its time; it is under way or over."""
+
+    code = "not_waiting"
 
 
 class StillUnderWayError(ConflictError):

@@ -176,6 +176,28 @@ async def cancel_notification(request: AnyRequest) -> NotificationView:
 
 
 @post(
+    "/{notification_id:str}/release",
+    **operation(
+        summary="Send a waiting notification now.",
+        tag=TAG,
+        scope="notifications:write",
+        path=_PATH,
+        answer=NotificationView,
+        problems=["notification_not_found", "not_waiting"],
+        description="While it is `scheduled`: it waits for the end of quiet hours, for a limit or for its time. It does not wait for quiet hours any more; every other gate is asked as before, so a limit may put it off again. It is audited. One that is in the queue already is answered as it is.",
+    ),
+)
+async def release_notification(request: AnyRequest) -> NotificationView:
+    """Send a waiting notification now."""
+    notification_id = path_id(request, NOTIFICATION, _ID)
+    async with _tenant(request) as tx:
+        one = await deps_of(request, Deps).releaser.release(
+            tx, notification_id, actor=caller_of(request).actor
+        )
+    return NotificationView.of(one, None)
+
+
+@post(
     "/{notification_id:str}/resend",
     **operation(
         summary="Send a notification once more, to the same recipient.",
@@ -230,6 +252,7 @@ def routers(deps: Deps) -> list[Router]:
         show_notification,
         list_attempts,
         cancel_notification,
+        release_notification,
         resend_notification,
         *explain_routes.HANDLERS,
     ]

@@ -10,6 +10,7 @@ from tidings.kernel.db import TenantTx
 from tidings.kernel.ids import RecipientAddressId, RecipientId
 from tidings.kernel.keys.data_key import DataKey
 from tidings.kernel.keys.keyring import Keyring
+from tidings.notify.dispatch.reconsider import reconsider_quiet
 from tidings.notify.recipients import addresses as address_store
 from tidings.notify.recipients import store
 from tidings.notify.recipients.addresses import AddressChange
@@ -67,6 +68,8 @@ class RecipientChanger:
         changes = changes_of(known, wish, hashed, key, now=now)
         if changes is not None:
             await write_changes(tx, [changes], now=now)
+            if changes.facts.timezone != known.recipient.timezone:
+                await reconsider_quiet(tx, [recipient_id], now=now)
             proven = proven_after(known, changes)
             if proven is not None:
                 await self._mailboxes.told(tx, {recipient_id: proven}, at=now)

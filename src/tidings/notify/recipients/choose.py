@@ -17,6 +17,7 @@ from tidings.kernel.outbox import Outbox
 from tidings.kernel.refusals import FieldError, InvalidError
 from tidings.kernel.tracing import current_traceparent
 from tidings.notify.categories.model import CategoryPolicy
+from tidings.notify.dispatch.reconsider import reconsider_quiet
 from tidings.notify.recipients import ledger, preferences, store
 from tidings.notify.recipients.consent import settle
 from tidings.notify.recipients.errors import ErasedRecipientError, UnknownRecipientError
@@ -77,6 +78,8 @@ class PreferenceChanger:
         if before.id is not None and _same(wanted, before.choices):
             return before
         after = await self._record(tx, before, wanted, actor=actor, source=source, evidence=evidence)
+        if quiet_differs(before.choices, wanted):
+            await reconsider_quiet(tx, [recipient_id], now=self._clock.now())
         if not proven:
             # Who chooses by a link speaks for the address that it was sent to; the page sees to that.
             await self._refuser.allow_recipient(
@@ -226,6 +229,11 @@ def choices_wrong(wanted: Choices, categories: Mapping[str, CategoryPolicy]) -> 
         if category not in categories:
             wrong.append(FieldError(field, f"is not a known category; there are {names}"))
     return wrong
+
+
+def quiet_differs(one: Choices, other: Choices) -> bool:
+    """Whether somebody is left in peace at other times by the one than by the other."""
+    return (one.quiet_hours, one.timezone) != (other.quiet_hours, other.timezone)
 
 
 def digests_wrong(before: Choices, wanted: Choices) -> list[FieldError]:

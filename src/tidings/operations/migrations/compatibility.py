@@ -21,7 +21,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=55, newest=55)
+SERVES: Final = SchemaRange(oldest=56, newest=56)
 
 
 async def check_servable(

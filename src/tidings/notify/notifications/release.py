@@ -1,0 +1,43 @@
+"""A notification that waits is sent now: it does not wait for quiet hours any more. Every other gate is asked as before."""
+
+from typing import Final
+
+from tidings.contracts.words import Status
+from tidings.kernel.audit.log import AuditLog, Entry
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import TenantTx
+from tidings.kernel.ids import NotificationId
+from tidings.notify.decide import trace
+from tidings.notify.decide.model import Gate, Pass
+from tidings.notify.decide.reasons import Reason
+from tidings.notify.notifications import release_store
+from tidings.notify.notifications.errors import NotWaitingError
+from tidings.notify.notifications.find import find_one
+from tidings.notify.notifications.model import Notification
+
+#: What a released notification is known by.
+RELEASED: Final = trace.line_of(Gate.QUIET_HOURS, Pass(Reason.QUIET_BUT_RELEASED))
+
+
+class Releaser:
+    """Has notifications go that wait."""
+
+    def __init__(self, *, audit: AuditLog, clock: Clock) -> None:
+        self._audit = audit
+        self._clock = clock
+
+    async def release(self, tx: TenantTx, notification_id: NotificationId, *, actor: str) -> Notification:
+        """The notification, due now; one that is in the queue already is answered as it is."""
+        waited = await release_store.release_notification(
+            tx, id=notification_id, mark=trace.encode([RELEASED]), now=self._clock.now()
+        )
+        notification = await find_one(tx, notification_id)
+        if not waited:
+            if notification.status is Status.QUEUED:
+                return notification
+            raise NotWaitingError(
+                f"{notification_id} is {notification.status.value}: it does not wait for a time to be sent"
+            )
+        entry = Entry(entity_type="notification", entity_id=notification_id, action="released", actor=actor)
+        await self._audit.append(tx, [entry])
+        return notification
