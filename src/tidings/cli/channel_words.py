@@ -65,7 +65,8 @@ def lines_of(channel: Mapping[str, Any]) -> Iterator[str]:
     yield from health_of(channel)
     for account in channel.get("accounts", ()):
         whose = "the platform's" if account["owner"] == "platform" else "your own"
-        yield shown(f"  {account['vendor']}: {whose} account")
+        off = "" if account.get("active", True) else ", switched off: `tidings adapter enable` switches it on"
+        yield shown(f"  {account['vendor']}: {whose} account{off}")
     for credential in channel.get("credentials", ()):
         until = credential.get("revoked_at") or credential.get("rotated_at") or ""
         yield shown(

@@ -51,6 +51,8 @@ class Account:
     per_second: int | None
     per_day: int | None
     prices: PriceModel | None = None
+    #: Whether new messages may go through it.
+    active: bool = True
 
 
 class ChannelConfigs(Protocol):

@@ -83,6 +83,10 @@ def test_every_process_can_be_watched(fresh_database: TestDatabase, tmp_path: Pa
         counted = [httpx.get(f"{url}/metrics").text for url in (serve.watched, api[1])]
         ready = readiness(serve.watched)
 
+    for one in (work, serve):
+        # Nobody has published the platform's templates here; each says so in one line, with the remedy.
+        (missing,) = [line for line in one.output.splitlines() if line.startswith("tidings: missing: ")]
+        assert re.search(r"\d+ of the platform's templates are missing .*: run `tidings bootstrap`$", missing)
     assert alive.json() == {"status": "ok"}
     assert worker["status"] == "ready"
     assert set(worker["parts"]) == {"database", "partitions", "jobs"}

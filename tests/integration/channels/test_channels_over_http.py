@@ -60,7 +60,14 @@ async def test_a_channel_is_set_up_changed_and_listed(world: PeopleWorld) -> Non
     assert (made.status_code, made.headers["etag"], blind.status_code) == (200, '"v1"', 428)
     assert made.json() == shown.json()
     assert made.json()["accounts"] == [
-        {"vendor": "smtp", "owner": "tenant", "handle": None, "per_second": 50, "per_day": None}
+        {
+            "vendor": "smtp",
+            "owner": "tenant",
+            "handle": None,
+            "per_second": 50,
+            "per_day": None,
+            "active": True,
+        }
     ]
     assert [(c["secret_ref"], c["status"]) for c in rotated.json()["credentials"]] == [
         (second, "active"), (first, "superseded"),

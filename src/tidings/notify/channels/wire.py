@@ -99,6 +99,8 @@ class AccountView(Struct, frozen=True, kw_only=True):
     handle: str | None
     per_second: int | None
     per_day: int | None
+    #: `false`: it is switched off, and nothing new goes through it.
+    active: bool
 
 
 class CredentialView(Struct, frozen=True, kw_only=True):
@@ -157,6 +159,7 @@ class ChannelView(Struct, frozen=True, kw_only=True):
                     handle=a.handle,
                     per_second=a.per_second,
                     per_day=a.per_day,
+                    active=a.active,
                 )
                 for a in shown.accounts.values()
             ],

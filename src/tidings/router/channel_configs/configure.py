@@ -229,4 +229,5 @@ def _shown(account: StoredAccount) -> Account:
         per_second=account.per_second,
         per_day=account.per_day,
         prices=account.prices,
+        active=account.active,
     )

@@ -3,14 +3,19 @@
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
-from typing import TypeAlias, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 from msgspec.structs import replace
 
 from tidings.contracts.delivery import DeliveryResult
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database, TenantTx
-from tidings.kernel.errors import DatabaseBusyError, DatabaseError, DatabaseUnavailableError
+from tidings.kernel.errors import (
+    DatabaseBusyError,
+    DatabaseError,
+    DatabaseUnavailableError,
+    PartitionMissingError,
+)
 from tidings.kernel.ids import TenantId
 from tidings.kernel.jobs import Pauses
 from tidings.kernel.logs import get_logger
@@ -40,6 +45,8 @@ T = TypeVar("T")
 _log = get_logger("executions")
 #: What could not be written is looked at again after this.
 _LOOK_AGAIN = timedelta(seconds=5)
+#: The same set will be written some day, as it is; a missing partition is made by an operator, or by the job.
+_NOBODYS_FAULT: Final = (DatabaseUnavailableError, DatabaseBusyError, PartitionMissingError)
 #: Receipts that come while we write make us read and decide anew; so often at most before others get a go at it.
 _MOST_NEWS = 20
 
@@ -115,7 +122,7 @@ class Recorder:
             notes = sorted(notes, key=lambda note: note.live.id)
             try:
                 kept = await self._write(tenant_id, worker, notes, moment(self._clock))
-            except (DatabaseUnavailableError, DatabaseBusyError):
+            except _NOBODYS_FAULT:
                 break
             except DatabaseError as error:
                 self._observer.failed("record")
@@ -135,7 +142,7 @@ class Recorder:
                 return written
             try:
                 notes, marked = await self._again(tenant_id, worker, missed)
-            except (DatabaseUnavailableError, DatabaseBusyError):
+            except _NOBODYS_FAULT:
                 notes = missed
                 break
             written.update(marked)
@@ -204,7 +211,7 @@ class Recorder:
         while True:
             try:
                 return await do()
-            except (DatabaseUnavailableError, DatabaseBusyError):
+            except _NOBODYS_FAULT:
                 self._observer.failed("record")
                 if self._clock.monotonic() >= give_up_at:
                     raise

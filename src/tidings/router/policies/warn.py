@@ -25,7 +25,7 @@ class PolicyWarning(Struct, frozen=True, kw_only=True):
 
     #: Where: `ladder[2].vendor`.
     field: str
-    #: `channel_not_set_up no_account zero_cap over_cap no_rate order_unused late_step`
+    #: `channel_not_set_up no_account account_off zero_cap over_cap no_rate order_unused late_step`
     code: str
     #: What will happen, as the rest of a sentence that begins with the field.
     text: str
@@ -74,7 +74,14 @@ def _without_account(steps: Sequence[PolicyStep], around: Surroundings) -> Itera
                 f"{step.channel}` or PUT /api/v1/channels/{step.channel} sets it up",
             )
             continue
-        if around.carrying(step):
+        if carrying := around.carrying(step):
+            if not any(account.active for account in carrying):
+                yield PolicyWarning(
+                    field=f"ladder[{place}].{'channel' if step.vendor is None else 'vendor'}",
+                    code="account_off",
+                    text="has an account that is switched off: until it is on, the step is skipped while another is left, "
+                    "and waits where it is the last",
+                )
             continue
         field, remedy = (
             ("channel", f"{step.channel} is set up")

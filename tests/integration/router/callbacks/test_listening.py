@@ -79,3 +79,23 @@ async def test_what_somebody_writes_over_smpp_is_kept_before_the_smsc_is_told_so
         )
     assert taken
     assert [tuple(row) for row in rows] == [(account_id, "sms", "4242", "queued")]
+
+
+async def test_an_account_that_is_off_is_listened_to_for_three_days(world: CallbackWorld) -> None:
+    """What it sent before has its receipts; a vendor that is gone for good is not called for ever."""
+    await world.account(None, "smpp", secret=None)
+    async with world.db.platform() as tx:
+        await tx.connection.execute(
+            "UPDATE chan.channel_adapter_configs SET active = false, updated_at = now()"
+        )
+    adapters = OpenAdapters(world.secrets, clock=SystemClock())
+    job = ListeningJob(world.db, adapters, kinds=frozenset({"smpp"}), clock=SystemClock())
+    soon = await job._accounts()
+    async with world.db.platform() as tx:
+        await tx.connection.execute(
+            "UPDATE chan.channel_adapter_configs SET updated_at = now() - INTERVAL '73 hours'"
+        )
+    later = await job._accounts()
+    await adapters.close()
+
+    assert (len(soon), later) == (1, [])

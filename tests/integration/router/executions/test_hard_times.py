@@ -8,9 +8,12 @@ from typing import Any
 import pytest
 
 from tests.support.ladders import EMAIL, LadderWorld, Wish, Worker
+from tests.support.postgres import TestDatabase
+from tests.support.running import PATIENCE
 from tidings.contracts.delivery import Route, WaitRecord
 from tidings.kernel.errors import DatabaseUnavailableError
 from tidings.kernel.ids import INBOUND_WEBHOOK_EVENT
+from tidings.operations.partitions import make_missing
 from tidings.router.executions import news
 from tidings.router.executions.snapshot import state_of
 from tidings.router.policies.model import PolicyStep
@@ -160,3 +163,28 @@ async def test_a_row_in_somebodys_grasp_is_not_hammered_at(world: LadderWorld, w
         await tx.connection.execute("SELECT FROM chan.executions_live FOR UPDATE")
         assert await worker.due._turn() > 0
     assert await worker.due.drain() == 1
+
+
+async def test_an_answer_waits_for_its_partition(
+    world: LadderWorld, worker: Worker, fresh_database: TestDatabase
+) -> None:
+    """The vendor has the mail, and there is no room to write that down: it is written as soon as there is, and not sent twice."""
+    async with fresh_database.owner() as owner:
+        await owner.execute(f"DROP TABLE chan.fallback_executions_{world.manual.now():y%Ym%m}")
+        sending = asyncio.create_task(worker.send(world.tenant_id, [world.begin()]))
+        async with asyncio.timeout(PATIENCE):
+            while len(world.sandbox.store) == 0:
+                await asyncio.sleep(0.01)
+        for _ in range(5):
+            await world.manual.advance(timedelta(seconds=1))
+        early = sending.done()
+        await make_missing(owner, world.manual.now())
+    async with asyncio.timeout(PATIENCE):
+        while not sending.done():
+            await world.manual.advance(timedelta(seconds=1))
+            await asyncio.sleep(0.01)
+    await sending
+
+    assert not early
+    assert [outcome.result for outcome in await world.outcomes()] == ["DELIVERED"]
+    assert len(world.sandbox.store) == 1

@@ -1,5 +1,6 @@
 """What is allowed in a policy and may surprise is said beside it."""
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -56,6 +57,15 @@ def test_no_account_is_a_warning() -> None:
         ("ladder[0].vendor", "no_account"),
         ("ladder[1].channel", "no_account"),
     ]
+
+
+def test_an_account_that_is_off_is_a_warning() -> None:
+    accounts = {"http": account("http"), "smtp": replace(account("smtp"), active=False)}
+    around = Surroundings(adapters=ADAPTERS_HERE, accounts=accounts, rates=RATES)
+
+    found = warnings_about(terms(step("sms"), step("email", vendor="smtp")), "txn", around)
+
+    assert [(one.field, one.code) for one in found] == [("ladder[1].vendor", "account_off")]
 
 
 def test_a_channel_that_is_not_set_up_is_a_warning_and_says_what_to_do() -> None:
