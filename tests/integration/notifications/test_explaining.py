@@ -8,6 +8,7 @@ import pytest
 from tests.integration.notifications.world import HOME, SentWorld
 from tests.integration.templates.drafts import draft
 from tests.support.people import rows, unused
+from tests.support.pipeline import announce
 from tidings.client.calls import explain as explain_call
 from tidings.contracts.tenants import NotificationPolicy, QuietHours
 from tidings.kernel.clock import SystemClock
@@ -214,6 +215,7 @@ async def test_a_text_that_fails_is_named_with_its_expression_file_and_line(alon
         }
     }
     samples = {"usual": {"name": "Laila", "url": "https://example.test/"}}
+    await announce(alone.system)
     async with alone.sender(environment="test") as sender:
         path = "/api/v1/templates/linked/email/versions"
         made = await sender.client.post(path, json=draft(locales=locales, preview_samples=samples))
@@ -221,6 +223,7 @@ async def test_a_text_that_fails_is_named_with_its_expression_file_and_line(alon
         await sender.client.post(f"{path}/1.0.0/publish")
         id_ = await sender.send(template="linked", variables={"name": "Laila", "url": "javascript:secret"})
         await alone.hand_over()
+        await alone.system.climbing.due.drain()
         found = (await sender.get(f"/{id_}/explain")).json()
 
     [stop] = [line for line in found["decision"] if line["verdict"] == "stop"]
@@ -251,21 +254,21 @@ async def test_the_version_shown_is_that_of_the_channel_it_went_by(alone: SentWo
 
 @pytest.mark.parametrize(("mode", "said"), [("instead", "is written to instead."), ("copy", "gets one too.")])
 async def test_a_guardian_is_named_and_by_name_for_whoever_may_see_people(
-    world: SentWorld, mode: str, said: str
+    alone: SentWorld, mode: str, said: str
 ) -> None:
-    async with world.sender() as sender:
+    async with alone.sender() as sender:
         address = ("email", f"m-{unused()}@example.test")
-        mother = await world.recipient(sender.tenant_id, address, locale="en", display_name="Mina")
-        child = await world.recipient(sender.tenant_id, ("email", f"c-{unused()}@example.test"))
+        mother = await alone.recipient(sender.tenant_id, address, locale="en", display_name="Mina")
+        child = await alone.recipient(sender.tenant_id, ("email", f"c-{unused()}@example.test"))
         chose = await sender.client.put(
             f"/api/v1/recipients/{child}/preferences",
             json={"guardian_routing": {"guardian_id": mother, "mode": mode}},
             headers={"If-Match": "*"},
         )
         id_ = await sender.send(recipient=child)
-        await world.hand_over()
+        await alone.hand_over()
         found = (await sender.get(f"/{id_}/explain")).json()
-        async with world.http.as_tenant(sender.tenant_id, scopes=["notifications:read"]) as client:
+        async with alone.http.as_tenant(sender.tenant_id, scopes=["notifications:read"]) as client:
             barely = (await client.get(f"{HOME}/{id_}/explain")).json()
 
     assert chose.status_code == 200, chose.text

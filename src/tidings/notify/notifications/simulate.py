@@ -157,9 +157,7 @@ class Simulator:
         )
         if not isinstance(decision.verdict, Pass):
             return _not_now(rehearsal)
-        wanted = dict.fromkeys(route.channel for route in routes)
-        # A channel that is not set up has no route; its gate says so.
-        channels = list(wanted) or ([order.channel] if order.channel != AUTO else [])
+        channels = list(dict.fromkeys(route.channel for route in routes))
         maker = StepMaker(
             composer=self._composer,
             limits=_TakesNothing(),
