@@ -9,6 +9,7 @@ from tests.integration.pipeline import arranging as by
 from tests.integration.pipeline.arranging import Case, new_case
 from tests.integration.pipeline.gate_table import ELSEWHERE, TABLE, Row
 from tests.support.pipeline import PipelineWorld
+from tidings.kernel.ids import NotificationId
 from tidings.notify.decide.model import Gate
 from tidings.notify.decide.reasons import SENTENCES, Reason
 from tidings.sandbox.faults import FaultWish
@@ -134,3 +135,22 @@ async def test_the_table_has_every_reason() -> None:
 async def test_the_table_has_every_gate_open_and_shut() -> None:
     for verdicts in ({"pass"}, {"stop", "defer"}):
         assert {row.gate for row in TABLE if row.verdict in verdicts} >= set(Gate) - {Gate.CHANNEL_LIMIT}
+
+
+async def test_a_sender_that_was_taken_away_is_refused_by_its_own_name(world: PipelineWorld) -> None:
+    """The lists of senders may have become shorter since the channel was set up: asked again at the moment of sending."""
+    async with world.sender() as sender:
+        case = await new_case(world, sender, "email")
+        await by.narrow_senders(case)
+        case.id = (await sender.send(recipient=case.recipient_id))["id"]
+        await world.settle()
+        async with world.db.tenant(sender.tenant_id) as tx:
+            found = await world.system.history.of_notifications(tx, [NotificationId(case.id)])
+        told = await case.explain()
+    [execution] = found[NotificationId(case.id)]
+    assert execution.result == "REFUSED_SENDER_UNAUTHORIZED"
+    assert (told["notification"]["status"], told["notification"]["reason"]) == (
+        "failed",
+        "sender_unauthorised",
+    )
+    assert not _got(case)
