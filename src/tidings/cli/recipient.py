@@ -194,4 +194,8 @@ def _told(statement: dict[str, Any]) -> list[str]:
     if statement["vendors"]:
         lines.append(f"vendors that were given messages before: {', '.join(statement['vendors'])}")
     lines.append(f"after {statement['backups_until']} no backup holds the key")
+    if statement.get("raw_callbacks_until"):
+        lines.append(
+            f"after {statement['raw_callbacks_until']} no callback of a vendor is kept that names them"
+        )
     return lines

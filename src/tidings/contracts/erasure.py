@@ -1,12 +1,16 @@
 """Erasure as others hear of it, and who has to forget along."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Annotated, Final, Protocol
 
 from msgspec import Meta, Struct
 
 from tidings.contracts.moments import Moment
 from tidings.kernel.db import TenantTx
+
+#: How long the bodies of vendors' callbacks are kept, which name people by addresses and whom no key of theirs seals.
+RAW_CALLBACKS_KEPT: Final = timedelta(days=30)
 
 
 class RecipientErased(Struct, frozen=True, kw_only=True):

@@ -3034,7 +3034,6 @@ CREATE TABLE notification.recipient_addresses (
     is_primary boolean DEFAULT false NOT NULL,
     verified boolean DEFAULT false NOT NULL,
     status text DEFAULT 'active'::text NOT NULL,
-    metadata jsonb,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
     CONSTRAINT ck_recipient_addresses_channel CHECK ((channel = ANY (ARRAY['email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
@@ -3048,8 +3047,6 @@ ALTER TABLE ONLY notification.recipient_addresses FORCE ROW LEVEL SECURITY;
 COMMENT ON TABLE notification.recipient_addresses IS 'Addresses of a recipient, per channel; two recipients may share one.';
 
 COMMENT ON COLUMN notification.recipient_addresses.address_hash IS 'sha256: and the hex of HMAC-SHA256 under the tenant''s pepper. Outlives erasure, for suppression.';
-
-COMMENT ON COLUMN notification.recipient_addresses.metadata IS 'About the device or mailbox, not about the person.';
 
 CREATE TABLE notification.recipients (
     tenant_id text NOT NULL COLLATE pg_catalog."C",

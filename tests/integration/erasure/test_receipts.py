@@ -33,6 +33,10 @@ async def test_it_is_proven_with_the_public_key_alone(world: PipelineWorld) -> N
     assert statement == receipt["statement"]
     until = (world.clock.now() + timedelta(days=35)).date()
     assert statement["backups_until"] == until.isoformat()
+    raw_until = (world.clock.now() + timedelta(days=31)).date()
+    assert statement["raw_callbacks_until"] == raw_until.isoformat(), (
+        "the day after which no raw callback names them"
+    )
 
 
 async def test_it_is_proven_after_the_signing_key_was_rotated(world: PipelineWorld) -> None:

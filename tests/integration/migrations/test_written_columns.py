@@ -36,10 +36,6 @@ _WHY_NOT: Final = {
 }
 #: Columns whose writer is on its way; a line may stay here until it has come.
 _SOON: Final = {
-    "notification.notifications.subject_ciphertext": "the copy that regulated messages keep",
-    "notification.notifications.body_ciphertext": "the copy that regulated messages keep",
-    "notification.notifications.body_ref": "the copy that regulated messages keep",
-    "notification.recipient_addresses.metadata": "what vendors say about an address",
     "notification_platform.categories.version": "categories that are changed while they are in use",
 }
 #: A default that is a moment writes the column.

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from tidings.contracts.delivery import AttemptRecord, ExecutionHistory
-from tidings.contracts.erasure import Forgetter, RecipientErased
+from tidings.contracts.erasure import RAW_CALLBACKS_KEPT, Forgetter, RecipientErased
 from tidings.contracts.events import NOTIFY_SOURCE
 from tidings.contracts.words import Status
 from tidings.kernel.audit.log import AuditLog, Entry
@@ -147,6 +147,8 @@ class Eraser:
             in_flight=_in_flight(attempts),
             vendors=sorted(vendors),
             backups_until=(now + self._backups_kept).date(),
+            # The sweeper takes whole days, once the last moment of one is old enough.
+            raw_callbacks_until=(now + RAW_CALLBACKS_KEPT).date() + timedelta(days=1),
         )
 
     async def _stop(self, tx: TenantTx, waiting: Sequence[NotificationId], now: datetime) -> int:

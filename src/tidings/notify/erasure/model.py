@@ -83,6 +83,8 @@ class Statement(Struct, frozen=True, kw_only=True):
     vendors: list[str]
     #: The last day on which a backup may still hold the destroyed key, in its wrapped form.
     backups_until: date
+    #: The last day on which the body of a vendor's callback, sealed under a key of the platform's, may still name them.
+    raw_callbacks_until: date
 
 
 class StoredReceipt(Struct, frozen=True, kw_only=True):

@@ -21,7 +21,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=56, newest=56)
+SERVES: Final = SchemaRange(oldest=57, newest=57)
 
 
 async def check_servable(

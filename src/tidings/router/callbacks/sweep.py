@@ -4,6 +4,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Final
 
+from tidings.contracts.erasure import RAW_CALLBACKS_KEPT
 from tidings.kernel.blobs.days import DaySweeper
 from tidings.kernel.blobs.keys import PLATFORM
 from tidings.kernel.blobs.store import BlobStore
@@ -14,8 +15,6 @@ from tidings.router.callbacks import store
 from tidings.router.callbacks.patience import OLDEST_ATTEMPT
 
 _log = get_logger("callbacks")
-#: How long raw bodies are kept.
-RAW_KEPT: Final = timedelta(days=30)
 _DAY: Final = timedelta(days=1)
 #: A request that is open longer, without an open event, was marked by two workers at once.
 _SETTLED_AFTER: Final = timedelta(minutes=1)
@@ -47,7 +46,12 @@ class RawBodySweeper:
     """Removes raw bodies that are old enough, vendor by vendor."""
 
     def __init__(
-        self, db: Database, blobs: Callable[[], BlobStore], clock: Clock, *, kept: timedelta = RAW_KEPT
+        self,
+        db: Database,
+        blobs: Callable[[], BlobStore],
+        clock: Clock,
+        *,
+        kept: timedelta = RAW_CALLBACKS_KEPT,
     ) -> None:
         self._db = db
         self._days = DaySweeper(blobs)
