@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tidings.cli.calling import Key, Tenant, Url, client
+from tidings.cli.failures import CommandError
 from tidings.cli.options import DataDir, Json
 from tidings.cli.printing import print_json
 
@@ -107,6 +108,10 @@ def set_(
     from tidings.cli.channel_words import accounts_of, lines_of, merged
     from tidings.client import channels
 
+    if from_address is not None and channel != "email":
+        raise CommandError(
+            f"--from is the address that mail comes from; what telephones show on {channel} is --sender-id {from_address}"
+        )
     accounts = accounts_of(account or [])
     sender = {
         "from_address": from_address,

@@ -18,6 +18,8 @@ _PIECE = 64 * 1024
 #: Pauses, in seconds, after a connection broke off; then the person has to say that they want to go on.
 _PAUSES = (1.0, 2.0, 4.0, 8.0)
 _SHOWN = 10
+#: The exit code where the file was taken in, and not all of it.
+_SOME_REFUSED = 3
 _STYLES = {"error": "bold red", "warning": "yellow"}
 
 
@@ -87,6 +89,17 @@ def show(done: "Imported", tidings: "Tidings", *, as_json: bool, report: Path | 
         rest = f"; all of them are in {report}" if report else "; --report FILE keeps all of them"
         lines.append(Text(f"  … {done.problems - _SHOWN:,} more problems{rest}"))
     print_lines(lines)
+
+
+def end(done: "Imported", *, allow_refused: bool) -> None:
+    """A script can tell by the exit code that lines were left out."""
+    if done.refused and not allow_refused:
+        would = "would be" if done.dry_run else "were"
+        print(
+            f"tidings: {done.refused:,} of {done.lines:,} lines {would} refused (--allow-refused ends with 0 all the same)",
+            file=sys.stderr,
+        )
+        raise SystemExit(_SOME_REFUSED)
 
 
 def _media_type(file: Path) -> str:

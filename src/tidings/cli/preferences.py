@@ -6,7 +6,7 @@ import typer
 
 from tidings.cli.calling import Key, Tenant, Url, client
 from tidings.cli.options import DataDir, Json
-from tidings.cli.suppressions import DryRun, File, Report, Resume
+from tidings.cli.suppressions import AllowRefused, DryRun, File, Report, Resume
 
 app = typer.Typer(help="What recipients chose, many at a time.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -26,6 +26,7 @@ def import_(
     dry_run: DryRun = False,
     report: Report = None,
     resume: Resume = None,
+    allow_refused: AllowRefused = False,
     as_json: Json = False,
     url: Url = None,
     key: Key = None,
@@ -33,9 +34,10 @@ def import_(
     data_dir: DataDir = None,
 ) -> None:
     """Take in what recipients chose, merged into what they chose before."""
-    from tidings.cli.importing import import_file, show
+    from tidings.cli.importing import end, import_file, show
 
     query = {"dry_run": "true" if dry_run else "false", "emit_events": "true" if emit_events else "false"}
     with client(url, key, tenant, data_dir) as tidings:
         done = import_file(tidings, "preferences", file, query, resume=resume)
         show(done, tidings, as_json=as_json, report=report)
+    end(done, allow_refused=allow_refused)

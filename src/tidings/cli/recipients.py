@@ -4,7 +4,7 @@ import typer
 
 from tidings.cli.calling import Key, Tenant, Url, client
 from tidings.cli.options import DataDir, Json
-from tidings.cli.suppressions import DryRun, File, Report, Resume
+from tidings.cli.suppressions import AllowRefused, DryRun, File, Report, Resume
 
 app = typer.Typer(help="People, many at a time.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -21,6 +21,7 @@ def import_(
     dry_run: DryRun = False,
     report: Report = None,
     resume: Resume = None,
+    allow_refused: AllowRefused = False,
     as_json: Json = False,
     url: Url = None,
     key: Key = None,
@@ -28,9 +29,10 @@ def import_(
     data_dir: DataDir = None,
 ) -> None:
     """Make all recipients in a file known, or bring them up to date."""
-    from tidings.cli.importing import import_file, show
+    from tidings.cli.importing import end, import_file, show
 
     query = {"dry_run": "true" if dry_run else "false"}
     with client(url, key, tenant, data_dir) as tidings:
         done = import_file(tidings, "recipients", file, query, resume=resume)
         show(done, tidings, as_json=as_json, report=report)
+    end(done, allow_refused=allow_refused)

@@ -69,7 +69,7 @@ def send(
     data_dir: DataDir = None,
 ) -> None:
     """Send a notification; with --wait the exit code is 0 only if it was delivered."""
-    from tidings.cli.typed_message import attachment, moment_of, recipient_of, variables_of
+    from tidings.cli.typed_message import attachment, hinted, moment_of, recipient_of, variables_of
 
     whom = recipient_of(to, channel=channel, name=name)
     more: dict[str, Any] = {
@@ -84,7 +84,7 @@ def send(
         "correlation_id": correlation_id,
         "attachments": tuple(attachment(file) for file in attach or []),
     }
-    with client(url, key, tenant, data_dir) as tidings:
+    with client(url, key, tenant, data_dir) as tidings, hinted(var or []):
         if simulate:
             _show_simulation(tidings.simulate(whom, template, **more), as_json=as_json)
             return

@@ -21,6 +21,10 @@ Resume = Annotated[
     str | None, typer.Option("--resume", help="Go on with an import that broke off, by its key.")
 ]
 
+AllowRefused = Annotated[
+    bool, typer.Option("--allow-refused", help="End with 0 also where lines were refused; otherwise it is 3.")
+]
+
 
 @app.command("import")
 def import_(
@@ -42,6 +46,7 @@ def import_(
     dry_run: DryRun = False,
     report: Report = None,
     resume: Resume = None,
+    allow_refused: AllowRefused = False,
     as_json: Json = False,
     url: Url = None,
     key: Key = None,
@@ -49,7 +54,7 @@ def import_(
     data_dir: DataDir = None,
 ) -> None:
     """Suppress all addresses in a list, as SendGrid, Mailgun, Postmark or SES exports it, or any other CSV."""
-    from tidings.cli.importing import import_file, show
+    from tidings.cli.importing import end, import_file, show
 
     wanted = {
         "format": format_,
@@ -63,6 +68,7 @@ def import_(
         query = {name: value for name, value in wanted.items() if value is not None}
         done = import_file(tidings, "suppressions", file, query, resume=resume)
         show(done, tidings, as_json=as_json, report=report)
+    end(done, allow_refused=allow_refused)
 
 
 @app.command("stats")

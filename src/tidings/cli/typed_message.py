@@ -4,15 +4,17 @@ import json
 import mimetypes
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from tidings.cli.failures import CommandError
-from tidings.client import Address, Attachment, Recipient
+from tidings.client import Address, Attachment, Recipient, RefusedError
 
 _DURATION = re.compile(r"(?:in )?\+?(\d{1,6}(?:\.\d+)?)(s|m|h|d)")
+_NAME_IN = re.compile(r"[.\[].*")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 #: Channels whose addresses are telephone numbers.
 _BY_NUMBER = frozenset({"sms", "whatsapp", "viber", "voice"})
@@ -50,6 +52,32 @@ def variables_of(pairs: Sequence[str], file: Path | None) -> dict[str, Any]:
             raise CommandError(f"--var must be NAME=TEXT or NAME:=JSON, not {pair!r}")
         found[plain] = _json(value, f"--var {plain}") if name.endswith(":") else value
     return found
+
+
+@contextmanager
+def hinted(pairs: Sequence[str]) -> Iterator[None]:
+    """Say how a number is typed to whoever typed a text that has to be one."""
+    try:
+        yield
+    except RefusedError as refused:
+        texts = {pair.partition("=")[0]: pair.partition("=")[2] for pair in pairs}
+        hints = [
+            f"type it as --var {name}:={texts[name]}"
+            for error in refused.errors
+            if (name := _NAME_IN.sub("", error.field.removeprefix("variables."))) in texts
+            and _is_json(texts[name])
+        ]
+        if not hints:
+            raise
+        said = str(refused).rstrip(".")
+        raise CommandError(f"{said}; NAME=VALUE is text, so {', '.join(dict.fromkeys(hints))}") from None
+
+
+def _is_json(text: str) -> bool:
+    try:
+        return not isinstance(json.loads(text), str)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _read_object(file: Path) -> dict[str, Any]:

@@ -36,6 +36,8 @@ class Problem(Struct, frozen=True, kw_only=True):
     errors: tuple[FieldProblem, ...] = ()
     #: What an examination found, such as the validator of templates.
     report: tuple[Mapping[str, Any], ...] = ()
+    #: Of a bulk that was refused whole: what is wrong with each.
+    results: tuple[Mapping[str, Any], ...] = ()
 
 
 class Accepted(Struct, frozen=True, kw_only=True):

@@ -11,7 +11,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
+
+import msgspec
 
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database, PlatformTx, Row, TenantTx
@@ -22,6 +24,9 @@ IdempotencySchema = Literal["notification", "bff_backoffice"]
 _SCHEMAS: Final[tuple[IdempotencySchema, ...]] = ("notification", "bff_backoffice")
 _QUERIES = {schema: Queries.beside(__file__, schema=schema) for schema in _SCHEMAS}
 
+_encode_in_order = msgspec.json.Encoder(order="sorted").encode
+#: A float without a fraction, as it is encoded; in a text it costs a second look and changes nothing.
+_WHOLE_FLOAT: Final = re.compile(rb"\d(?:\.0|e\+?\d+)\s*[,}\]]")
 HEADER: Final = "Idempotency-Key"
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
 _SCOPE = re.compile(r"[\x21-\x7e]{1,200}")
@@ -79,6 +84,32 @@ def hash_request(*parts: bytes) -> str:
         digest.update(b"%d:" % len(part))
         digest.update(part)
     return "sha256:" + digest.hexdigest()
+
+
+def canonical(value: Any) -> bytes:
+    """What a request means, whatever the order of its keys, its blanks and how its numbers are spelt.
+
+    `value` is the decoded body: a field that was left out and one with its default are the same.
+    """
+    text = _encode_in_order(value)
+    if not _WHOLE_FLOAT.search(text):
+        return text
+    try:
+        return _encode_in_order(_whole_numbers(msgspec.json.decode(text)))
+    except RecursionError:
+        # Nested deeper than we follow: it means what it says.
+        return text
+
+
+def _whole_numbers(value: Any) -> Any:
+    """1.0 and 1e0 are 1."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, list):
+        return [_whole_numbers(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _whole_numbers(item) for key, item in value.items()}
+    return value
 
 
 class Idempotency:

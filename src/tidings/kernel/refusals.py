@@ -11,6 +11,7 @@ TidingsError
     │   └── TenantDeletingError       the tenant is being deleted
     ├── TenantFrozenError          the tenant takes no new writes for now
     ├── NotFoundError              there is no such thing, or it is somebody else's
+    ├── NoneAcceptedError          of many, not one is acceptable
     ├── ConflictError              it can't be done in the present state
     ├── StaleVersionError          it was changed since the caller last read it
     ├── TooBusyError               more waits already than we let wait
@@ -103,6 +104,12 @@ class NotFoundError(RefusalError):
     """There is no such thing here."""
 
     code = "not_found"
+
+
+class NoneAcceptedError(RefusalError):
+    """Of everything in the request nothing was accepted; `results` says what is wrong with each."""
+
+    code = "all_refused"
 
 
 class ConflictError(RefusalError):

@@ -17,14 +17,17 @@ def test_a_list_is_taken_in_counted_and_taken_out(operator: Operator, tmp_path: 
     listed.write_text("status,reason,email,created\n" + people + "5.1.1,unknown,nobody,1600000000\n")
     report, out = tmp_path / "report.csv", tmp_path / "out.csv"
 
-    tried = operator.gets("suppressions", "import", str(listed), "--dry-run")
-    said = operator.reads("suppressions", "import", str(listed), "--report", str(report))
-    again = operator.gets("suppressions", "import", str(listed), "--no-events")
+    tried = operator.gets("suppressions", "import", str(listed), "--dry-run", "--allow-refused")
+    done = operator.types("suppressions", "import", str(listed), "--report", str(report))
+    said = done.stdout
+    again = operator.gets("suppressions", "import", str(listed), "--no-events", "--allow-refused")
     stats = operator.gets("suppressions", "stats")
     operator.reads("suppressions", "export", str(out), "--reveal")
     back = operator.gets("suppressions", "import", str(out), "--dry-run")
 
     assert (tried["added"], tried["refused"], tried["dry_run"]) == (3000, 1, True)
+    # A script can tell that a line was left out.
+    assert (done.returncode, "1 of 3,002 lines were refused" in done.stderr) == (3, True)
     assert "3,000 added, 0 changed, 0 unchanged, 1 refused" in said
     assert "line 3002, email: error: must be an e-mail address" in said
     assert "nobody" not in said

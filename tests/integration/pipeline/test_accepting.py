@@ -1,9 +1,12 @@
 """Accepting: done once, each item by itself, in groups, by the words of that moment."""
 
 import asyncio
+import json
 from collections import Counter
 from typing import Any
 
+import httpx
+import msgspec
 import pytest
 from structlog.testing import capture_logs
 
@@ -248,3 +251,64 @@ async def test_too_much_in_bulks_is_told_so(world: PipelineWorld, monkeypatch: p
         found = change(before, await books(sender))
     assert told.keys() == {202, 429}
     assert found["files"] == found["notification.notifications"] == 4 * told[202]
+
+
+async def test_a_repeat_in_another_spelling_is_the_same_request(world: PipelineWorld) -> None:
+    to = f"{unused()}@example.test"
+    body = {**order(to), "metadata": {"a": 1, "b": 2}}
+    text = msgspec.json.encode(body)
+    turned = json.dumps({**dict(reversed(body.items())), "metadata": {"b": 2.0, "a": 1}}, indent=3).encode()
+    bulk = [b'{"notifications": [%s]}' % one for one in (text, turned)]
+    async with world.sender() as sender:
+
+        async def send(path: str, content: bytes, key: str) -> httpx.Response:
+            headers = {KEY: key, "content-type": "application/json"}
+            return await sender.client.post(path, content=content, headers=headers)
+
+        first, again = [await send(HOME, one, "spelt-1") for one in (text, turned)]
+        many, repeated = [await send(f"{HOME}/bulk", one, "spelt-2") for one in bulk]
+        other = await send(f"{HOME}/bulk", bulk[0].replace(b'"b":2', b'"b":3'), "spelt-2")
+        await world.settle()
+
+    assert (first.status_code, again.status_code) == (202, 202), again.text
+    assert again.headers["idempotency-replayed"] == repeated.headers["idempotency-replayed"] == "true"
+    assert (again.json(), repeated.json()) == (first.json(), many.json())
+    assert (other.status_code, other.json()["code"]) == (409, "idempotency_key_reused")
+    assert len(world.received(to)) == 2
+
+
+async def test_a_bulk_of_which_nothing_is_accepted_is_a_problem(world: PipelineWorld) -> None:
+    async with world.sender() as sender:
+        body = {"notifications": [order(template="no_such"), order("laila@")]}
+        refused = await sender.client.post(f"{HOME}/bulk", json=body, headers={KEY: "none-1"})
+        again = await sender.client.post(f"{HOME}/bulk", json=body, headers={KEY: "none-1"})
+
+    told = refused.json()
+    assert (refused.status_code, told["code"], told["status"]) == (422, "all_refused", 422)
+    assert refused.headers["content-type"] == "application/problem+json"
+    assert (told["accepted"], told["refused"]) == (0, 2)
+    assert [r["problem"]["code"] for r in told["results"]] == ["bad_value", "bad_value"]
+    assert (again.status_code, again.json()) == (422, told)
+
+
+@pytest.mark.parametrize(
+    ("body", "field", "write"),
+    [
+        (
+            {"recipient": {"email": "a@example.test"}},
+            "recipient.email",
+            'write "addresses": [{"channel": "email"',
+        ),
+        ({"recipient": {"phone": "+93700"}}, "recipient.phone", 'write "addresses": [{"channel": "sms"'),
+        ({"to": "a@example.test"}, "to", 'write "recipient": {"addresses": [{"channel": "email"'),
+        ({"channel": "fax"}, "channel", "must be one of email, sms, whatsapp"),
+    ],
+)
+async def test_what_everybody_types_first_is_answered_with_what_to_write(
+    world: PipelineWorld, body: dict[str, Any], field: str, write: str
+) -> None:
+    async with world.sender() as sender:
+        refused = await sender.client.post(HOME, json={**order(), **body})
+
+    errors = {error["field"]: error["remedy"] for error in refused.json()["errors"]}
+    assert write in errors[field], errors

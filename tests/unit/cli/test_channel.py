@@ -145,3 +145,10 @@ def test_names_that_fill_their_column_do_not_run_into_the_next() -> None:
     }
 
     assert line_of(channel) == "sms       active    http then http_backup Demo <DEMO>"
+
+
+def test_the_sender_of_a_telephone_channel_is_named_by_its_own_option(types: Types) -> None:
+    said = types("channel", "set", "sms", "--vendor", "http", "--from", "GRAND")
+
+    assert said.code == 1
+    assert "on sms is --sender-id GRAND" in said.err

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tidings.cli.importing import show
+from tidings.cli.importing import end, show
 from tidings.client import Tidings
 from tidings.client.imports import Imported, LineProblem
 
@@ -54,3 +54,18 @@ def test_without_warnings_nothing_is_said_of_them(capsys: pytest.CaptureFixture[
         )
 
     assert "warning" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("refused", "allowed", "code"), [(1, False, 3), (1, True, 0), (0, False, 0)])
+def test_a_script_can_tell_that_lines_were_refused(
+    capsys: pytest.CaptureFixture[str], refused: int, allowed: bool, code: int
+) -> None:
+    ended = 0
+    try:
+        end(imported(refused=refused), allow_refused=allowed)
+    except SystemExit as exit_:
+        ended = int(exit_.code or 0)
+
+    assert ended == code
+    said = "tidings: 1 of 6 lines were refused (--allow-refused ends with 0 all the same)\n"
+    assert capsys.readouterr().err == (said if code else "")

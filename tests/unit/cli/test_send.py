@@ -197,3 +197,22 @@ def test_no_tidings_here(types: Types, house: Path) -> None:
 
     assert said.code == 1
     assert "run `tidings up` first" in said.err
+
+
+def test_a_number_that_was_typed_as_a_text_is_answered_with_how_to_type_it(
+    types: Types, api: PlayedApi
+) -> None:
+    errors = [{"field": "variables.nights", "remedy": "must be a whole number"}]
+    problem = {
+        "status": 400,
+        "code": "invalid_variables",
+        "detail": "variables.nights must be a whole number.",
+        "errors": errors,
+    }
+    api.answers["POST "] = (400, problem)
+
+    said = types("send", "laila@example.test", "-t", "stay", "--var", "nights=2", "--var", "name=Laila")
+
+    assert said.code == 1
+    assert said.err.endswith("NAME=VALUE is text, so type it as --var nights:=2\n"), said.err
+    assert "name:=" not in said.err

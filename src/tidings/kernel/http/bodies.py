@@ -16,12 +16,15 @@ from msgspec import structs
 from tidings.kernel.http.asgi import SeenScope, headers, read_all
 from tidings.kernel.http.errors import MalformedBodyError, WrongContentTypeError
 from tidings.kernel.http.explain import explain, plain_type, printable
+from tidings.kernel.idempotency import canonical
 from tidings.kernel.refusals import FieldError, InvalidError
 
 _NUL = "\x00"
 _MOST_PARAMETERS = 100
 #: Where a body that was read is kept for whoever asks again.
 _READ = "tidings.body"
+#: And what it was decoded to.
+_MEANT = "tidings.body.meant"
 
 T = TypeVar("T")
 _decoders: dict[Any, msgspec.json.Decoder[Any]] = {}
@@ -31,7 +34,21 @@ _maps: dict[Any, frozenset[str]] = {}
 async def read_body(request: "Request[Any, Any, Any]", wanted: type[T]) -> T:
     """The body as a `wanted`; an error that names every wrong field where it is none."""
     require_json(request.scope)
-    return decode(await body_of(request), wanted)
+    value = decode(await body_of(request), wanted)
+    scope: Any = request.scope
+    scope[_MEANT] = value
+    return value
+
+
+def meaning_of(request: "Request[Any, Any, Any]", body: bytes) -> bytes:
+    """What two requests are compared by: the body as it was decoded, or as it is where nobody has decoded it."""
+    scope: Any = request.scope
+    if _MEANT in scope:
+        return canonical(scope[_MEANT])
+    try:
+        return canonical(msgspec.json.decode(body))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return body
 
 
 async def body_of(request: "Request[Any, Any, Any]") -> bytes:

@@ -20,6 +20,9 @@ from tidings.kernel.refusals import FieldError
 #: Nobody reads more than this; a hostile body must not cost more either.
 MOST_ERRORS = 25
 
+#: A class variable of a struct: what to write instead of a name that many try first.
+REMEDIES = "remedies"
+
 _KINDS = {
     "str": "a text",
     "int": "a whole number",
@@ -135,7 +138,9 @@ def _walk_struct(value: dict[str, Any], kind: Any, path: str, *, strict: bool) -
         for name in value:
             if name not in fields and name != config.tag_field:
                 wrong = True
-                yield FieldError(_join(path, printable(name)), _unknown_remedy(name, list(fields)))
+                known = getattr(kind, REMEDIES, {}).get(name.lower())
+                remedy = f"is not a known field; {known}" if known else _unknown_remedy(name, list(fields))
+                yield FieldError(_join(path, printable(name)), remedy)
     if not wrong:
         # Each field is fine by itself; what is wrong is the whole (a rule between fields, or its tag).
         yield from _check(value, kind, path, strict=strict)
@@ -201,6 +206,9 @@ def _unwrap(wanted: Any, value: Any) -> Any:
     several = [part for part in get_args(wanted) if part not in (NoneType, msgspec.UnsetType)]
     if len(several) == 1:
         return _unwrap(several[0], value)
+    objects = [plain_type(part) for part in several if _is_struct(plain_type(part))]
+    if isinstance(value, dict) and len(objects) == 1:
+        return objects[0]
     for part in several:
         config = getattr(part, "__struct_config__", None)
         if config and isinstance(value, dict) and value.get(config.tag_field) == config.tag:
@@ -209,6 +217,10 @@ def _unwrap(wanted: Any, value: Any) -> Any:
 
 
 def _choices(kind: Any) -> list[str]:
+    if get_origin(kind) in (Union, UnionType):
+        parts = [part for part in get_args(kind) if part not in (NoneType, msgspec.UnsetType)]
+        each = [_choices(plain_type(part)) for part in parts]
+        return [word for words in each for word in words] if all(each) else []
     if get_origin(kind) is Literal:
         return [str(word) for word in get_args(kind)]
     if isinstance(kind, type) and issubclass(kind, enum.Enum):

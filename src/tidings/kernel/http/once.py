@@ -10,7 +10,7 @@ from litestar import Request, Response
 from tidings.kernel.db import PlatformTx, TenantTx
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.asgi import headers
-from tidings.kernel.http.bodies import body_of
+from tidings.kernel.http.bodies import body_of, meaning_of
 from tidings.kernel.http.errors import KeyReusedError, StillInProgressError
 from tidings.kernel.idempotency import (
     HEADER,
@@ -52,7 +52,8 @@ async def answer_once(
         raise BadValueError(HEADER, "is given more than once")
     key = parse_key(given[0])
     where = f"{scope['method']}:{scope['path']}"[:200]
-    digest = hash_request(where.encode(), scope.get("query_string", b""), await body_of(request))
+    meant = meaning_of(request, await body_of(request))
+    digest = hash_request(where.encode(), scope.get("query_string", b""), meant)
     match await idempotency.begin(tx, where, key, digest):
         case Replay(status, response):
             return Response(

@@ -36,6 +36,7 @@ STATUSES: dict[type[Exception], tuple[int, str]] = {
     edge.NoRouteError: (404, "Nothing lives here"),
     refusals.NotFoundError: (404, "Not found"),
     edge.WrongMethodError: (405, "Wrong method"),
+    refusals.NoneAcceptedError: (422, "Nothing was accepted"),
     refusals.ConflictError: (409, "Not possible in the present state"),
     edge.KeyReusedError: (409, "This Idempotency-Key was used for another request"),
     edge.StillInProgressError: (409, "The first request with this Idempotency-Key is still under way"),

@@ -63,8 +63,8 @@ async def send_notification(request: AnyRequest) -> Response[bytes]:
         answer=BulkView,
         status=202,
         headers=["Idempotency-Key"],
-        problems=["too_busy"],
-        description="Each has its own result, in their order: as for a single one, or the `problem` with it. One that is refused does not refuse the others.",
+        problems=["too_busy", "all_refused"],
+        description="Each has its own result, in their order: as for a single one, or the `problem` with it. One that is refused does not refuse the others. Where not one is accepted the answer is `422 all_refused`, with the same `results`.",
         example={"notifications": [EXAMPLE]},
     ),
 )

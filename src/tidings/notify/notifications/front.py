@@ -17,7 +17,8 @@ from tidings.kernel.http.bodies import decode, refuse_query, require_json
 from tidings.kernel.http.callers import Caller, Door, Need
 from tidings.kernel.http.explain import explain
 from tidings.kernel.http.once import REPLAYED
-from tidings.kernel.idempotency import HEADER, hash_request, parse_key
+from tidings.kernel.http.problems import MEDIA_TYPE
+from tidings.kernel.idempotency import HEADER, canonical, hash_request, parse_key
 from tidings.kernel.refusals import InvalidError, RefusalError
 from tidings.notify.notifications.accept import Incoming, incoming, let_others_by
 from tidings.notify.notifications.attachments import Attachments, Stored
@@ -29,7 +30,6 @@ ONE_PATH: Final = "/api/v1/notifications"
 BULK_PATH: Final = "/api/v1/notifications/bulk"
 #: Files come in base64, and five thousand items have room.
 BODY_LIMIT: Final = 12 * 1024 * 1024
-_ACCEPTED: Final = 202
 
 _ONE: Final = Need(scope="notifications:write", writes=True, operation=f"POST {ONE_PATH}")
 _BULK: Final = Need(scope="notifications:write", writes=True, operation=f"POST {BULK_PATH}")
@@ -64,8 +64,10 @@ class NotificationsFront:
         """`POST /api/v1/notifications`."""
         caller, lane = await self._admit(scope, _ONE)
         body = await _body(scope, receive)
-        once = _once(scope, SINGLE_SCOPE, body)
-        item = await self._incoming(lane, decode(body, NotificationInput), caller)
+        key = _key(scope)
+        given = decode(body, NotificationInput)
+        once = Once(key=key, request_hash=_hash(SINGLE_SCOPE, canonical(given))) if key else None
+        item = await self._incoming(lane, given, caller)
         try:
             reply = await self._intake.one(lane, Ticket(item=item, once=once))
         except TidingsError as error:
@@ -79,17 +81,25 @@ class NotificationsFront:
         """`POST /api/v1/notifications/bulk`."""
         caller, lane = await self._admit(scope, _BULK)
         body = await _body(scope, receive)
-        once = _once(scope, BULK_SCOPE, body)
+        key = _key(scope)
+        meant: list[bytes] = []
         places: list[tuple[int, Incoming | Exception]] = []
         items: list[Incoming] = []
         try:
             for index, raw in enumerate(decode(body, _RawBulk).notifications):
                 await let_others_by(index)
                 try:
-                    items.append(await self._incoming(lane, _read(raw), caller))
+                    given = _read(raw)
+                    if key:
+                        meant.append(canonical(given))
+                    items.append(await self._incoming(lane, given, caller))
                     places.append((index, items[-1]))
                 except (RefusalError, BadValueError) as refusal:
                     places.append((index, refusal))
+                    if key and len(meant) == index:
+                        # Nobody could read it; it means what its JSON says.
+                        meant.append(canonical(msgspec.json.decode(raw)))
+            once = Once(key=key, request_hash=_hash(BULK_SCOPE, *meant)) if key else None
             reply = await self._intake.many(lane, places, once)
         except TidingsError as error:
             await self._discard_after(error, items)
@@ -128,13 +138,17 @@ async def _body(scope: Scope, receive: Receive) -> bytes:
     return await read_all(receive)
 
 
-def _once(scope: SeenScope, where: str, body: bytes) -> Once | None:
+def _key(scope: SeenScope) -> str | None:
     given = headers(scope, b"idempotency-key")
     if not given:
         return None
     if len(given) > 1:
         raise BadValueError(HEADER, "is given more than once")
-    return Once(key=parse_key(given[0]), request_hash=hash_request(where.encode(), b"", body))
+    return parse_key(given[0])
+
+
+def _hash(where: str, *meant: bytes) -> str:
+    return hash_request(where.encode(), b"", *meant)
 
 
 def _read(raw: msgspec.Raw) -> NotificationInput:
@@ -146,4 +160,5 @@ def _read(raw: msgspec.Raw) -> NotificationInput:
 
 async def _answer(send: Send, reply: Reply) -> None:
     extra = [(REPLAYED, "true")] if reply.replayed else []
-    await respond(send, _ACCEPTED, reply.body, extra=extra)
+    kind = "application/json" if reply.status < 400 else MEDIA_TYPE
+    await respond(send, reply.status, reply.body, media_type=kind, extra=extra)

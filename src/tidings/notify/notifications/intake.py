@@ -19,10 +19,10 @@ from tidings.kernel.http.errors import KeyReusedError, StillInProgressError
 from tidings.kernel.http.problems import answer as problem_answer
 from tidings.kernel.idempotency import Answer, Conflict, Idempotency, InProgress, Replay
 from tidings.kernel.ids import NotificationId, TenantId
-from tidings.kernel.refusals import TooBusyError
+from tidings.kernel.refusals import NoneAcceptedError, TooBusyError
 from tidings.kernel.tracing import span_of_set
 from tidings.notify.notifications.accept import Accepted, Acceptor, Incoming, Result
-from tidings.notify.notifications.wire import AcceptedView, BulkResult, BulkView, links_of
+from tidings.notify.notifications.wire import AcceptedView, BulkResult, BulkView, RefusedBulk, links_of
 
 SINGLE_SCOPE: Final = "POST:/api/v1/notifications"
 BULK_SCOPE: Final = "POST:/api/v1/notifications/bulk"
@@ -60,6 +60,7 @@ class Reply:
     """What to answer: the body is ready."""
 
     body: bytes
+    status: int = 202
     #: The answer to an earlier request with the same key.
     replayed: bool = False
     #: Whether anything was written; a replay and a repeat write nothing.
@@ -192,16 +193,16 @@ class Intake:
                 index: item for index, item in places if isinstance(item, Exception)
             }
             became |= {index: result for (index, _), result in zip(orders, results, strict=True)}
-            body = _encode(_bulk_view(became))
+            status, body = _told(_bulk_view(became))
             if once is not None:
-                await self._idempotency.finish(tx, BULK_SCOPE, once.key, Answer(_ACCEPTED, body.decode()))
+                await self._idempotency.finish(tx, BULK_SCOPE, once.key, Answer(status, body.decode()))
         self._wake(express=any(_urgent(item) for _, item in orders))
         unwritten = frozenset(
             item.id
             for (_, item), result in zip(orders, results, strict=True)
             if not isinstance(result, Accepted) or result.duplicate
         )
-        return Reply(body=body, unwritten=unwritten)
+        return Reply(body=body, status=status, unwritten=unwritten)
 
 
 def _span(lane: Lane, items: Sequence[Incoming]) -> AbstractContextManager[object]:
@@ -218,8 +219,8 @@ def _urgent(item: Incoming) -> bool:
 def _known(begun: object) -> Reply | Exception | None:
     """What is known of a key already; None: the work is ours."""
     match begun:
-        case Replay(_, response):
-            return Reply(body=response.encode(), replayed=True, wrote=False)
+        case Replay(status, response):
+            return Reply(body=response.encode(), status=status, replayed=True, wrote=False)
         case Conflict():
             return KeyReusedError()
         case InProgress():
@@ -237,6 +238,16 @@ def accepted_view(accepted: Accepted) -> AcceptedView:
         links=links_of(accepted.id),
         duplicate=True if accepted.duplicate else UNSET,
     )
+
+
+def _told(view: BulkView) -> tuple[int, bytes]:
+    """Status and body: where not one was accepted it is a problem, so that those who look at the status alone notice."""
+    if view.accepted:
+        return _ACCEPTED, _encode(view)
+    none = NoneAcceptedError(f"none of the {view.refused} notifications was accepted; results says why")
+    told = problem_answer(none, path="/api/v1/notifications/bulk", request_id="").problem
+    facts = {name: getattr(told, name) for name in told.__struct_fields__}
+    return told.status, _encode(RefusedBulk(**facts, accepted=0, refused=view.refused, results=view.results))
 
 
 def _bulk_view(became: dict[int, Result | Exception]) -> BulkView:

@@ -1,6 +1,6 @@
 """Notifications as JSON: what requests bring, and what answers show."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
@@ -8,7 +8,7 @@ from tidings.contracts.moments import Moment
 from tidings.contracts.tenants import Channel, Locale
 from tidings.contracts.words import Category, Status, UseCase
 from tidings.kernel.http.problems import Problem
-from tidings.notify.recipients.wish import RecipientInput
+from tidings.notify.recipients.wish import MESSAGE_REMEDIES, RecipientInput
 
 MOST_IN_BULK = 5000
 
@@ -71,6 +71,8 @@ class AttachmentInput(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 class NotificationInput(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What to say to whom."""
 
+    remedies: ClassVar[dict[str, str]] = MESSAGE_REMEDIES
+
     #: An id, or somebody to make or bring up to date.
     recipient: str | RecipientInput
     template: TemplateKey
@@ -99,6 +101,14 @@ class NotificationInput(Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     def __repr__(self) -> str:
         return f"NotificationInput(template={self.template!r}, ***)"
+
+
+class RefusedBulk(Problem, frozen=True, kw_only=True):
+    """Of a bulk nothing was accepted: a problem, and what is wrong with each."""
+
+    accepted: int
+    refused: int
+    results: list["BulkResult"]
 
 
 class BulkInput(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -61,8 +61,38 @@ class AddressInput(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     verified: bool | UnsetType = UNSET
 
 
+def _remedies(write: str) -> dict[str, str]:
+    """What many type first, by the channel that it stands for."""
+    named = {
+        "email": ("email", "mail", "email_address", "mail_address", "to", "address"),
+        "sms": ("sms", "phone", "phone_number", "mobile", "msisdn", "number", "telephone", "tel"),
+        "whatsapp": ("whatsapp",),
+        "telegram": ("telegram",),
+        "push": ("push", "device", "device_token", "push_token"),
+    }
+    examples = {"email": "name@example.org", "sms": "+93701234567", "whatsapp": "+93701234567"}
+    return {
+        word: write.format(
+            f'"addresses": [{{"channel": "{channel}", "address": "{examples.get(channel, "…")}"}}]'
+        )
+        for channel, words in named.items()
+        for word in words
+    }
+
+
+#: Beside whom a message is for, and instead of it.
+RECIPIENT_REMEDIES = _remedies("write {}")
+MESSAGE_REMEDIES = _remedies('write "recipient": {{{}}}')
+
+
 class RecipientInput(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A recipient to make or to bring up to date; what is left out stays as it is."""
+
+    remedies: ClassVar[dict[str, str]] = {
+        **RECIPIENT_REMEDIES,
+        "name": "did you mean display_name?",
+        "language": "did you mean locale?",
+    }
 
     #: Somebody known already.
     id: Annotated[str, Meta(max_length=40)] | UnsetType = UNSET

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 import pytest
@@ -151,3 +151,26 @@ def test_wrong_query_parameters_are_named(query: bytes, field: str) -> None:
 
 def test_good_query_parameters_are_read() -> None:
     assert decode_query(b"limit=7&status=red", Wanted) == Wanted(limit=7, status=Colour.RED)
+
+
+class Planted(Struct, forbid_unknown_fields=True, kw_only=True):
+    remedies: ClassVar[dict[str, str]] = {"colour": 'write "kind": "oak"'}
+
+    kind: Literal["oak", "elm"] | Literal["any"] = "any"
+    leaf: str | Leaf = "lf_1"
+
+
+@pytest.mark.parametrize(
+    ("body", "field", "remedy"),
+    [
+        ({"kind": "pine"}, "kind", "must be one of oak, elm, any"),
+        ({"leaf": {"size": 0}}, "leaf.size", "must be a whole number of at least 1"),
+        ({"leaf": {"size": 1, "sise": 2}}, "leaf.sise", "is not a known field; did you mean size?"),
+        ({"colour": "red"}, "colour", 'is not a known field; write "kind": "oak"'),
+    ],
+)
+def test_a_choice_of_several_kinds_is_explained_as_well(body: Any, field: str, remedy: str) -> None:
+    with pytest.raises(InvalidError) as refused:
+        decode(msgspec.json.encode(body), Planted)
+
+    assert refused.value.errors == ((field, remedy),)
