@@ -70,6 +70,10 @@ class Table:
         return any(column.name == "tenant_id" and column.required for column in self.columns)
 
 
+#: References that a trigger guards, because no foreign key can name two tables.
+_BY_TRIGGER = (("notification.templates", "category", "notification_platform.categories"),)
+
+
 async def read_tables(connection: asyncpg.Connection) -> list[Table]:
     """Every table, those first that others refer to."""
     tables: dict[str, Table] = {}
@@ -83,6 +87,9 @@ async def read_tables(connection: asyncpg.Connection) -> list[Table]:
             tables[row["tbl"]].checks.append((row["columns"], row["definition"]))
         else:
             tables[row["tbl"]].references.append((row["columns"], row["target"], row["target_columns"]))
+    for tbl, column, target in _BY_TRIGGER:
+        if tbl in tables and not any(column in columns for columns, _, _ in tables[tbl].references):
+            tables[tbl].references.append(([column], target, [column]))
     return _by_dependency(tables)
 
 
@@ -107,8 +114,6 @@ _BY_HAND: dict[str, dict[str, Any]] = {
     "kernel.data_keys": {"wrapped_key": b"\x01sealed"},
     "kernel.platform_keys": {"purpose": "signing"},
     "notification.notifications": {"retention_class": "standard"},
-    # A trigger, and no foreign key, knows both tables that a category may be in.
-    "notification.templates": {"category": "transactional"},
     "notification.api_keys": {"role": "tenant.admin"},
     "notification.notification_trigger_map": {"scope": "tenant"},
     "notification_platform.suppressions": {"mail_domain": "example.org"},
