@@ -71,6 +71,8 @@ class Options(TypedDict, total=False):
     expires_at: datetime | None
     correlation_id: str | None
     source_event_id: str | None
+    source_event_type: str | None
+    source_event_produced_at: datetime | None
     attachments: Sequence[Attachment]
     metadata: Mapping[str, Any] | None
 
@@ -96,12 +98,15 @@ class Message(Struct, frozen=True, kw_only=True, omit_defaults=True):
     correlation_id: str | None = None
     #: At most one notification for each event, template, recipient and channel.
     source_event_id: str | None = None
+    #: What kind of event that was, and when it was produced; returned as given.
+    source_event_type: str | None = None
+    source_event_produced_at: datetime | None = None
     attachments: Sequence[Attachment] = ()
     #: Returned as given. In the clear on the server: not for personal data.
     metadata: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
-        for name in ("scheduled_for", "expires_at"):
+        for name in ("scheduled_for", "expires_at", "source_event_produced_at"):
             moment: datetime | None = getattr(self, name)
             if moment is not None and moment.tzinfo is None:
                 raise ValueError(f"{name} needs a time zone, for instance datetime.now(UTC)")

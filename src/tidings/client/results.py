@@ -124,6 +124,8 @@ class Notification(Struct, frozen=True, kw_only=True):
     evidence: str | None = None
     correlation_id: str | None = None
     source_event_id: str | None = None
+    source_event_type: str | None = None
+    source_event_produced_at: datetime | None = None
     #: The trace of the request that ordered it.
     trace_id: str | None = None
     is_test: bool = False

@@ -29,8 +29,6 @@ _WHY_NOT: Final = {
     "notification.notifications.batch_id": "batches",
     "notification.notifications.digest_group_id": "digests",
     "notification.notifications.superseded_at": "digests",
-    "notification.notifications.source_event_type": "events in",
-    "notification.notifications.source_event_produced_at": "events in",
     "notification.outbox.publish_attempts": "a bus behind a network",
     "notification.outbox.last_error": "a bus behind a network",
 }

@@ -113,6 +113,19 @@ async def test_one_notification_for_each_event_template_recipient_and_channel(wo
     assert repeat.json()["id"] == first["id"], "also when the first one is over"
 
 
+async def test_the_event_behind_a_notification_is_kept(world: PipelineWorld) -> None:
+    said = {
+        "source_event_id": "evt-9",
+        "source_event_type": "stay.booked.v1",
+        "source_event_produced_at": "2026-11-15T12:00:00Z",
+    }
+    async with world.sender() as sender:
+        made = await sender.client.post(HOME, json=order(f"{unused()}@example.test", **said))
+        shown = (await sender.client.get(f"{HOME}/{made.json()['id']}")).json()
+        await world.settle()
+    assert {name: shown[name] for name in said} == said
+
+
 @pytest.mark.parametrize("bulk", [False, True])
 async def test_two_at_once_for_one_event_are_one(world: PipelineWorld, *, bulk: bool) -> None:
     to = f"{unused()}@example.test"

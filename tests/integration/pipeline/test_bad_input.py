@@ -125,6 +125,16 @@ TABLE: dict[str, tuple[dict[str, Any], str, str]] = {
         "attachments",
         "at most 20 items",
     ),
+    "a kind of no event": (
+        {"source_event_type": "stay.booked.v1"},
+        "source_event_type",
+        "needs source_event_id",
+    ),
+    "a moment of no event": (
+        {"source_event_produced_at": "2026-11-15T12:00:00Z"},
+        "source_event_produced_at",
+        "needs source_event_id",
+    ),
     "an event without a name": ({"source_event_id": "a b"}, "source_event_id", "without spaces"),
 }
 

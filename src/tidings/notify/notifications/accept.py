@@ -178,6 +178,8 @@ def _row(item: Incoming, recipient_id: RecipientId, key: DataKey, pepper: Pepper
         expires_at=order.expires_at,
         is_test=item.is_test,
         source_event_id=order.source_event_id,
+        source_event_type=order.source_event_type,
+        source_event_produced_at=order.source_event_produced_at,
         correlation_id=order.correlation_id,
         metadata=order.metadata,
         pinned=msgspec.json.encode(order.pin).decode() if order.pin is not None else None,

@@ -82,6 +82,9 @@ class NewNotification:
     resent_from: NotificationId | None = None
     #: Key and hash of metadata that it is found by.
     found_by: tuple[tuple[str, str], ...] = ()
+    #: Of the event that it answers.
+    source_event_type: str | None = None
+    source_event_produced_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +117,8 @@ class Notification:
     is_test: bool
     metadata: dict[str, Any]
     updated_at: datetime
+    source_event_type: str | None = None
+    source_event_produced_at: datetime | None = None
     #: Where it went last, under the key of the person who was written to.
     address_ciphertext: bytes | None = field(default=None, repr=False)
     #: Who it came from then.

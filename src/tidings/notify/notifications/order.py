@@ -78,6 +78,9 @@ class Order:
     pin: Pin | None = None
     #: The notification that it repeats.
     resent_from: NotificationId | None = None
+    #: Of the event that it answers.
+    source_event_type: str | None = None
+    source_event_produced_at: datetime | None = None
 
 
 class OrderDesk:
@@ -109,6 +112,7 @@ class OrderDesk:
             )
         if given.locale is not None and not locale_exists(given.locale):
             wrong.append(FieldError("locale", UNKNOWN_LOCALE))
+        wrong += _wrong_with_event(given)
         published, versions = await self._frozen(tenant_id, given, wrong)
         if published is None:
             raise InvalidError(wrong)
@@ -146,6 +150,8 @@ class OrderDesk:
             attachments=attachments,
             metadata=metadata,
             searchable=found_by,
+            source_event_type=given.source_event_type,
+            source_event_produced_at=given.source_event_produced_at,
         )
 
     async def repeat(
@@ -209,6 +215,17 @@ class OrderDesk:
         if policy is None:
             wrong.append(FieldError("category", f"must be one of {', '.join(sorted(known))}"))
         return policy
+
+
+def _wrong_with_event(given: NotificationInput) -> list[FieldError]:
+    """What is said about an event that has no name."""
+    if given.source_event_id is not None:
+        return []
+    return [
+        FieldError(field, "needs source_event_id beside it; name the event, or leave it out")
+        for field in ("source_event_type", "source_event_produced_at")
+        if getattr(given, field) is not None
+    ]
 
 
 def _wish(given: NotificationInput, wrong: list[FieldError]) -> RecipientWish | None:

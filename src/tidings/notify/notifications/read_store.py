@@ -217,6 +217,8 @@ def from_row(row: Row) -> Notification:
         render_snapshot=_read_object(row["render_snapshot"]) if row["render_snapshot"] else None,
         correlation_id=row["correlation_id"],
         source_event_id=row["source_event_id"],
+        source_event_type=row["source_event_type"],
+        source_event_produced_at=row["source_event_produced_at"],
         is_test=row["is_test"],
         metadata=_read_object(row["metadata"]) if row["metadata"] else {},
         resent_from=row["resent_from"],

@@ -9,6 +9,7 @@ SELECT mine.id, mine.recipient_id, mine.status, mine.channel, mine.final_channel
        mine.delivered_at, mine.failed_at, mine.bounced_at, mine.suppressed_at, mine.superseded_at, mine.cancelled_at,
        mine.expired_at, mine.opened_at, mine.clicked_at, mine.read_at, mine.suppression_reason, mine.failure_reason,
        mine.delivery_evidence, mine.decision_trace, mine.render_snapshot, mine.correlation_id, mine.source_event_id,
+       mine.source_event_type, mine.source_event_produced_at,
        mine.is_test, mine.metadata, mine.resent_from, mine.updated_at, mine.address_ciphertext, mine.sender, mine.body_ref, mine.traceparent
 FROM unnest(:ids::text[], :created_ats::timestamptz[]) AS wanted (id, created_at)
 CROSS JOIN LATERAL (
@@ -17,7 +18,8 @@ CROSS JOIN LATERAL (
            n.expires_at, n.queued_at, n.dispatched_at, n.delivered_at, n.failed_at, n.bounced_at, n.suppressed_at,
            n.superseded_at, n.cancelled_at, n.expired_at, n.opened_at, n.clicked_at, n.read_at,
            n.suppression_reason, n.failure_reason, n.delivery_evidence, n.decision_trace, n.render_snapshot,
-           n.correlation_id, n.source_event_id, n.is_test, n.metadata, n.resent_from, n.updated_at, n.address_ciphertext, n.sender, n.body_ref,
+           n.correlation_id, n.source_event_id, n.source_event_type, n.source_event_produced_at, n.is_test, n.metadata,
+           n.resent_from, n.updated_at, n.address_ciphertext, n.sender, n.body_ref,
            n.traceparent
     FROM notification.notifications AS n
     WHERE n.tenant_id = :tenant_id AND n.created_at = wanted.created_at AND n.id = wanted.id

@@ -45,6 +45,8 @@ async def insert_notifications(
         expires_ats=[n.expires_at for n in fresh],
         are_tests=[n.is_test for n in fresh],
         source_event_ids=sparse([n.source_event_id for n in fresh]),
+        source_event_types=sparse([n.source_event_type for n in fresh]),
+        source_event_produced_ats=sparse([n.source_event_produced_at for n in fresh]),
         correlation_ids=sparse([n.correlation_id for n in fresh]),
         metadatas=sparse([n.metadata for n in fresh]),
         pinneds=sparse([n.pinned for n in fresh]),

@@ -140,6 +140,8 @@ class NotificationView(Struct, frozen=True, kw_only=True):
     read_at: Moment | None
     correlation_id: str | None
     source_event_id: str | None
+    source_event_type: str | None
+    source_event_produced_at: Moment | None
     #: The trace of the request that ordered it, as that request's answer named it.
     trace_id: str | None
     is_test: bool
@@ -191,6 +193,8 @@ class NotificationView(Struct, frozen=True, kw_only=True):
             read_at=at("read"),
             correlation_id=one.correlation_id,
             source_event_id=one.source_event_id,
+            source_event_type=one.source_event_type,
+            source_event_produced_at=one.source_event_produced_at,
             trace_id=one.trace_id,
             is_test=one.is_test,
             metadata=one.metadata,

@@ -95,6 +95,10 @@ class NotificationInput(Struct, frozen=True, kw_only=True, forbid_unknown_fields
     correlation_id: ForeignId | None = None
     #: At most one notification for each event, template, recipient and channel.
     source_event_id: ForeignId | None = None
+    #: What kind of event that was, such as `reservation.created.v1`; returned as given.
+    source_event_type: ForeignId | None = None
+    #: When that event was produced; returned as given.
+    source_event_produced_at: Moment | None = None
     attachments: Annotated[list[AttachmentInput], Meta(max_length=20)] = []
     #: Returned as given. In the clear: not for personal data.
     metadata: dict[str, Any] | None = None
