@@ -127,7 +127,8 @@ class ChannelTester:
             mail_domain=mail_domain_of(channel, to),
             domain_hash=domain_hash_of(channel, to, pepper),
         )
-        if await suppression_store.find_held(tx, [question], now=self._clock.now()):
+        standing = await suppression_store.find_held(tx, [question], now=self._clock.now())
+        if standing.held:
             raise AddressHeldError
 
     def _message(
