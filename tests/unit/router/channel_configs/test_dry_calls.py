@@ -99,7 +99,7 @@ async def look(wish: DryCall | None) -> Step:
         KnownSecrets(careful="t0ken"), clock=SystemClock(), patience=timedelta(seconds=0.05)
     )
     check = await checker.check(ACCOUNT, None, dry_call=wish)
-    assert [step.result for step in check.steps[:-1]] == ["ok", "ok", *["skipped"] * 5]
+    assert [step.result for step in check.steps[:-1]] == ["ok", "ok", *["skipped"] * 6]
     return check.steps[-1]
 
 
