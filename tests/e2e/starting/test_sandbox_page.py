@@ -77,6 +77,17 @@ async def test_receipts_are_seen_as_they_go(somebody: Browser, width: int) -> No
     assert title == "Sandbox · Tidings"
 
 
+async def test_the_list_says_how_many_it_leaves_out(somebody: Browser) -> None:
+    """It shows the newest 200; what was sent before is counted."""
+    message = {"channel": "sms", "to": "+93700123456", "from": "Demo", "text": "042424 is your code"}
+    async with Sandbox(SystemClock()) as sandbox, httpx.AsyncClient(base_url=sandbox.url) as web:
+        for _ in range(203):
+            await web.post("/vendors/http_x/messages", json=message)
+        await somebody.open(f"{sandbox.url}/", width=1100)
+
+        await until(somebody, "document.getElementById('state').textContent === 'latest 200 of 203 messages'")
+
+
 async def test_a_person_writes_back_from_the_page(somebody: Browser) -> None:
     """Where the vendor tells of it; what the hook says is seen."""
     async with (

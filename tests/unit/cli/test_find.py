@@ -100,18 +100,21 @@ def test_notifications_are_listed_cancelled_and_sent_again(api: PlayedApi, types
     api.answers["GET /ntf_007"] = (200, notification(7))
     api.answers["POST /ntf_007/cancel"] = (200, notification(7, "cancelled"))
     api.answers["POST /ntf_007/resend"] = (202, accepted)
+    api.answers["POST /ntf_007/release"] = (200, notification(7))
 
     listed = types("notification", "list", "--status", "failed", "--metadata", "order_number=A-77")
     wrong = types("notification", "list", "--metadata", "A-77")
     shown = types("notification", "show", "ntf_007")
     cancelled = types("notification", "cancel", "ntf_007")
     again = types("notification", "resend", "ntf_007", "--idempotency-key", "once")
+    released = types("notification", "release", "ntf_007")
     missing = types("notification", "cancel", "ntf_008")
 
     assert "ntf_007" in listed.out
     assert "--metadata must be NAME=VALUE" in wrong.err
     assert json.loads(shown.out)["id"] == "ntf_007"
     assert cancelled.out == "ntf_007 is cancelled\n"
+    assert released.out.startswith("ntf_007 is sent now")
     assert "ntf_009  queued  for rcp_1" in again.out
     assert "`tidings explain ntf_009`" in again.out
     assert next(h for call, h, _ in api.heard if call.endswith("/resend"))["idempotency-key"] == "once"
