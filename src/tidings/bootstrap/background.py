@@ -27,6 +27,7 @@ from tidings.notify.templates.resolve import (
 )
 from tidings.notify.tenants import consumer as tenants_consumer
 from tidings.notify.tenants import provision as tenants_provision
+from tidings.router.callbacks import forget as callbacks_forget
 from tidings.router.callbacks import sweep as callbacks_sweep
 from tidings.router.executions.answers import AnswerSweeper
 from tidings.router.executions.sweep import sweep_ledgers
@@ -53,6 +54,7 @@ def jobs(system: "System") -> Mapping[str, Job]:
     """All of them, by name; any number of processes may run them at once."""
     bus = system.bus
     bodies = BodySweeper(system.db, lambda: system.blobs, system.clock)
+    body_eraser = callbacks_forget.BodyEraser(system.db, system.clock)
     return {
         "bus": bus,
         **{f"relay_{schema}": bus.relay(schema) for schema in _SERVICES},
@@ -90,6 +92,14 @@ def jobs(system: "System") -> Mapping[str, Job]:
                 # A person is much to lock; with many in one transaction everybody else would wait.
                 by_lane=True,
                 on_tenant_events=erasure_consumer.handler(system.eraser),
+            )
+        ),
+        "erased_callbacks": bus.consumer(
+            Subscription(
+                group=callbacks_forget.GROUP,
+                subjects=callbacks_forget.SUBJECTS,
+                ledger="chan",
+                on_tenant_events=callbacks_forget.handler(body_eraser),
             )
         ),
         "partitions": system.partitions,
@@ -140,6 +150,8 @@ def jobs(system: "System") -> Mapping[str, Job]:
                 "callback_bodies": callbacks_sweep.RawBodySweeper(
                     system.db, lambda: system.blobs, system.clock
                 ).sweep,
+                "erased_callbacks": body_eraser.sweep,
+                "erased_executions": body_eraser.forget_orders,
                 "vendor_answers": AnswerSweeper(lambda: system.blobs, system.clock).sweep,
                 "exact_bodies": bodies.sweep,
                 "exact_bodies_unnamed": bodies.sweep_orphans,

@@ -68,6 +68,7 @@ from tidings.operations.partitions.readiness import PartitionReadiness
 from tidings.operations.platform_start import PlatformStart
 from tidings.router.adapters.egress import public_and
 from tidings.router.adapters.registry import ADAPTERS
+from tidings.router.callbacks.forget import CallbackForgetter
 from tidings.router.channel_configs.configure import AdapterConfigs
 from tidings.router.conversations.forget import ConversationForgetter
 from tidings.router.executions.alarm import Alarm
@@ -171,6 +172,7 @@ class System:
             router=ForgetAll(
                 ProfileForgetter(), ConversationForgetter(outbox=Outbox("chan"), clock=self.clock)
             ),
+            callbacks=CallbackForgetter(self.clock),
             outbox=self.outbox,
             audit=self.audit,
             clock=self.clock,

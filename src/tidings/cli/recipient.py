@@ -196,6 +196,7 @@ def _told(statement: dict[str, Any]) -> list[str]:
     lines.append(f"after {statement['backups_until']} no backup holds the key")
     if statement.get("raw_callbacks_until"):
         lines.append(
-            f"after {statement['raw_callbacks_until']} no callback of a vendor is kept that names them"
+            f"raw callbacks: {destroyed.get('raw_callbacks', 0)} about their messages are destroyed; "
+            f"after {statement['raw_callbacks_until']} none is kept that found no message of theirs, or that they wrote"
         )
     return lines

@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 from tidings.contracts.moments import Moment
 from tidings.kernel.db import TenantTx
 
-#: How long the bodies of vendors' callbacks are kept, which name people by addresses and whom no key of theirs seals.
+#: How long the raw bodies of vendors' callbacks are kept, unless a person whom they are about is erased before.
 RAW_CALLBACKS_KEPT: Final = timedelta(days=30)
 
 
@@ -42,4 +42,12 @@ class Forgetter(Protocol):
 
     async def forget(self, tx: TenantTx, recipient_ids: Sequence[str]) -> int:
         """Remove what it has learned about them; how many rows that were."""
+        ...
+
+
+class CallbackForgetter(Protocol):
+    """What the router offers: no raw body of a callback about somebody who is erased is kept."""
+
+    async def forget(self, tx: TenantTx, notification_ids: Sequence[str]) -> int:
+        """Order it for these notifications, in the transaction that erases; how many requests about them had come."""
         ...

@@ -1039,6 +1039,20 @@ COMMENT ON TABLE chan.delivery_outbox IS 'Proof that an outcome was announced: w
 
 COMMENT ON COLUMN chan.delivery_outbox.event_id IS 'The event in chan.outbox, which carries the payload.';
 
+CREATE TABLE chan.erased_executions (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    execution_id text NOT NULL COLLATE pg_catalog."C",
+    erased_at timestamp with time zone NOT NULL,
+    pending boolean DEFAULT true NOT NULL,
+    CONSTRAINT ck_erased_executions_id CHECK (((execution_id ~~ 'exec\_%'::text) AND (length(execution_id) = 31)))
+);
+
+ALTER TABLE ONLY chan.erased_executions FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE chan.erased_executions IS 'Ladders to people who were erased: no raw body of a callback about them is kept. Swept when no callback can find them.';
+
+COMMENT ON COLUMN chan.erased_executions.pending IS 'The bodies that had come before the erasure are still to be destroyed.';
+
 CREATE TABLE chan.executions_live (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
     id text NOT NULL COLLATE pg_catalog."C",
@@ -1473,6 +1487,7 @@ CREATE TABLE chan.webhook_inbound (
     status text DEFAULT 'received'::text NOT NULL,
     reason text,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    body_key bytea,
     CONSTRAINT ck_webhook_inbound_id CHECK (((id ~~ 'whi\_%'::text) AND (length(id) = 30))),
     CONSTRAINT ck_webhook_inbound_status CHECK ((status = ANY (ARRAY['received'::text, 'applied'::text, 'rejected'::text, 'dlq'::text])))
 )
@@ -1489,6 +1504,8 @@ COMMENT ON COLUMN chan.webhook_inbound.tenant_id IS 'Null: one request may speak
 COMMENT ON COLUMN chan.webhook_inbound.adapter IS 'The account that was called: last part of /hooks/{vendor}/{adapter}.';
 
 COMMENT ON COLUMN chan.webhook_inbound.raw_body_ref IS 'Object and place in it: <key>#<place>. Bodies of one set share an object under a platform key, kept for some weeks.';
+
+COMMENT ON COLUMN chan.webhook_inbound.body_key IS 'Seals this body alone, inside its object. Null: a person it is about was erased, or all that it said was known before.';
 
 CREATE TABLE chan.webhook_inbound_dedup (
     vendor text NOT NULL COLLATE pg_catalog."C",
@@ -3578,6 +3595,9 @@ ALTER TABLE ONLY chan.delivery_inbox
 ALTER TABLE ONLY chan.delivery_outbox
     ADD CONSTRAINT pk_delivery_outbox PRIMARY KEY (tenant_id, notification_id, recipient_id);
 
+ALTER TABLE ONLY chan.erased_executions
+    ADD CONSTRAINT pk_erased_executions PRIMARY KEY (tenant_id, execution_id);
+
 ALTER TABLE ONLY chan.executions_live
     ADD CONSTRAINT pk_executions_live PRIMARY KEY (tenant_id, id);
 
@@ -3971,6 +3991,10 @@ CREATE INDEX ix_delivery_attempts_provider_message ON ONLY chan.delivery_attempt
 CREATE INDEX ix_delivery_inbox_expiry ON chan.delivery_inbox USING btree (expires_at);
 
 CREATE INDEX ix_delivery_outbox_expiry ON chan.delivery_outbox USING btree (expires_at);
+
+CREATE INDEX ix_erased_executions_age ON chan.erased_executions USING btree (erased_at);
+
+CREATE INDEX ix_erased_executions_pending ON chan.erased_executions USING btree (erased_at) WHERE pending;
 
 CREATE INDEX ix_executions_live_due ON chan.executions_live USING btree (priority, due_at) WHERE (claimed_by IS NULL);
 
@@ -4531,6 +4555,8 @@ CREATE POLICY break_glass ON chan.delivery_inbox FOR SELECT TO tidings_breakglas
 
 CREATE POLICY break_glass ON chan.delivery_outbox FOR SELECT TO tidings_breakglass USING (true);
 
+CREATE POLICY break_glass ON chan.erased_executions FOR SELECT TO tidings_breakglass USING (true);
+
 CREATE POLICY break_glass ON chan.executions_live FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON chan.fallback_executions FOR SELECT TO tidings_breakglass USING (true);
@@ -4583,6 +4609,8 @@ CREATE POLICY caller_role_deletes ON chan.delivery_inbox AS RESTRICTIVE FOR DELE
 
 CREATE POLICY caller_role_deletes ON chan.delivery_outbox AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
+CREATE POLICY caller_role_deletes ON chan.erased_executions AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
 CREATE POLICY caller_role_deletes ON chan.executions_live AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON chan.fallback_executions AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
@@ -4631,6 +4659,8 @@ CREATE POLICY caller_role_writes ON chan.delivery_inbox AS RESTRICTIVE TO tiding
 
 CREATE POLICY caller_role_writes ON chan.delivery_outbox AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
+CREATE POLICY caller_role_writes ON chan.erased_executions AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
 CREATE POLICY caller_role_writes ON chan.executions_live AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON chan.fallback_executions AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
@@ -4678,6 +4708,8 @@ ALTER TABLE chan.delivery_attempts ENABLE ROW LEVEL SECURITY;
 ALTER TABLE chan.delivery_inbox ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE chan.delivery_outbox ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE chan.erased_executions ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE chan.executions_live ENABLE ROW LEVEL SECURITY;
 
@@ -4763,6 +4795,8 @@ CREATE POLICY tenant_isolation ON chan.delivery_inbox TO tidings_runtime USING (
 
 CREATE POLICY tenant_isolation ON chan.delivery_outbox TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
+CREATE POLICY tenant_isolation ON chan.erased_executions TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
 CREATE POLICY tenant_isolation ON chan.executions_live TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON chan.fallback_executions TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
@@ -4822,6 +4856,8 @@ CREATE POLICY worker_claims ON chan.delivery_attempts TO tidings_worker USING (t
 CREATE POLICY worker_claims ON chan.delivery_inbox TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON chan.delivery_outbox TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON chan.erased_executions TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON chan.executions_live TO tidings_worker USING (true) WITH CHECK (true);
 
@@ -5899,6 +5935,20 @@ GRANT SELECT,INSERT ON TABLE chan.delivery_outbox TO tidings_runtime;
 
 GRANT SELECT,DELETE ON TABLE chan.delivery_outbox TO tidings_worker;
 
+GRANT SELECT ON TABLE chan.erased_executions TO tidings_breakglass;
+
+GRANT SELECT,INSERT ON TABLE chan.erased_executions TO tidings_runtime;
+
+GRANT DELETE ON TABLE chan.erased_executions TO tidings_worker;
+
+GRANT SELECT(tenant_id) ON TABLE chan.erased_executions TO tidings_worker;
+
+GRANT SELECT(execution_id) ON TABLE chan.erased_executions TO tidings_worker;
+
+GRANT SELECT(erased_at) ON TABLE chan.erased_executions TO tidings_worker;
+
+GRANT SELECT(pending),UPDATE(pending) ON TABLE chan.erased_executions TO tidings_worker;
+
 GRANT SELECT ON TABLE chan.executions_live TO tidings_breakglass;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE chan.executions_live TO tidings_runtime;
@@ -6075,23 +6125,25 @@ GRANT SELECT(id) ON TABLE chan.webhook_inbound TO tidings_worker;
 
 GRANT SELECT(received_at) ON TABLE chan.webhook_inbound TO tidings_worker;
 
-GRANT SELECT(tenant_id) ON TABLE chan.webhook_inbound TO tidings_worker;
-
 GRANT UPDATE(tenant_id) ON TABLE chan.webhook_inbound TO tidings_platform;
+
+GRANT SELECT(tenant_id) ON TABLE chan.webhook_inbound TO tidings_worker;
 
 GRANT SELECT(vendor) ON TABLE chan.webhook_inbound TO tidings_worker;
 
 GRANT SELECT(adapter) ON TABLE chan.webhook_inbound TO tidings_worker;
 
-GRANT SELECT(status),UPDATE(status) ON TABLE chan.webhook_inbound TO tidings_worker;
-
 GRANT UPDATE(status) ON TABLE chan.webhook_inbound TO tidings_platform;
+
+GRANT SELECT(status),UPDATE(status) ON TABLE chan.webhook_inbound TO tidings_worker;
 
 GRANT UPDATE(reason) ON TABLE chan.webhook_inbound TO tidings_platform;
 
+GRANT UPDATE(updated_at) ON TABLE chan.webhook_inbound TO tidings_platform;
+
 GRANT SELECT(updated_at),UPDATE(updated_at) ON TABLE chan.webhook_inbound TO tidings_worker;
 
-GRANT UPDATE(updated_at) ON TABLE chan.webhook_inbound TO tidings_platform;
+GRANT UPDATE(body_key) ON TABLE chan.webhook_inbound TO tidings_worker;
 
 GRANT SELECT ON TABLE chan.webhook_inbound_dedup TO tidings_breakglass;
 

@@ -8,7 +8,12 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from tidings.contracts.delivery import AttemptRecord, ExecutionHistory
-from tidings.contracts.erasure import RAW_CALLBACKS_KEPT, Forgetter, RecipientErased
+from tidings.contracts.erasure import (
+    RAW_CALLBACKS_KEPT,
+    CallbackForgetter,
+    Forgetter,
+    RecipientErased,
+)
 from tidings.contracts.events import NOTIFY_SOURCE
 from tidings.contracts.words import Status
 from tidings.kernel.audit.log import AuditLog, Entry
@@ -46,6 +51,8 @@ _REASON = Reason.RECIPIENT_ERASED
 #: What explain shows: the gate that asks who is written to, and its answer.
 _TRACE = trace.encode([trace.line_of(Gate.RECIPIENT, Stop(Status.SUPPRESSED, _REASON))])
 _CHUNK = 1000
+#: A notification that nothing has happened to for longer has no callback any more: a call is looked for 35 days long.
+_RECENT = timedelta(days=40)
 
 
 class Eraser:
@@ -58,6 +65,7 @@ class Eraser:
         signer: Signer,
         history: ExecutionHistory,
         router: Forgetter,
+        callbacks: CallbackForgetter,
         outbox: Outbox,
         audit: AuditLog,
         clock: Clock,
@@ -69,6 +77,7 @@ class Eraser:
         self._signer = signer
         self._history = history
         self._router = router
+        self._callbacks = callbacks
         self._outbox = outbox
         self._audit = audit
         self._clock = clock
@@ -118,6 +127,7 @@ class Eraser:
         preferences = await store.forget_preferences(tx, recipient_id, now=now)
         evidence = await ledger.forget_evidence(tx, recipient_id)
         profiles = await self._router.forget(tx, [recipient_id])
+        bodies = await self._forget_callbacks(tx, recipient_id, now)
         await store.forget_recipient(tx, recipient_id, now=now)
         return Statement(
             format=FORMAT,
@@ -140,6 +150,7 @@ class Eraser:
                 profiles=profiles,
                 notifications_unreadable=survey.total,
                 metadata_cleared=cleared,
+                raw_callbacks=bodies,
             ),
             kept=Kept(suppressions=holding, notifications=survey.total),
             stopped=stopped,
@@ -181,6 +192,14 @@ class Eraser:
                 stripe=self._stripe,
             )
         return stopped
+
+    async def _forget_callbacks(self, tx: TenantTx, recipient_id: RecipientId, now: datetime) -> int:
+        """Of what was sent lately; all that is older has no raw body any more."""
+        recent = await store.find_recent(tx, recipient_id, since=now - _RECENT)
+        bodies = 0
+        for start in range(0, len(recent), _CHUNK):
+            bodies += await self._callbacks.forget(tx, recent[start : start + _CHUNK])
+        return bodies
 
     async def _attempts(
         self, tx: TenantTx, under_way: Sequence[NotificationId]

@@ -40,6 +40,8 @@ class Destroyed(Struct, frozen=True, kw_only=True):
     notifications_unreadable: int
     #: Of these, how many had metadata of the caller in the clear.
     metadata_cleared: int
+    #: Requests of vendors about their messages whose raw bodies are destroyed; those that come later are not kept either.
+    raw_callbacks: int
 
 
 class Kept(Struct, frozen=True, kw_only=True):
@@ -83,7 +85,8 @@ class Statement(Struct, frozen=True, kw_only=True):
     vendors: list[str]
     #: The last day on which a backup may still hold the destroyed key, in its wrapped form.
     backups_until: date
-    #: The last day on which the body of a vendor's callback, sealed under a key of the platform's, may still name them.
+    #: The last day on which the raw body of a request that was found to be about no message of theirs may still name them:
+    #: what they wrote themselves, and callbacks that found no message.
     raw_callbacks_until: date
 
 

@@ -63,6 +63,12 @@ async def survey_notifications(tx: TenantTx, recipient_id: RecipientId) -> Surve
     )
 
 
+async def find_recent(tx: TenantTx, recipient_id: RecipientId, *, since: datetime) -> list[NotificationId]:
+    """Theirs that something happened to since then."""
+    rows = await tx.fetch(QUERIES.find_recent, tenant_id=tx.tenant_id, recipient_id=recipient_id, since=since)
+    return [NotificationId(row["id"]) for row in rows]
+
+
 async def forget_metadata(tx: TenantTx, recipient_id: RecipientId) -> int:
     """Clear the callers' own words; of how many notifications."""
     return await tx.execute(QUERIES.forget_metadata, tenant_id=tx.tenant_id, recipient_id=recipient_id)

@@ -46,6 +46,12 @@ SELECT count(*) AS total,
 FROM notification.notifications
 WHERE tenant_id = :tenant_id AND recipient_id >= :recipient_id AND recipient_id <= :recipient_id;
 
+-- name: find_recent
+-- Theirs that something happened to lately; what was accepted long ago may have been sent yesterday.
+SELECT id FROM notification.notifications
+WHERE tenant_id = :tenant_id AND recipient_id >= :recipient_id AND recipient_id <= :recipient_id AND updated_at > :since
+ORDER BY id;
+
 -- name: forget_metadata
 -- The caller's own words beside a notification; not for personal data, and nobody can know. What they were found by goes too.
 WITH unfound AS (

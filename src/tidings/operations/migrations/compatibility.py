@@ -21,7 +21,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=57, newest=57)
+SERVES: Final = SchemaRange(oldest=58, newest=58)
 
 
 async def check_servable(

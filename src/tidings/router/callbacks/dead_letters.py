@@ -17,6 +17,7 @@ from tidings.kernel.keys.keyring import Keyring
 from tidings.router.callbacks import raw_bodies, store
 from tidings.router.callbacks.errors import CallbackNotFoundError, CallbackRequestNotFoundError
 from tidings.router.callbacks.patience import OLDEST_ATTEMPT
+from tidings.router.callbacks.raw_bodies import Place
 from tidings.router.callbacks.store import OpenEvent
 
 #: Dead letters that are given new patience in one transaction.
@@ -64,7 +65,7 @@ class DeadCallbacks:
         found = await store.show_request(tx, request_id=request_id, received_at=time_of(request_id))
         if found is None:
             raise CallbackRequestNotFoundError
-        return await self._body(tx, blobs, request_id, found.raw_body_ref, actor)
+        return await self._body(tx, blobs, request_id, found.body, actor)
 
     async def requeue(
         self,
@@ -99,9 +100,11 @@ class DeadCallbacks:
         )
         return Again(ids=[event_id for event_id, _ in again], too_old=too_old)
 
-    async def _body(self, tx: PlatformTx, blobs: BlobStore, entity_id: str, ref: str, actor: str) -> bytes:
+    async def _body(
+        self, tx: PlatformTx, blobs: BlobStore, entity_id: str, place: Place, actor: str
+    ) -> bytes:
         key = await self._keyring.platform_key(tx)
-        body = await raw_bodies.read(blobs, key, ref)
+        body = await raw_bodies.read(blobs, key, place)
         await self._audit.append(
             tx, [Entry(entity_type=_ENTITY, entity_id=entity_id, action="body.read", actor=actor)]
         )

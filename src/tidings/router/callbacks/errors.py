@@ -5,7 +5,8 @@ TidingsError
     ├── NotFoundError
     │   ├── NoHookError             nothing listens at this address
     │   ├── CallbackNotFoundError   no event that nobody owns yet has this id
-    │   └── CallbackRequestNotFoundError   no request has this id
+    │   ├── CallbackRequestNotFoundError   no request has this id
+    │   └── CallbackBodyGoneError   its raw body is not kept any more
     ├── UnauthenticatedError
     │   └── BadSignatureError       the signature is not the account's
     └── UnavailableError
@@ -31,6 +32,12 @@ class CallbackRequestNotFoundError(NotFoundError):
     """No request with this id is kept; the list of refused ones shows those there are."""
 
     code = "callback_request_not_found"
+
+
+class CallbackBodyGoneError(NotFoundError):
+    """The raw body is not kept: its 30 days are over, a person it is about was erased, or all that it said was known before."""
+
+    code = "callback_body_gone"
 
 
 class BadSignatureError(UnauthenticatedError):

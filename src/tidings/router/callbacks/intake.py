@@ -29,6 +29,7 @@ from tidings.router.callbacks.bell import Bell
 from tidings.router.callbacks.errors import HookUnavailableError
 from tidings.router.callbacks.model import Observer, Unobserved
 from tidings.router.callbacks.portions import portions
+from tidings.router.callbacks.raw_bodies import Place
 from tidings.router.callbacks.store import NewEvent, NewRequest, RequestStatus
 from tidings.router.callbacks.wrote import InboundKeeper
 from tidings.router.executions.model import moment
@@ -135,7 +136,7 @@ class Intake:
         ids = [INBOUND_WEBHOOK.new(now) for _ in given]
         async with self._db.platform() as tx:
             key = await self._keyring.platform_key(tx)
-            packed, refs = raw_bodies.pack(
+            packed, places = raw_bodies.pack(
                 key, vendor, [(one, request.body) for one, request in zip(ids, given, strict=True)]
             )
             # Beside the statement, and waited for before the commit: a row never names a body that is not there.
@@ -144,7 +145,7 @@ class Intake:
                 taken = await store.insert_callbacks(
                     tx,
                     vendor=vendor,
-                    requests=[_request(*one) for one in zip(ids, given, refs, strict=True)],
+                    requests=[_request(*one) for one in zip(ids, given, places, strict=True)],
                     events=[
                         _event(request_id, request.account_id, read, key, now)
                         for request_id, request in zip(ids, given, strict=True)
@@ -193,12 +194,12 @@ class Intake:
             raise BlobError("the blob store did not answer in time") from None
 
 
-def _request(request_id: InboundWebhookId, request: Incoming, ref: str) -> NewRequest:
+def _request(request_id: InboundWebhookId, request: Incoming, place: Place) -> NewRequest:
     return NewRequest(
         id=request_id,
         account_id=request.account_id,
         signature_valid=request.signature_valid,
-        raw_body_ref=ref,
+        body=place,
         # What people wrote has a life of its own.
         status="applied" if request.inbound and not request.events else request.status,
         reason=request.reason,

@@ -190,7 +190,7 @@ async def show_callback(request: AnyRequest) -> CallbackView:
         writes=True,
         path={"callback_id": INBOUND_WEBHOOK_EVENT},
         media_type="application/octet-stream",
-        problems=["callback_not_found"],
+        problems=["callback_not_found", "callback_body_gone"],
         description="It may hold addresses and other people's words.",
     ),
 )
@@ -212,7 +212,7 @@ async def read_callback_body(request: AnyRequest) -> Response[bytes]:
         writes=True,
         path={"request_id": INBOUND_WEBHOOK},
         media_type="application/octet-stream",
-        problems=["callback_request_not_found"],
+        problems=["callback_request_not_found", "callback_body_gone"],
         description="Of one whose signature did not fit only the beginning is kept.",
     ),
 )

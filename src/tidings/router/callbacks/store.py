@@ -9,6 +9,7 @@ from tidings.contracts.callback_forms import Canonical, ReadEvent
 from tidings.kernel.db import PlatformTx, Row, TenantTx, WorkerTx
 from tidings.kernel.ids import InboundWebhookEventId, InboundWebhookId, TenantId, time_of
 from tidings.kernel.sql import Queries, sparse
+from tidings.router.callbacks.raw_bodies import Place
 
 QUERIES = Queries.beside(__file__)
 
@@ -43,7 +44,7 @@ class NewRequest:
     id: InboundWebhookId
     account_id: str
     signature_valid: bool
-    raw_body_ref: str
+    body: Place
     status: RequestStatus
     reason: str | None
 
@@ -132,7 +133,7 @@ class KeptRequest:
     signature_valid: bool
     status: RequestStatus
     reason: str | None
-    raw_body_ref: str
+    body: Place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,7 +176,8 @@ async def insert_callbacks(
         request_ids=[r.id for r in requests],
         request_accounts=[r.account_id for r in requests],
         signature_valids=[r.signature_valid for r in requests],
-        refs=[r.raw_body_ref for r in requests],
+        refs=[r.body.ref for r in requests],
+        body_keys=[r.body.key for r in requests],
         request_statuses=[r.status for r in requests],
         reasons=sparse([r.reason for r in requests]),
         event_ids=[e.id for e in events],
@@ -231,6 +233,8 @@ async def mark_applied(tx: WorkerTx, events: Sequence[tuple[Claimed, Found]], *,
         received_ats=[e.received_at for e, _ in events],
         tenant_ids=[found.tenant_id for _, found in events],
         attempt_ids=[found.attempt_id for _, found in events],
+        request_ids=[e.request_id for e, _ in events],
+        execution_ids=[found.execution_id for _, found in events],
     )
 
 
@@ -309,10 +313,12 @@ async def list_events(
 
 async def show_event(
     tx: PlatformTx, *, event_id: InboundWebhookEventId, received_at: datetime
-) -> tuple[OpenEvent, str | None] | None:
+) -> tuple[OpenEvent, Place | None] | None:
     """One of them, and where the raw body of its request is."""
     row = await tx.fetch_one(QUERIES.show_event, id=event_id, received_at=received_at)
-    return None if row is None else (_open_event(row), row["raw_body_ref"])
+    if row is None:
+        return None
+    return _open_event(row), None if row["raw_body_ref"] is None else _place(row)
 
 
 async def list_requests(
@@ -422,6 +428,10 @@ def _open_event(row: Row) -> OpenEvent:
     )
 
 
+def _place(row: Row) -> Place:
+    return Place(ref=row["raw_body_ref"], key=row["body_key"])
+
+
 def _kept_request(row: Row) -> KeptRequest:
     return KeptRequest(
         id=row["id"],
@@ -431,5 +441,5 @@ def _kept_request(row: Row) -> KeptRequest:
         signature_valid=row["signature_valid"],
         status=row["status"],
         reason=row["reason"],
-        raw_body_ref=row["raw_body_ref"],
+        body=_place(row),
     )

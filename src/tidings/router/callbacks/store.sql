@@ -39,16 +39,18 @@ WITH said AS MATERIALIZED (
     SELECT webhook_inbound_id AS request_id, count(*) AS events FROM events GROUP BY 1
 ), requests AS (
     INSERT INTO chan.webhook_inbound (
-        id, received_at, vendor, adapter, signature_valid, raw_body_ref, status, reason, updated_at
+        id, received_at, vendor, adapter, signature_valid, raw_body_ref, status, reason, updated_at, body_key
     )
     SELECT request.id, :now::timestamptz, :vendor::text, request.account_id, request.signature_valid, request.ref,
            CASE WHEN request.status = 'received' AND taken.events IS NULL THEN 'applied' ELSE request.status END,
            CASE WHEN request.status = 'received' AND taken.events IS NULL THEN 'repeated' ELSE request.reason END,
-           :now::timestamptz
+           :now::timestamptz,
+           -- What was known before names people whom only the first request is found by.
+           CASE WHEN request.status = 'received' AND taken.events IS NULL THEN NULL ELSE request.body_key END
     FROM unnest(
         :request_ids::text[], :request_accounts::text[], :signature_valids::boolean[], :refs::text[],
-        :request_statuses::text[], :reasons::text[]
-    ) AS request (id, account_id, signature_valid, ref, status, reason)
+        :request_statuses::text[], :reasons::text[], :body_keys::bytea[]
+    ) AS request (id, account_id, signature_valid, ref, status, reason, body_key)
     LEFT JOIN taken ON taken.request_id = request.id
 )
 SELECT request_id, events FROM taken;
@@ -106,6 +108,16 @@ CROSS JOIN LATERAL (
 
 -- name: mark_applied
 -- Handed over: the tenant may read its events from now on. What they said stands with the attempt, and is removed here.
+-- Of a ladder to somebody who was erased meanwhile no raw body is kept: its key goes in the statement that finds it.
+WITH gone AS (
+    UPDATE chan.webhook_inbound AS request
+    SET body_key = NULL, updated_at = :now::timestamptz
+    FROM unnest(:request_ids::text[], :received_ats::timestamptz[], :tenant_ids::text[], :execution_ids::text[])
+        AS mark (request_id, received_at, tenant_id, execution_id)
+    JOIN chan.erased_executions AS erased
+      ON erased.tenant_id = mark.tenant_id AND erased.execution_id = mark.execution_id
+    WHERE request.received_at = mark.received_at AND request.id = mark.request_id
+)
 UPDATE chan.webhook_inbound_events AS event
 SET status = 'applied',
     tenant_id = mark.tenant_id,
@@ -206,7 +218,7 @@ LIMIT :limit;
 -- One of them, with the request that brought it.
 SELECT event.id, event.received_at, event.webhook_inbound_id, event.vendor, event.adapter, event.vendor_message_id,
        event.type, event.occurred_at, event.status, event.correlate_attempts, event.next_correlate_at, event.updated_at,
-       request.raw_body_ref
+       request.raw_body_ref, request.body_key
 FROM chan.webhook_inbound_events AS event
 LEFT JOIN chan.webhook_inbound AS request
   ON request.received_at = event.received_at AND request.id = event.webhook_inbound_id
@@ -214,7 +226,7 @@ WHERE event.received_at = :received_at AND event.id = :id AND event.tenant_id IS
 
 -- name: list_requests
 -- Requests that were refused or could not be read, the newest first.
-SELECT id, received_at, vendor, adapter, signature_valid, status, reason, raw_body_ref
+SELECT id, received_at, vendor, adapter, signature_valid, status, reason, raw_body_ref, body_key
 FROM chan.webhook_inbound
 WHERE tenant_id IS NULL AND status IN ('rejected', 'dlq') AND reason IS NOT NULL
   AND (:vendor::text IS NULL OR vendor = :vendor::text)
@@ -226,7 +238,7 @@ LIMIT :limit;
 
 -- name: show_request
 -- One request that nobody owns.
-SELECT id, received_at, vendor, adapter, signature_valid, status, reason, raw_body_ref
+SELECT id, received_at, vendor, adapter, signature_valid, status, reason, raw_body_ref, body_key
 FROM chan.webhook_inbound
 WHERE received_at = :received_at AND id = :id AND tenant_id IS NULL;
 

@@ -40,6 +40,7 @@ from tidings.router.callbacks.evidence import Evidence
 from tidings.router.callbacks.hooks import Hooks
 from tidings.router.callbacks.intake import Intake
 from tidings.router.callbacks.jobs import CallbackJob, CallbackSettings
+from tidings.router.callbacks.raw_bodies import Place
 from tidings.router.callbacks.receipts import ApplyReceipts
 from tidings.router.callbacks.routes import routers
 from tidings.router.callbacks.take import HookDesk
@@ -355,6 +356,11 @@ def events(*said: dict[str, Any]) -> bytes:
     return json.dumps({"events": list(said)}).encode()
 
 
+def place_of(request: Row) -> Place:
+    """Where the raw body of a request is."""
+    return Place(ref=request["raw_body_ref"], key=request["body_key"])
+
+
 def ids(rows: Sequence[Row]) -> list[str]:
     """Their ids."""
     return [row["id"] for row in rows]
@@ -380,7 +386,7 @@ async def world(callbacks_database: TestDatabase, tmp_path: Path) -> AsyncIterat
         await owner.execute(
             "TRUNCATE chan.webhook_inbound, chan.webhook_inbound_events, chan.webhook_inbound_dedup, "
             "chan.inbound_messages, "
-            "chan.executions_live, chan.channel_adapter_configs, kernel.platform_keys CASCADE"
+            "chan.executions_live, chan.erased_executions, chan.channel_adapter_configs, kernel.platform_keys CASCADE"
         )
     db = Database(callbacks_database.runtime_url)
     await db.open()

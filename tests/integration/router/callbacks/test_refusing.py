@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from tests.integration.router.callbacks.conftest import SECRET, CallbackWorld, event, events
+from tests.integration.router.callbacks.conftest import SECRET, CallbackWorld, event, events, place_of
 from tidings.contracts.callback_forms import MOST_BYTES
 from tidings.contracts.callbacks import signed_headers
 from tidings.kernel.ids import TenantId
@@ -176,7 +176,7 @@ async def test_of_a_forged_body_only_the_beginning_is_kept(world: CallbackWorld)
     [kept] = await world.requests()
     async with world.db.platform() as tx:
         key = await world.keyring.platform_key(tx)
-    assert await raw_bodies.read(world.blobs, key, kept["raw_body_ref"]) == forged[: 16 * 1024]
+    assert await raw_bodies.read(world.blobs, key, place_of(kept)) == forged[: 16 * 1024]
 
 
 async def test_the_largest_body_and_one_byte_more(world: CallbackWorld) -> None:

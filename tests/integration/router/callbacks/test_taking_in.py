@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from tests.integration.router.callbacks.conftest import SECRET, CallbackWorld, event, events
+from tests.integration.router.callbacks.conftest import SECRET, CallbackWorld, event, events, place_of
 from tidings.contracts.callback_forms import RawCallback, ReadEvent
 from tidings.kernel.blobs.store import BlobStore, open_blobs
 from tidings.kernel.ids import INBOUND_WEBHOOK, INBOUND_WEBHOOK_EVENT, TenantId
@@ -32,7 +32,7 @@ async def test_a_signed_receipt_is_kept_and_answered(world: CallbackWorld, tenan
     assert (request["status"], request["signature_valid"], request["adapter"]) == ("received", True, account)
     async with world.db.platform() as tx:
         key = await world.keyring.platform_key(tx)
-    assert await raw_bodies.read(world.blobs, key, request["raw_body_ref"]) == body
+    assert await raw_bodies.read(world.blobs, key, place_of(request)) == body
     [kept] = await world.events()
     assert (kept["status"], kept["tenant_id"]) == ("queued", None)
     assert world.bell.wake.called
@@ -122,7 +122,7 @@ async def test_many_at_once_share_transactions_and_objects(world: CallbackWorld)
     requests = await world.requests()
     async with world.db.platform() as tx:
         key = await world.keyring.platform_key(tx)
-    kept = {await raw_bodies.read(world.blobs, key, r["raw_body_ref"]) for r in requests}
+    kept = {await raw_bodies.read(world.blobs, key, place_of(r)) for r in requests}
     assert kept == set(bodies)
     assert len({r["raw_body_ref"].partition("#")[0] for r in requests}) < 100
 

@@ -14,6 +14,7 @@ from tidings.router.callbacks import store as callbacks
 from tidings.router.callbacks.apply import Applier, purpose
 from tidings.router.callbacks.bell import Bell
 from tidings.router.callbacks.jobs import CallbackJob
+from tidings.router.callbacks.raw_bodies import Place
 from tidings.router.callbacks.store import NewEvent, NewRequest
 from tidings.router.conversations import reply_store
 from tidings.router.conversations.replies import ReplySender
@@ -52,7 +53,7 @@ async def _told(world: ConversationWorld, account_id: str, micros: int, *, word:
                     id=request_id,
                     account_id=account_id,
                     signature_valid=True,
-                    raw_body_ref="nowhere",
+                    body=Place(ref="nowhere", key=None),
                     status="received",
                     reason=None,
                 )
