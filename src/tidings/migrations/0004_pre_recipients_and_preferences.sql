@@ -60,7 +60,6 @@ CREATE INDEX IF NOT EXISTS ix_recipient_addresses_hash
 COMMENT ON TABLE notification.recipient_addresses IS 'Addresses of a recipient, per channel; two recipients may share one.';
 COMMENT ON COLUMN notification.recipient_addresses.address_hash IS
     'sha256: and the hex of HMAC-SHA256 under the tenant''s pepper. Outlives erasure, for suppression.';
-COMMENT ON COLUMN notification.recipient_addresses.metadata IS 'About the device or mailbox, not about the person.';
 CALL kernel.protect_tenant_table('notification.recipient_addresses', 'SELECT, INSERT, UPDATE, DELETE');
 
 CREATE TABLE IF NOT EXISTS notification.notification_preferences (

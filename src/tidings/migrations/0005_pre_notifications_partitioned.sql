@@ -84,8 +84,7 @@ CREATE TABLE IF NOT EXISTS notification.notifications_marketing PARTITION OF not
 
 -- Ciphertext does not compress: spare the attempt. New partitions inherit the setting.
 ALTER TABLE notification.notifications
-    ALTER COLUMN variables_ciphertext SET STORAGE EXTERNAL,
-    ALTER COLUMN body_ciphertext SET STORAGE EXTERNAL;
+    ALTER COLUMN variables_ciphertext SET STORAGE EXTERNAL;
 
 -- What somebody was sent, newest first: the first question of everybody who looks for a message; the in-app feed too.
 -- Not led by the tenant, which a recipient's id tells anyhow: every look-up of a row by its key names the tenant, and must
@@ -106,7 +105,6 @@ COMMENT ON COLUMN notification.notifications.final_channel IS 'The channel that 
 COMMENT ON COLUMN notification.notifications.address_hash IS 'The address last written to; null until a step was prepared.';
 COMMENT ON COLUMN notification.notifications.sender IS 'JSON: the sender as frozen when the first step was prepared.';
 COMMENT ON COLUMN notification.notifications.render_snapshot IS 'JSON: body format, checksum, sizes. No text of the message.';
-COMMENT ON COLUMN notification.notifications.body_ciphertext IS 'Short bodies (sms, inapp); long ones are in the blob store under body_ref.';
 COMMENT ON COLUMN notification.notifications.variables_ciphertext IS 'Under the recipient''s data key, as are subject and body.';
 COMMENT ON COLUMN notification.notifications.digest_group_id IS 'The digest window this notification was an item of.';
 COMMENT ON COLUMN notification.notifications.decision_trace IS 'Compact lines, one per decision; reasons and versions, no content.';

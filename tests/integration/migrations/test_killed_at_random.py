@@ -7,8 +7,10 @@ import pytest
 
 from tests.support.migration_files import RunnerProcess
 from tests.support.postgres import TEMPLATE, TestServer
+from tidings.kernel.clock import SystemClock
 from tidings.operations.migrations import check_schema, difference, dump_schema, migrate_up
 from tidings.operations.migrations.discover import MIGRATIONS_FOLDER
+from tidings.operations.partitions import make_missing
 
 KILLS = 4
 
@@ -27,6 +29,8 @@ async def test_killed_again_and_again(server: TestServer, round_: int) -> None:
             await runner.kill()
 
         await migrate_up(database.owner_url)
+        async with database.owner() as owner:
+            await make_missing(owner, SystemClock().now())  # as `tidings migrate up` does
 
         assert await check_schema(database.owner_url) == []
         undisturbed = await dump_schema(server.database(TEMPLATE).owner_url)
