@@ -24,7 +24,7 @@ import uvloop
 from tidings import settings
 from tidings.bootstrap import System
 from tidings.contracts.channel_configs import ConfigureAccount
-from tidings.contracts.tenants import Channel
+from tidings.contracts.tenants import Channel, NotificationPolicy
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.ids import TenantId
 from tidings.notify.access.create import create_key
@@ -280,7 +280,8 @@ class House:
     async def _resident(self, slug: str) -> Resident:
         async with self.system() as system:
             async with system.db.platform() as tx:
-                wanted = CreateTenant(name=slug.title(), slug=slug)
+                policy = NotificationPolicy(allowed_sender_domains=("*",), allowed_sender_ids=("*",))
+                wanted = CreateTenant(name=slug.title(), slug=slug, notification_policy=policy)
                 tenant = await system.tenants.create(tx, wanted.event, actor=_ACTOR)
             async with system.db.tenant(tenant.id) as tx:
                 wish = KeyWish(name=slug, role="tenant.admin", scopes=None)

@@ -8,6 +8,7 @@ import httpx
 from tests.support.clock import ManualClock
 from tests.support.http import _FOLDER, HttpWorld
 from tests.support.people import unused
+from tests.support.senders import any_sender
 from tidings import settings
 from tidings.bootstrap import System
 from tidings.contracts.tenants import NotificationPolicy
@@ -32,9 +33,10 @@ class ChannelWorld:
         self.system = System(settings.load(environment), runtime_url="", clock=self.clock, db=db)
         self.http = HttpWorld(app=self.system.app, system=self.system, answered=[])
 
-    async def tenant(self, policy: NotificationPolicy | None = None) -> TenantId:
-        """A new one, with its keys."""
-        made = await self.http.tenant(f"t-{unused()}", notification_policy=policy or NotificationPolicy())
+    async def tenant(self, policy: NotificationPolicy | None = None, *, grants: bool = True) -> TenantId:
+        """A new one, with its keys; `grants`: the senders that the policy does not list are granted too."""
+        wanted = any_sender(policy) if grants else policy or NotificationPolicy()
+        made = await self.http.tenant(f"t-{unused()}", notification_policy=wanted)
         async with self.system.db.tenant(made.id) as tx:
             await self.system.keyring.provision(tx)
         return made.id

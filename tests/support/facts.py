@@ -1,5 +1,6 @@
 """Facts made by hand, for tests of deciding."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -109,6 +110,7 @@ def facts(
     status: TenantStatus = TenantStatus.ACTIVE,
     policy: NotificationPolicy | None = None,
     channels: tuple[ChannelConfig, ...] | None = None,
+    shared: Mapping[str, str | None] | None = None,
 ) -> Facts:
     configured = channels if channels is not None else (channel_config(),)
     return Facts(
@@ -120,6 +122,7 @@ def facts(
             policy=policy or NotificationPolicy(),
             version=1,
             channels={config.channel: config for config in configured},
+            shared=shared or {},
         ),
         categories=CATEGORIES,
         people={someone.id: someone for someone in people or (person(),)},

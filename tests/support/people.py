@@ -61,7 +61,13 @@ class PeopleWorld:
             keyring=system.keyring, outbox=system.outbox, audit=system.audit, clock=system.clock
         )
         self.configurer = ChannelConfigurer(router=self.router, audit=system.audit, clock=system.clock)
-        self.loader = FactsLoader(db, keyring=system.keyring, categories=self.categories, clock=system.clock)
+        self.loader = FactsLoader(
+            db,
+            keyring=system.keyring,
+            categories=self.categories,
+            accounts=outbound.accounts,
+            clock=system.clock,
+        )
         self._first = first
 
     @cached_property

@@ -18,6 +18,7 @@ from tests.support.clock import ManualClock
 from tests.support.http import HttpWorld
 from tests.support.people import unused
 from tests.support.postgres import TestDatabase
+from tests.support.senders import any_sender
 from tidings import settings
 from tidings.bootstrap import System
 from tidings.contracts.channel_configs import ConfigureAccount
@@ -108,8 +109,9 @@ class Sender:
         answer = await self.client.put(path, json=channel_wish(channel) | wish, headers=change)
         assert answer.status_code == 200, answer.text
 
-    async def policy(self, policy: NotificationPolicy) -> None:
-        """The tenant's policy, from now on."""
+    async def policy(self, policy: NotificationPolicy, *, grants: bool = True) -> None:
+        """The tenant's policy, from now on; with all senders where it lists none, unless it `grants` nothing more."""
+        policy = any_sender(policy) if grants else policy
         system = self.world.system
         async with system.db.platform() as tx:
             await system.tenants.change(
@@ -187,10 +189,14 @@ class PipelineWorld:
         """What the vendor got for this address, the oldest first."""
         return [show(message) for message in self.sandbox.store.find(to=to)]
 
-    async def tenant(self, policy: NotificationPolicy | None = None, **facts: Any) -> TenantId:
-        """A new tenant with its keys."""
+    async def tenant(
+        self, policy: NotificationPolicy | None = None, *, grants: bool = True, **facts: Any
+    ) -> TenantId:
+        """A new tenant with its keys; `grants`: the senders that the policy does not list are granted too."""
         tenant = await self.http.tenant(
-            f"t-{unused()}", notification_policy=policy or NotificationPolicy(), **facts
+            f"t-{unused()}",
+            notification_policy=any_sender(policy) if grants else policy or NotificationPolicy(),
+            **facts,
         )
         async with self.db.tenant(tenant.id) as tx:
             await self.system.keyring.provision(tx)
@@ -202,10 +208,11 @@ class PipelineWorld:
         policy: NotificationPolicy | None = None,
         *,
         channels: Sequence[str] = ("email", "sms"),
+        grants: bool = True,
         **key: Any,
     ) -> AsyncIterator[Sender]:
         """A tenant with these channels and a key."""
-        tenant_id = await self.tenant(policy)
+        tenant_id = await self.tenant(policy, grants=grants)
         async with self.http.as_tenant(tenant_id, **key) as client:
             made = Sender(world=self, tenant_id=tenant_id, client=client)
             for channel in channels:

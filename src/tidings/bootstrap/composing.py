@@ -17,7 +17,13 @@ class Composing:
 
     def __init__(self, system: "System") -> None:
         db, clock, keyring = system.db, system.clock, system.keyring
-        self.facts = FactsLoader(db, keyring=keyring, categories=system.categories, clock=clock)
+        self.facts = FactsLoader(
+            db,
+            keyring=keyring,
+            categories=system.categories,
+            accounts=system.outbound.accounts,
+            clock=clock,
+        )
         self.composer = Composer(templates=system.templates, renderer=system.renderer)
         self.tracker = Tracker(self.facts, system.base_url)
         self.steps = StepMaker(

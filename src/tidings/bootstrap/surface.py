@@ -214,6 +214,7 @@ def routers(system: "System", front: NotificationsFront) -> list[Router | HTTPRo
                 desk=system.outbound.desk,
                 tester=ChannelTester(
                     desk=system.outbound.desk,
+                    accounts=system.outbound.accounts,
                     limits=system.hot_state.limits,
                     loader=system.composing.facts,
                     keyring=system.keyring,

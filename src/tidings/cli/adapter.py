@@ -27,7 +27,12 @@ SecretRef = Annotated[
         help="Where its settings and credentials are: file://smtp.json in the secrets folder, vault://…",
     ),
 ]
-Handle = Annotated[str | None, typer.Option(help="Its number or handle with the vendor, where it has one.")]
+Handle = Annotated[
+    str | None,
+    typer.Option(
+        help="Its number or handle with the vendor, where it has one; of the platform's account the sender of who names none."
+    ),
+]
 Amount = Annotated[str | None, typer.Option(help="In the currency, such as 0.0075.")]
 
 

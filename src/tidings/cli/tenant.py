@@ -1,11 +1,12 @@
 """`tidings tenant`: the tenants of this installation, changed as the platform's API changes them."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tidings.cli.failures import CommandError
 from tidings.cli.options import DatabaseUrl, DataDir, Json
 from tidings.cli.printing import shown
 from tidings.cli.system import find_tenant, operator, run_with_system
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
     from tidings.notify.tenants.model import Tenant
 
 app = typer.Typer(
-    help="Create tenants, see them, freeze and suspend them.", no_args_is_help=True, rich_markup_mode=None
+    help="Create tenants, see them, grant them senders, freeze and suspend them.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
 )
 
 TenantArgument = Annotated[str, typer.Argument(metavar="TENANT", help="The tenant's id, tnt_…, or its slug.")]
@@ -29,6 +32,22 @@ _OPTIONS = {
     "default_locale": "--locale",
     "default_timezone": "--timezone",
 }
+SenderDomain = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--sender-domain",
+        metavar="DOMAIN",
+        help="Mail may come from there over the platform's accounts; *.DOMAIN for its subdomains, * for all; may be repeated.",
+    ),
+]
+SenderId = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--sender-id",
+        metavar="SENDER",
+        help="Telephones may show it over the platform's accounts: a number or a name, * for all; may be repeated.",
+    ),
+]
 Reason = Annotated[str | None, typer.Option(help="Why; it is kept in the audit.")]
 
 
@@ -40,6 +59,8 @@ def create(
     region: Annotated[str, typer.Option(help="Where its data lives.")] = "local",
     locale: Annotated[str, typer.Option(help="Language of people who have not said theirs.")] = "en-US",
     timezone: Annotated[str, typer.Option(help="Time zone of people who have not said theirs.")] = "UTC",
+    sender_domain: SenderDomain = None,
+    sender_id: SenderId = None,
     as_json: Json = False,
     data_dir: DataDir = None,
     database_url: DatabaseUrl = None,
@@ -54,13 +75,18 @@ def create(
         "region": region,
         "default_locale": locale,
         "default_timezone": timezone,
+        "notification_policy": {
+            "allowed_sender_domains": sender_domain or [],
+            "allowed_sender_ids": sender_id or [],
+        },
     }
-    wanted = from_options(CreateTenant, values, _OPTIONS)
-    with named_as(_OPTIONS):
+    options = _OPTIONS | _sender_options(sender_domain or (), sender_id or ())
+    wanted = from_options(CreateTenant, values, options)
+    with named_as(options):
         wanted.check()
 
     async def work(system: "System") -> "Tenant":
-        with named_as(_OPTIONS):
+        with named_as(options):
             async with system.db.platform() as tx:
                 return await system.tenants.create(tx, wanted.event, actor=operator())
 
@@ -93,12 +119,71 @@ def show(
     data_dir: DataDir = None,
     database_url: DatabaseUrl = None,
 ) -> None:
-    """Show one tenant."""
+    """Show one tenant, and the senders that are granted to it."""
 
     async def work(system: "System") -> "Tenant":
         return await find_tenant(system, tenant)
 
-    _show([run_with_system(work, data_dir, database_url)], as_json=as_json)
+    _show_senders(run_with_system(work, data_dir, database_url), as_json=as_json)
+
+
+def _senders_command(
+    verb: str, about: str, changed: "Callable[[Sequence[str], Sequence[str]], list[str]]"
+) -> None:
+    """A command that changes the lists; `changed` gives a list after the change from the one before and what was typed."""
+
+    def command(
+        tenant: TenantArgument,
+        *,
+        sender_domain: SenderDomain = None,
+        sender_id: SenderId = None,
+        as_json: Json = False,
+        data_dir: DataDir = None,
+        database_url: DatabaseUrl = None,
+    ) -> None:
+        from msgspec import structs
+
+        from tidings.contracts.tenants import NotificationPolicy
+        from tidings.notify.tenants.wire import UpdateTenant
+
+        domains, ids = sender_domain or [], sender_id or []
+        if not domains and not ids:
+            raise CommandError(f"say what to {verb}: --sender-domain or --sender-id")
+        options = _sender_options(domains, ids)
+        typed = {"allowed_sender_domains": domains, "allowed_sender_ids": ids}
+        from_options(UpdateTenant, {"notification_policy": typed}, options)
+
+        def make(known: "Tenant") -> "TenantEvent | None":
+            policy: NotificationPolicy = structs.replace(
+                known.notification_policy,
+                allowed_sender_domains=tuple(
+                    changed(known.notification_policy.allowed_sender_domains, domains)
+                ),
+                allowed_sender_ids=tuple(changed(known.notification_policy.allowed_sender_ids, ids)),
+            )
+            return UpdateTenant(notification_policy=policy).event(known)
+
+        async def work(system: "System") -> "Tenant":
+            known = await find_tenant(system, tenant)
+            async with system.db.platform() as tx:
+                return await system.tenants.change(tx, known.id, make, actor=operator())
+
+        _show_senders(run_with_system(work, data_dir, database_url), as_json=as_json)
+
+    command.__doc__ = about
+    app.command(verb)(command)
+
+
+_senders_command(
+    "grant",
+    "Let a tenant send as these over the platform's accounts; undo with ungrant.",
+    lambda before, typed: [*before, *(one for one in dict.fromkeys(typed) if one not in before)],
+)
+_senders_command(
+    "ungrant",
+    "Take senders from a tenant: its next message as one of them is refused.",
+    lambda before, typed: [one for one in before if one not in typed],
+)
 
 
 def _status_command(verb: str, about: str) -> None:
@@ -133,6 +218,34 @@ _status_command("suspend", "Close the tenant's API (403) and hold its sending; u
 _status_command("resume", "Open a suspended tenant again.")
 
 
+def _sender_options(domains: Sequence[str], ids: Sequence[str]) -> dict[str, str]:
+    """How the person at the keyboard calls each of them."""
+    lists = (
+        ("allowed_sender_domains", "--sender-domain", domains),
+        ("allowed_sender_ids", "--sender-id", ids),
+    )
+    return {
+        f"notification_policy.{field}{place}": option
+        for field, option, values in lists
+        for place in ("", *(f"[{i}]" for i in range(len(values))))
+    }
+
+
+def _show_senders(tenant: "Tenant", *, as_json: bool) -> None:
+    _show([tenant], as_json=as_json)
+    if as_json:
+        return
+    policy = tenant.notification_policy
+    print(f"  mail over the platform's accounts comes from: {_granted(policy.allowed_sender_domains)}")
+    print(f"  telephones show over the platform's accounts: {_granted(policy.allowed_sender_ids)}")
+
+
+def _granted(senders: Sequence[str]) -> str:
+    if "*" in senders:
+        return "any sender"
+    return ", ".join(senders) or "the account's own sender only; `tidings tenant grant` grants others"
+
+
 def _show(tenants: "list[Tenant]", *, as_json: bool) -> None:
     facts: list[dict[str, Any]] = [
         {
@@ -144,6 +257,8 @@ def _show(tenants: "list[Tenant]", *, as_json: bool) -> None:
             "region": tenant.region,
             "default_locale": tenant.default_locale,
             "default_timezone": tenant.default_timezone,
+            "sender_domains": list(tenant.notification_policy.allowed_sender_domains),
+            "sender_ids": list(tenant.notification_policy.allowed_sender_ids),
         }
         for tenant in tenants
     ]

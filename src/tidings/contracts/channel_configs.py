@@ -29,7 +29,7 @@ class ConfigureAccount:
     vendor: str
     #: A reference, checked by the sender of this command; never the secret.
     secret_ref: str
-    #: The account's number or handle with the vendor, where it has one.
+    #: The account's number or handle with the vendor, where it has one. Of the platform's account: its own sender.
     handle: str | None = None
     per_second: int | None = None
     per_day: int | None = None
@@ -70,6 +70,14 @@ class ChannelConfigs(Protocol):
 
     async def accounts(self, tx: TenantTx, vendors: Sequence[str]) -> dict[str, Account]:
         """The accounts to send through: the tenant's own, or else the platform's; by vendor."""
+        ...
+
+
+class SharedAccounts(Protocol):
+    """The platform's accounts among those that a tenant sends through, at the moment of sending."""
+
+    async def shared(self, tx: TenantTx) -> Mapping[str, str | None]:
+        """The handle of each by vendor; remembered for about a second, as the accounts are."""
         ...
 
 

@@ -79,6 +79,7 @@ class OutboundMessage:
     tenant_id: str
     #: `email`, `sms`, …
     channel: str
+    #: Without a value: the account's own sender.
     sender: Address = field(repr=False)
     #: The one address it goes to, in its one spelling.
     to: str = field(repr=False)
@@ -100,6 +101,8 @@ class OutboundMessage:
     list_unsubscribe: str | None = field(default=None, repr=False)
     #: A mail address that unsubscribes whoever writes to it.
     list_unsubscribe_mailto: str | None = field(default=None, repr=False)
+    #: Whether the platform granted the sender to the tenant; one that is not goes over accounts of the tenant's own alone.
+    sender_granted: bool = True
     #: Where messages wait for a connection, it goes before those that are not.
     urgent: bool = False
     #: What the caller gave along, for adapters that pass it on.

@@ -69,6 +69,24 @@ SenderId = Annotated[
         description="must be a number, or up to 11 letters and digits",
     ),
 ]
+#: One of a list of domains that mail may come from; `*` for all.
+GrantedDomain = Annotated[
+    str,
+    Meta(
+        max_length=253,
+        pattern=r"^(\*|(\*\.)?([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9])$",
+        description="must be a lower-case domain such as example.com or *.example.com, or * for all",
+    ),
+]
+#: One of a list of numbers and names that telephones may show; `*` for all.
+GrantedSenderId = Annotated[
+    str,
+    Meta(
+        max_length=20,
+        pattern=r"^(\*|\+?[0-9]{3,15}|[A-Za-z0-9][A-Za-z0-9 _-]{0,10})$",
+        description="must be a number, or up to 11 letters and digits, or * for all",
+    ),
+]
 #: `contracts.words.Category`, which needs the channels from here.
 PreferenceCategory = Annotated[
     str,
@@ -139,10 +157,12 @@ class NotificationPolicy(Struct, frozen=True, kw_only=True, forbid_unknown_field
     limits: SendingLimits | None = None
     #: Links in messages may lead there only; empty: anywhere.
     allowed_link_domains: Annotated[tuple[Domain, ...], Meta(max_length=200)] = ()
-    #: Mail may come from there only; empty: wherever a channel's sender says.
-    allowed_sender_domains: Annotated[tuple[Domain, ...], Meta(max_length=200)] = ()
-    #: Telephones may show these only; empty: whatever a channel's sender says.
-    allowed_sender_ids: Annotated[tuple[SenderId, ...], Meta(max_length=200)] = ()
+    #: Mail may come from there only; `*`: from anywhere. Empty: over the platform's accounts from their own address only,
+    #: over the tenant's own accounts from wherever a channel's sender says.
+    allowed_sender_domains: Annotated[tuple[GrantedDomain, ...], Meta(max_length=200)] = ()
+    #: Telephones may show these only; `*`: anything. Empty: over the platform's accounts their own sender only, over the
+    #: tenant's own accounts whatever a channel's sender says.
+    allowed_sender_ids: Annotated[tuple[GrantedSenderId, ...], Meta(max_length=200)] = ()
     #: Reserved: refused by the API, since nothing would follow from it; events of upstream services may carry it.
     retention: Retention | None = None
     #: Category by category and channel by channel, whether people hear it who have not said; yes where it is not named.

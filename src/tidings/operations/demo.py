@@ -4,6 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from msgspec import structs
+
+from tidings.contracts.senders import ANY_SENDER
+from tidings.contracts.tenants import NotificationPolicy, TenantEvent
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.ids import TenantId
@@ -14,11 +18,14 @@ from tidings.notify.access.ledger import KeyLedger
 from tidings.notify.access.model import KeyWish, credential
 from tidings.notify.tenants import store
 from tidings.notify.tenants.change import TenantChanger
-from tidings.notify.tenants.wire import CreateTenant
+from tidings.notify.tenants.model import Tenant
+from tidings.notify.tenants.wire import CreateTenant, UpdateTenant
 from tidings.operations.platform_start import PlatformStart
 
 SLUG = "demo"
 _ACTOR = "tidings up"
+#: There is nobody else whose sender it could take: try any.
+_POLICY = NotificationPolicy(allowed_sender_domains=(ANY_SENDER,), allowed_sender_ids=(ANY_SENDER,))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,8 +62,11 @@ class DemoMaker:
         async with self._db.platform() as tx:
             tenant = await store.find_tenant_by_slug(tx, slug=SLUG)
             if tenant is None:
-                wanted = CreateTenant(name="Demo", slug=SLUG)
+                wanted = CreateTenant(name="Demo", slug=SLUG, notification_policy=_POLICY)
                 tenant = await self._tenants.create(tx, wanted.event, actor=_ACTOR)
+            elif not _grants(tenant.notification_policy):
+                # Made by a version that granted every sender where no list was.
+                tenant = await self._tenants.change(tx, tenant.id, _granted, actor=_ACTOR)
         return Demo(
             tenant_id=tenant.id,
             api_key=await self._working(previous.get("api_key"), tenant.id)
@@ -86,3 +96,16 @@ class DemoMaker:
                 tx, wish, grantor=None, actor=_ACTOR, ledger=self._ledger, clock=self._clock
             )
         return credential(key.id, secret)
+
+
+def _grants(policy: NotificationPolicy) -> bool:
+    return bool(policy.allowed_sender_domains or policy.allowed_sender_ids)
+
+
+def _granted(known: Tenant) -> TenantEvent | None:
+    policy = structs.replace(
+        known.notification_policy,
+        allowed_sender_domains=_POLICY.allowed_sender_domains,
+        allowed_sender_ids=_POLICY.allowed_sender_ids,
+    )
+    return UpdateTenant(notification_policy=policy).event(known)

@@ -56,6 +56,29 @@ def test_a_tenant_s_life(operator: Operator) -> None:
     assert "cli:" in happened
 
 
+def test_senders_are_granted_and_taken_away(operator: Operator) -> None:
+    """A channel over the platform's account is refused until an operator grants its sender."""
+    granted = ("--sender-domain", "inn.example", "--sender-id", "INN")
+    (made,) = operator.gets("tenant", "create", "inn", *granted)
+    as_them = ("--key", operator.gets("api-key", "create", "theirs", "--tenant", "inn")["key"])
+    mail = ("channel", "set", "email", "--vendor", "smtp", "--from", "hello@eu.inn.example", *as_them)
+    refused = operator.is_refused(*mail)
+    more = ("--sender-domain", "*.inn.example", "--sender-domain", "inn.example", "--sender-id", "+15550100")
+    said = operator.reads("tenant", "grant", "inn", *more)
+    operator.reads(*mail)
+    (after,) = operator.gets("tenant", "ungrant", "inn", "--sender-id", "INN", "--sender-id", "+15550100")
+    shown = operator.reads("tenant", "show", "inn")
+
+    assert (made["sender_domains"], made["sender_ids"]) == (["inn.example"], ["INN"])
+    assert "sender.from_address must be of a domain that is granted to you" in refused
+    assert f"`tidings tenant grant {made['id']} --sender-domain eu.inn.example`" in refused
+    assert "mail over the platform's accounts comes from: inn.example, *.inn.example" in said
+    assert "telephones show over the platform's accounts: INN, +15550100" in said
+    assert (after["sender_domains"], after["sender_ids"]) == (["inn.example", "*.inn.example"], [])
+    assert "telephones show over the platform's accounts: the account's own sender only" in shown
+    assert "comes from: any sender" in operator.reads("tenant", "show", "demo")
+
+
 def test_a_key_s_life(operator: Operator) -> None:
     """The platform's and a tenant's; a revoked one is refused within a second."""
     scopes = ("--scope", "notifications:write", "--scope", "recipients:read")
@@ -98,6 +121,11 @@ def test_bad_input_is_one_line_that_names_the_option(operator: Operator) -> None
         ("tenant", "create", "ok", "--region", "EU!"): "--region must be a region's name",
         ("tenant", "create", "ok", "--locale", "english"): "--locale must be a language tag",
         ("tenant", "create", "ok", "--timezone", "Mars/Olympus"): "--timezone must be an IANA time zone",
+        ("tenant", "create", "ok", "--sender-domain", "Hotel"): "--sender-domain must be a lower-case domain",
+        ("tenant", "create", "ok", "--sender-id", "A name that is long"): "--sender-id must be a number",
+        ("tenant", "grant", "demo"): "say what to grant: --sender-domain or --sender-id",
+        ("tenant", "grant", "demo", "--sender-id", "!"): "--sender-id must be a number",
+        ("tenant", "ungrant", "nobody", "--sender-id", "GRAND"): "no tenant has the id or slug",
         ("tenant", "show", "nobody"): "no tenant has the id or slug 'nobody'",
         ("tenant", "show", "tnt_1"): "no tenant has the id or slug",
         ("tenant", "show", "\udcff"): "is not valid UTF-8",

@@ -143,7 +143,12 @@ def _tenant(tidings: RunningTidings) -> dict[str, str]:
     """A second tenant that sends texts through the platform's account; the headers of its key."""
     with tidings.client("platform_key") as platform:
         made = platform.post(
-            "/internal/v1/tenants", json={"name": "Other", "slug": f"other-{secrets.token_hex(4)}"}
+            "/internal/v1/tenants",
+            json={
+                "name": "Other",
+                "slug": f"other-{secrets.token_hex(4)}",
+                "notification_policy": {"allowed_sender_ids": ["Other"]},
+            },
         )
         assert made.status_code == 201, made.text
         tenant_id = made.json()["id"]

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support.people import PeopleWorld, rows
+from tests.support.senders import any_sender
 from tidings.contracts.tenants import NotificationPolicy
 from tidings.kernel.ids import TenantId
 
@@ -247,7 +248,7 @@ async def test_a_secret_of_another_tenant_is_out_of_reach(world: PeopleWorld) ->
 
 
 async def test_the_platforms_account_serves_who_has_none(world: PeopleWorld) -> None:
-    tenant = await world.tenant()
+    tenant = await world.tenant(any_sender())
     config = f"adcfg_{tenant.id[4:]}"
     async with world.db.platform() as tx:
         await tx.connection.execute(

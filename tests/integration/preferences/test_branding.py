@@ -88,7 +88,12 @@ async def test_a_logo_follows_the_rules_for_links(world: PipelineWorld) -> None:
             tag = (await platform.get(path)).headers["etag"]
             narrowed = await platform.patch(
                 path,
-                json={"notification_policy": {"allowed_link_domains": ["other.example"]}},
+                json={
+                    "notification_policy": {
+                        "allowed_link_domains": ["other.example"],
+                        "allowed_sender_domains": ["*"],
+                    }
+                },
                 headers={"If-Match": tag},
             )
             assert narrowed.status_code == 200, narrowed.text

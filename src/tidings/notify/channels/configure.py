@@ -23,10 +23,10 @@ from tidings.notify.channels.model import (
     RateLimit,
     Sender,
     VendorHealth,
-    sender_wrong,
     status_with,
     vendors_wrong,
 )
+from tidings.notify.channels.senders import sender_wrong
 from tidings.notify.tenants import store as tenant_store
 
 
@@ -143,7 +143,16 @@ class ChannelConfigurer:
         tenant = await tenant_store.find_tenant(tx, tenant_id=tx.tenant_id)
         policy = tenant.notification_policy if tenant else NotificationPolicy()
         wrong = vendors_wrong(wish.channel, wish.vendor, wish.fallback_vendor, self._router.vendors())
-        wrong += sender_wrong(wish.channel, wish.sender, policy)
+        vendors = [wish.vendor, *([wish.fallback_vendor] if wish.fallback_vendor else [])]
+        known = await self._router.accounts(tx, [vendor for vendor in vendors if vendor not in wish.accounts])
+        wrong += sender_wrong(
+            wish.channel,
+            wish.sender,
+            policy,
+            vendors=vendors,
+            shared=shared_of(known),
+            tenant_id=tx.tenant_id,
+        )
         wrong += [
             FieldError(f"accounts.{vendor}", "must be the account of vendor or fallback_vendor")
             for vendor in wish.accounts
@@ -194,6 +203,11 @@ class ChannelConfigurer:
             fresh = [(CHANNEL_CREDENTIAL.new(now), config.id, vendor, ref) for vendor, ref in changed.items()]
             await store.insert_credentials(tx, fresh, now=now)
         return set(changed) | {c.vendor for c, _ in ended}
+
+
+def shared_of(accounts: Mapping[str, Account]) -> dict[str, str | None]:
+    """The handles of those that are the platform's, by vendor."""
+    return {vendor: account.handle for vendor, account in accounts.items() if account.platform}
 
 
 def _config(

@@ -36,7 +36,7 @@ class CredentialRefusedError(ConflictError):
 
 
 class SenderUnauthorisedError(ConflictError):
-    """You may not appear as this channel's sender; PUT the channel with a sender of an allowed domain."""
+    """You may not appear as this channel's sender; PUT the channel with a sender that is granted to you, or ask the platform's operator to grant this one."""
 
     code = "sender_unauthorised"
 

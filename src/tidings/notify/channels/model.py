@@ -1,4 +1,4 @@
-"""How a tenant appears on a channel, and who may appear as whom; no I/O."""
+"""How a tenant appears on a channel; no I/O."""
 
 import difflib
 from collections.abc import Mapping, Sequence
@@ -10,15 +10,10 @@ from msgspec import Meta, Struct
 
 from tidings.contracts.channel_configs import adapter_of
 from tidings.contracts.moments import Moment
-from tidings.contracts.tenants import Channel, Count, NotificationPolicy, SenderId
+from tidings.contracts.tenants import Channel, Count, SenderId
 from tidings.contracts.text import Label
-from tidings.kernel.addresses import normalise
-from tidings.kernel.errors import BadValueError
 from tidings.kernel.ids import ChannelCredentialId, ChannelId, time_of
 from tidings.kernel.refusals import FieldError
-
-#: Channels whose messages come from nobody in particular.
-SENDERLESS: frozenset[Channel] = frozenset({"push", "inapp", "webhook"})
 
 ChannelStatus = Literal["active", "degraded", "down", "disabled"]
 CredentialStatus = Literal["active", "superseded", "revoked"]
@@ -130,62 +125,6 @@ class Credential:
     rotated_at: datetime | None
     #: Since when nothing is sent with it: it may be deleted at the vendor.
     revoked_at: datetime | None = None
-
-
-def sender_authorised(channel: Channel, sender: Sender, policy: NotificationPolicy) -> bool:
-    """Whether a tenant may appear as this sender on this channel.
-
-    Mail needs an address, of an allowed domain where the tenant has a list of them. Telephones need a number or
-    name to show, an allowed one where there is a list. The others come from nobody in particular.
-    """
-    if channel in SENDERLESS:
-        return True
-    if channel == "email":
-        allowed = policy.allowed_sender_domains
-        return sender.from_address is not None and domain_allowed(sender.from_address, allowed)
-    return sender.sender_id is not None and sender_id_allowed(sender.sender_id, policy.allowed_sender_ids)
-
-
-def sender_id_allowed(sender_id: str, allowed: Sequence[str]) -> bool:
-    """Whether a number, with its plus or without, or a name is in the list; an empty list allows all."""
-    return not allowed or _shown(sender_id) in map(_shown, allowed)
-
-
-def _shown(sender_id: str) -> str:
-    """As a person would take two of them for the same."""
-    return sender_id.removeprefix("+").casefold()
-
-
-def domain_allowed(address: str, allowed: Sequence[str]) -> bool:
-    """Whether the domain of a mail address is in the list; an empty list allows all."""
-    if not allowed:
-        return True
-    domain = address.rpartition("@")[2].lower()
-    return any(domain == rule or (rule.startswith("*.") and domain.endswith(rule[1:])) for rule in allowed)
-
-
-def sender_wrong(channel: Channel, sender: Sender, policy: NotificationPolicy) -> list[FieldError]:
-    """What is wrong with a sender; empty exactly where it is authorised and well formed."""
-    wrong: list[FieldError] = []
-    for name in ("from_address", "reply_to"):
-        value = getattr(sender, name)
-        if value is not None:
-            try:
-                normalise("email", value, field=f"sender.{name}")
-            except BadValueError as error:
-                wrong.append(FieldError(error.field, error.remedy))
-    if wrong or sender_authorised(channel, sender, policy):
-        return wrong
-    if channel != "email" and sender.sender_id is None:
-        return [FieldError("sender.sender_id", "is required: the number or name that people see")]
-    if channel != "email":
-        return [
-            FieldError("sender.sender_id", f"must be an allowed one: {', '.join(policy.allowed_sender_ids)}")
-        ]
-    if sender.from_address is None:
-        return [FieldError("sender.from_address", "is required: the address that mail comes from")]
-    allowed = ", ".join(policy.allowed_sender_domains)
-    return [FieldError("sender.from_address", f"must be of an allowed domain: {allowed}")]
 
 
 def vendors_wrong(

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final, cast
 
-from tidings.contracts.channel_configs import Tried, VendorDesk
+from tidings.contracts.channel_configs import SharedAccounts, Tried, VendorDesk
 from tidings.contracts.messages import Address, OutboundMessage
 from tidings.contracts.tenants import Channel, NotificationPolicy
 from tidings.kernel.addresses import NormalisedAddress, normalise
@@ -23,7 +23,8 @@ from tidings.notify.channels.errors import (
     TooManyTestsError,
     UnknownChannelError,
 )
-from tidings.notify.channels.model import ChannelConfig, sender_authorised
+from tidings.notify.channels.model import ChannelConfig
+from tidings.notify.channels.senders import authorised, shown_on
 from tidings.notify.channels.store import Begin
 from tidings.notify.facts.load import FactsLoader
 from tidings.notify.facts.model import Shared
@@ -59,6 +60,7 @@ class ChannelTester:
         self,
         *,
         desk: VendorDesk,
+        accounts: SharedAccounts,
         limits: Limits,
         loader: FactsLoader,
         keyring: Keyring,
@@ -66,6 +68,7 @@ class ChannelTester:
         clock: Clock,
     ) -> None:
         self._desk = desk
+        self._accounts = accounts
         self._limits = limits
         self._loader = loader
         self._keyring = keyring
@@ -77,11 +80,8 @@ class ChannelTester:
         to = normalise(wish.channel, wish.to, field="to")
         shared = await self._loader.shared()
         async with begin() as tx:
-            config = await self._allowed(tx, wish)
+            config, vendor = await self._allowed(tx, wish)
             await self._not_held(tx, shared, wish.channel, to)
-        vendor = wish.vendor or config.vendor
-        if vendor not in config.vendors:
-            raise BadValueError("vendor", f"must be one of the channel's: {', '.join(config.vendors)}")
         await self._take(tenant_id, Take(key=f"channel_test:{wish.channel}", limit=LIMIT))
         entry = Entry(
             entity_type="channel",
@@ -108,15 +108,22 @@ class ChannelTester:
         if not taken.granted:
             raise TooManyTestsError
 
-    async def _allowed(self, tx: TenantTx, wish: TestWish) -> ChannelConfig:
+    async def _allowed(self, tx: TenantTx, wish: TestWish) -> tuple[ChannelConfig, str]:
+        """The channel, and the vendor that the test goes to."""
         found = await store.find_channels(tx, channels=[wish.channel])
         if not found:
             raise UnknownChannelError(f"the channel {wish.channel} is not set up here; PUT it first")
         tenant = await tenant_store.find_tenant(tx, tenant_id=tx.tenant_id)
         policy = tenant.notification_policy if tenant else NotificationPolicy()
-        if not sender_authorised(wish.channel, found[0].sender, policy):
+        config = found[0]
+        vendor = wish.vendor or config.vendor
+        if vendor not in config.vendors:
+            raise BadValueError("vendor", f"must be one of the channel's: {', '.join(config.vendors)}")
+        shared = await self._accounts.shared(tx)
+        shown = shown_on(wish.channel, config.sender)
+        if not authorised(wish.channel, shown, policy, vendor=vendor, shared=shared):
             raise SenderUnauthorisedError
-        return found[0]
+        return config, vendor
 
     async def _not_held(self, tx: TenantTx, shared: Shared, channel: Channel, to: NormalisedAddress) -> None:
         pepper = await self._keyring.pepper(tx)

@@ -5,7 +5,8 @@ from typing import Final
 from tidings.contracts.tenants import Channel
 from tidings.contracts.words import Status
 from tidings.notify.categories.model import CategoryPolicy
-from tidings.notify.channels.model import ChannelConfig, sender_authorised
+from tidings.notify.channels.model import ChannelConfig
+from tidings.notify.channels.senders import authorised, shown_on
 from tidings.notify.decide.model import PASS, StepRequest, Stop, Verdict
 from tidings.notify.decide.reasons import Reason
 from tidings.notify.facts.model import AddressFacts, Facts, PersonFacts, TenantFacts
@@ -99,7 +100,12 @@ def not_suppressed(
 
 
 def sender_may(tenant: TenantFacts, config: ChannelConfig) -> Verdict:
-    """The tenant's lists of senders may have become shorter since the channel was set up."""
-    if sender_authorised(config.channel, config.sender, tenant.policy):
-        return PASS
+    """The tenant's lists of senders may have become shorter since the channel was set up.
+
+    One vendor that may carry it is enough: the router leaves the others out, also those that a policy names.
+    """
+    shown = shown_on(config.channel, config.sender)
+    for vendor in config.vendors:
+        if authorised(config.channel, shown, tenant.policy, vendor=vendor, shared=tenant.shared):
+            return PASS
     return Stop(Status.FAILED, Reason.SENDER_UNAUTHORISED)

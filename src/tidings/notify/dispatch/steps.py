@@ -9,6 +9,7 @@ import msgspec
 
 from tidings.contracts.delivery import DeliveryResult, PreparedStep, ReadyStep, SkipStep, WaitStep
 from tidings.contracts.messages import Address, Attachment, OutboundMessage, SentRecord, VendorTemplate
+from tidings.contracts.senders import SENDERLESS, own_sender
 from tidings.contracts.tenants import Channel
 from tidings.contracts.words import AUTO, WITH_FILES
 from tidings.kernel.addresses import Pepper
@@ -17,7 +18,8 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
 from tidings.kernel.hot_state import Limits
 from tidings.kernel.ids import RecipientId, TenantId
-from tidings.notify.channels.model import ChannelConfig, sender_id_allowed
+from tidings.notify.channels.model import ChannelConfig
+from tidings.notify.channels.senders import authorised, granted
 from tidings.notify.decide import trace
 from tidings.notify.decide.decide import decide_step, step_limited
 from tidings.notify.decide.limits import counts_recipients_on, takes_of_step
@@ -402,6 +404,7 @@ def _message(
         tenant_id=tenant_id,
         channel=work.channel,
         sender=sender,
+        sender_granted=granted(work.channel, sender.value or None, facts.tenant.policy),
         reply_to=reply_to,
         to=address or work.recipient_id,
         also_to=tuple(other.value for other in decision.addresses[1:] if other.value is not None),
@@ -434,10 +437,21 @@ def _sender(work: StepWork, config: ChannelConfig, tenant: TenantFacts) -> tuple
     sender, pin = config.sender, work.pending.pin_for(work.recipient_id)
     if pin is not None and pin.sender is not None and work.channel in _WITH_SENDERS:
         # Another vendor's account does not have the number that the person wrote to; and it may be taken from the tenant.
-        the_same_way = pin.vendor in config.vendors
-        if the_same_way and sender_id_allowed(pin.sender, tenant.policy.allowed_sender_ids):
+        the_same_way = pin.vendor is not None and pin.vendor in config.vendors
+        if the_same_way and authorised(
+            work.channel, pin.sender, tenant.policy, vendor=pin.vendor or "", shared=tenant.shared
+        ):
             return Address(value=pin.sender), None
     if work.channel == "email":
         reply_to = Address(value=sender.reply_to) if sender.reply_to is not None else None
-        return Address(value=sender.from_address or "", name=sender.from_name or tenant.name), reply_to
-    return Address(value=sender.sender_id or tenant.name or ""), None
+        shown = sender.from_address or _own_of(config, tenant)
+        return Address(value=shown, name=sender.from_name or tenant.name), reply_to
+    if work.channel in SENDERLESS:
+        return Address(value=sender.sender_id or tenant.name or ""), None
+    return Address(value=sender.sender_id or _own_of(config, tenant)), None
+
+
+def _own_of(config: ChannelConfig, tenant: TenantFacts) -> str:
+    """The sender of the accounts themselves; empty where they differ, and each puts in its own."""
+    own = {own_sender(config.channel, tenant.shared.get(vendor)) for vendor in config.vendors}
+    return (own.pop() or "") if len(own) == 1 else ""

@@ -1,11 +1,15 @@
 """Loads the facts for a whole set of notifications of one tenant, in a bounded number of statements.
 
 Deciding once per notification: 2 (tenant with channels, people), and 1 more where somebody has a guardian.
-Deciding a step: 3 more (addresses, keys, suppressions with refusals), however many there are.
+Deciding a step: 3 more (addresses, keys, suppressions with refusals), however many there are. Which accounts are shared is
+remembered for a second, and the router asks for the same accounts next.
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
+from tidings.contracts.channel_configs import SharedAccounts
+from tidings.contracts.senders import SENDERLESS
 from tidings.contracts.tenants import Channel
 from tidings.kernel.addresses import NormalisedAddress, Pepper
 from tidings.kernel.clock import Clock
@@ -28,8 +32,17 @@ from tidings.notify.tenants.model import zone_exists
 class FactsLoader:
     """Reads; writes nothing."""
 
-    def __init__(self, db: Database, *, keyring: Keyring, categories: Categories, clock: Clock) -> None:
+    def __init__(
+        self,
+        db: Database,
+        *,
+        keyring: Keyring,
+        categories: Categories,
+        accounts: SharedAccounts,
+        clock: Clock,
+    ) -> None:
         self._db = db
+        self._accounts = accounts
         self._keyring = keyring
         self._categories = categories
         self._clock = clock
@@ -66,6 +79,8 @@ class FactsLoader:
         wanted = tuple(dict.fromkeys(channels)) if channels is not None else ()
         addresses: dict[RecipientId, dict[Channel, list[AddressFacts]]] = {}
         keys: dict[str, DataKey] = {}
+        if not SENDERLESS.issuperset(wanted):
+            tenant = replace(tenant, shared=await self._accounts.shared(tx))
         if wanted:
             stored = await address_store.load_addresses(tx, recipient_ids=list(people), channels=wanted)
             # Rows first, then their keys: a key can be rotated in between, and the newer one opens older rows.

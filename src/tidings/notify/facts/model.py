@@ -74,6 +74,8 @@ class TenantFacts:
     #: The tenant's version: which policy was decided by.
     version: int
     channels: Mapping[Channel, ChannelConfig]
+    #: Vendors over which it sends through the platform's account, each with that account's handle; only where a step is decided.
+    shared: Mapping[str, str | None] = field(default_factory=dict)
     #: Its own categories, and how it shows the platform's.
     categories: tuple[TenantCategory, ...] = ()
     #: How it looks; None where it has not said.

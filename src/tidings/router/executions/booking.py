@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from tidings.contracts.delivery import SkipStep
 from tidings.contracts.messages import OutboundMessage
+from tidings.contracts.senders import is_own_sender
 from tidings.kernel.clock import Clock
 from tidings.kernel.ids import TenantId
 from tidings.router.channel_configs.store import StoredAccount
@@ -17,6 +18,7 @@ from tidings.router.ladder.model import (
     ATTEMPT,
     COST_CAP,
     NO_ACCOUNT,
+    SENDER_UNAUTHORISED,
     VENDOR_LIMIT,
     WRONG_PREFIX,
     Barred,
@@ -114,11 +116,17 @@ class Booking:
         within = step.call_seconds
         if Vendors.of(step.vendors[0], message, is_test=want.is_test) == SIMULATED:
             return Booked(step=place, message=message, call_id=call_id, vendor=SIMULATED, within=within)
+        # Who may have the message already is asked again, and nobody else.
+        asked = step.vendors if leg is None or leg.unlearned not in step.vendors else (leg.unlearned,)
+        vendors = tuple(vendor for vendor in asked if _may_carry(accounts.get(vendor), message))
+        if not vendors:
+            return Barred(
+                step=place, by=SkipStep(reason=SENDER_UNAUTHORISED, result="REFUSED_SENDER_UNAUTHORIZED")
+            )
         chosen = self._traffic.choose(
             tenant_id,
             step.channel,
-            # Who may have the message already is asked again, and nobody else.
-            step.vendors if leg is None or leg.unlearned not in step.vendors else (leg.unlearned,),
+            vendors,
             accounts,
             to=message.to,
             tried=() if leg is None else leg.tried,
@@ -179,6 +187,13 @@ class Booking:
 def _another_way(here: Position, step: int) -> bool:
     """Whether somebody else can be asked; who is alone is asked again until there is an account."""
     return here.next <= len(here.steps) or any(leg.step != step for leg in here.legs)
+
+
+def _may_carry(account: StoredAccount | None, message: OutboundMessage) -> bool:
+    """Whether the account may show the message's sender: one that tenants share shows those that were granted, and its own."""
+    if account is None or not account.platform or message.sender_granted:
+        return True
+    return is_own_sender(message.channel, message.sender.value, account.handle)
 
 
 def _over_cap(step: int) -> Barred:

@@ -31,6 +31,7 @@ WRONG_PREFIX: Final = "condition_prefix"
 #: A step was left because its clock was over before it had reached what it has to.
 NOT_IN_TIME: Final = "not_in_time"
 COST_CAP: Final = "cost_cap"
+SENDER_UNAUTHORISED: Final = "sender_unauthorised"
 CIRCUIT_OPEN: Final = "circuit_open"
 ACCOUNT_OFF: Final = "account_off"
 NO_ACCOUNT: Final = "no_account"

@@ -46,6 +46,11 @@ class Accounts:
         known = self._known.get(tx.tenant_id)
         return known if known is not None else await self._look(tx)
 
+    async def shared(self, tx: TenantTx) -> Mapping[str, str | None]:
+        """The handles of those that are the platform's, by vendor: the contract's `SharedAccounts`."""
+        accounts = await self.within(tx)
+        return {vendor: account.handle for vendor, account in accounts.items() if account.platform}
+
     async def _look(self, tx: TenantTx) -> Mapping[str, StoredAccount]:
         found = store.chosen(
             account

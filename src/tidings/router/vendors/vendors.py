@@ -2,13 +2,15 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tidings.contracts.adapters import Cancels
 from tidings.contracts.messages import OutboundMessage, Outcome, TryLater
+from tidings.contracts.senders import own_sender
 from tidings.kernel.errors import DatabaseError
 from tidings.kernel.ids import TenantId
 from tidings.kernel.logs import get_logger
+from tidings.router.channel_configs.store import StoredAccount
 from tidings.router.traffic.model import ACCOUNT_OFF
 from tidings.router.traffic.verdict import NOT_LET_IN
 from tidings.router.vendors.accounts import Accounts
@@ -74,7 +76,8 @@ class Vendors:
         try:
             async with self._adapters.borrow(account, tenant_id) as adapter:
                 receipts, idempotent = adapter.capabilities.receipts, adapter.capabilities.idempotent
-                outcomes = await hand_over(adapter, messages, within=within)
+                named = [_with_sender(message, account) for message in messages]
+                outcomes = await hand_over(adapter, named, within=within)
         except UnusableError as error:
             unusable = TryLater(reason=str(error), code=error.code)
             outcomes = [unusable] * len(messages)
@@ -103,3 +106,11 @@ class Vendors:
     async def close(self) -> None:
         """End all connections."""
         await self._adapters.close()
+
+
+def _with_sender(message: OutboundMessage, account: StoredAccount) -> OutboundMessage:
+    """The same; one that names no sender comes from the shared account's own."""
+    if message.sender.value or not account.platform:
+        return message
+    own = own_sender(message.channel, account.handle)
+    return message if own is None else replace(message, sender=replace(message.sender, value=own))
