@@ -10,6 +10,7 @@ from tidings.cli.failures import CommandError
 from tidings.cli.options import DatabaseUrl, DataDir, Json
 from tidings.cli.printing import shown
 from tidings.cli.system import find_tenant, operator, run_with_system
+from tidings.cli.tenant_senders import lines_of_grants, lines_of_missing, not_granted, sender_options
 from tidings.cli.typed import from_options, named_as
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def create(
             "allowed_sender_ids": sender_id or [],
         },
     }
-    options = _OPTIONS | _sender_options(sender_domain or (), sender_id or ())
+    options = _OPTIONS | sender_options(sender_domain or (), sender_id or ())
     wanted = from_options(CreateTenant, values, options)
     with named_as(options):
         wanted.check()
@@ -97,18 +98,19 @@ def create(
 def list_(*, as_json: Json = False, data_dir: DataDir = None, database_url: DatabaseUrl = None) -> None:
     """List all tenants, the newest first."""
 
-    async def work(system: "System") -> "list[Tenant]":
-        from tidings.notify.tenants import store
+    _show(run_with_system(_all_tenants, data_dir, database_url), as_json=as_json)
 
-        found: list[Tenant] = []
-        async with system.db.platform() as tx:
-            while page := await store.list_tenants(
-                tx, after_id=found[-1].id if found else None, status=None, limit=200
-            ):
-                found += page
-        return found
 
-    _show(run_with_system(work, data_dir, database_url), as_json=as_json)
+async def _all_tenants(system: "System") -> "list[Tenant]":
+    from tidings.notify.tenants import store
+
+    found: list[Tenant] = []
+    async with system.db.platform() as tx:
+        while page := await store.list_tenants(
+            tx, after_id=found[-1].id if found else None, status=None, limit=200
+        ):
+            found += page
+    return found
 
 
 @app.command("show")
@@ -149,7 +151,7 @@ def _senders_command(
         domains, ids = sender_domain or [], sender_id or []
         if not domains and not ids:
             raise CommandError(f"say what to {verb}: --sender-domain or --sender-id")
-        options = _sender_options(domains, ids)
+        options = sender_options(domains, ids)
         typed = {"allowed_sender_domains": domains, "allowed_sender_ids": ids}
         from_options(UpdateTenant, {"notification_policy": typed}, options)
 
@@ -186,6 +188,19 @@ _senders_command(
 )
 
 
+@app.command("senders")
+def senders(*, as_json: Json = False, data_dir: DataDir = None, database_url: DatabaseUrl = None) -> None:
+    """List channels over the platform's accounts whose sender is not granted; the exit code is 1 if there is one."""
+
+    async def work(system: "System") -> list[dict[str, str | None]]:
+        return await not_granted(system, await _all_tenants(system))
+
+    found = run_with_system(work, data_dir, database_url)
+    print(json.dumps(found, indent=2, ensure_ascii=False) if as_json else "\n".join(lines_of_missing(found)))
+    if found:
+        raise SystemExit(1)
+
+
 def _status_command(verb: str, about: str) -> None:
     def command(
         tenant: TenantArgument,
@@ -218,32 +233,11 @@ _status_command("suspend", "Close the tenant's API (403) and hold its sending; u
 _status_command("resume", "Open a suspended tenant again.")
 
 
-def _sender_options(domains: Sequence[str], ids: Sequence[str]) -> dict[str, str]:
-    """How the person at the keyboard calls each of them."""
-    lists = (
-        ("allowed_sender_domains", "--sender-domain", domains),
-        ("allowed_sender_ids", "--sender-id", ids),
-    )
-    return {
-        f"notification_policy.{field}{place}": option
-        for field, option, values in lists
-        for place in ("", *(f"[{i}]" for i in range(len(values))))
-    }
-
-
 def _show_senders(tenant: "Tenant", *, as_json: bool) -> None:
     _show([tenant], as_json=as_json)
     if as_json:
         return
-    policy = tenant.notification_policy
-    print(f"  mail over the platform's accounts comes from: {_granted(policy.allowed_sender_domains)}")
-    print(f"  telephones show over the platform's accounts: {_granted(policy.allowed_sender_ids)}")
-
-
-def _granted(senders: Sequence[str]) -> str:
-    if "*" in senders:
-        return "any sender"
-    return ", ".join(senders) or "the account's own sender only; `tidings tenant grant` grants others"
+    print("\n".join(lines_of_grants(tenant.notification_policy)))
 
 
 def _show(tenants: "list[Tenant]", *, as_json: bool) -> None:

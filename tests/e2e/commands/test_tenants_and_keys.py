@@ -68,6 +68,10 @@ def test_senders_are_granted_and_taken_away(operator: Operator) -> None:
     operator.reads(*mail)
     (after,) = operator.gets("tenant", "ungrant", "inn", "--sender-id", "INN", "--sender-id", "+15550100")
     shown = operator.reads("tenant", "show", "inn")
+    operator.reads("tenant", "ungrant", "inn", "--sender-domain", "*.inn.example")
+    missing = operator.types("tenant", "senders")
+    operator.reads("tenant", "grant", "inn", "--sender-domain", "*")
+    mended = operator.types("tenant", "senders")
 
     assert (made["sender_domains"], made["sender_ids"]) == (["inn.example"], ["INN"])
     assert "sender.from_address must be of a domain that is granted to you" in refused
@@ -76,6 +80,9 @@ def test_senders_are_granted_and_taken_away(operator: Operator) -> None:
     assert "telephones show over the platform's accounts: INN, +15550100" in said
     assert (after["sender_domains"], after["sender_ids"]) == (["inn.example", "*.inn.example"], [])
     assert "telephones show over the platform's accounts: the account's own sender only" in shown
+    line = "inn  email over smtp: hello@eu.inn.example is not granted"
+    assert (missing.returncode, line in missing.stdout, line in mended.stdout) == (1, True, False)
+    assert "`tidings tenant grant TENANT --sender-domain" in missing.stdout
     assert "comes from: any sender" in operator.reads("tenant", "show", "demo")
 
 

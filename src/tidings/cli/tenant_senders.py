@@ -1,0 +1,73 @@
+"""Senders that are granted to tenants, as `tidings tenant` shows and looks for them."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from tidings.cli.printing import shown
+
+if TYPE_CHECKING:
+    from tidings.bootstrap import System
+    from tidings.contracts.tenants import NotificationPolicy
+    from tidings.notify.tenants.model import Tenant
+
+
+def sender_options(domains: Sequence[str], ids: Sequence[str]) -> dict[str, str]:
+    """How the person at the keyboard calls each field of the lists."""
+    lists = (
+        ("allowed_sender_domains", "--sender-domain", domains),
+        ("allowed_sender_ids", "--sender-id", ids),
+    )
+    return {
+        f"notification_policy.{field}{place}": option
+        for field, option, values in lists
+        for place in ("", *(f"[{i}]" for i in range(len(values))))
+    }
+
+
+def lines_of_grants(policy: "NotificationPolicy") -> Iterator[str]:
+    """What a tenant may appear as over the platform's accounts."""
+    yield f"  mail over the platform's accounts comes from: {_granted(policy.allowed_sender_domains)}"
+    yield f"  telephones show over the platform's accounts: {_granted(policy.allowed_sender_ids)}"
+
+
+def _granted(senders: Sequence[str]) -> str:
+    if "*" in senders:
+        return "any sender"
+    return ", ".join(senders) or "the account's own sender only; `tidings tenant grant` grants others"
+
+
+async def not_granted(system: "System", tenants: "Sequence[Tenant]") -> list[dict[str, str | None]]:
+    """The channels over the platform's accounts whose sender would be refused."""
+    from tidings.notify.channels import store
+    from tidings.notify.channels.senders import authorised, shown_on
+
+    found: list[dict[str, str | None]] = []
+    for tenant in tenants:
+        async with system.db.tenant(tenant.id) as tx:
+            channels = await store.find_channels(tx)
+            shared = await system.outbound.accounts.shared(tx)
+        for one in channels:
+            sender, policy = shown_on(one.channel, one.sender), tenant.notification_policy
+            found += [
+                {
+                    "tenant": tenant.slug or tenant.id,
+                    "channel": one.channel,
+                    "vendor": vendor,
+                    "sender": sender,
+                }
+                for vendor in one.vendors
+                if vendor in shared
+                and not authorised(one.channel, sender, policy, vendor=vendor, shared=shared)
+            ]
+    return found
+
+
+def lines_of_missing(found: Sequence[dict[str, str | None]]) -> Iterator[str]:
+    """One for each channel, and the remedy."""
+    for one in found:
+        sender = shown(one["sender"] or "no sender")
+        yield f"{one['tenant']}  {one['channel']} over {one['vendor']}: {sender} is not granted"
+    if found:
+        yield "their messages are refused; `tidings tenant grant TENANT --sender-domain … --sender-id …` grants senders"
+    else:
+        yield "every channel over the platform's accounts has a sender that is granted, or the account's own"
