@@ -71,7 +71,9 @@ def one_outcome(seen: Seen) -> Iterator[str]:
         yield f"its row was written {seen.written_after_end} times after its end"
 
 
-@_says("A delivery that is known is the outcome, and a delivery that is told rests on what a vendor said.")
+@_says(
+    "A delivery that is known is the outcome, and a delivery that is announced rests on what a vendor said."
+)
 def delivered_is_told(seen: Seen) -> Iterator[str]:
     if not seen.outcomes:
         return
@@ -146,7 +148,7 @@ def all_is_settled(seen: Seen) -> Iterator[str]:
         yield f"{seen.spent_at_end} are spent, and the calls cost {costs}"
 
 
-@_says("Whoever may have taken a message is paid, and nobody else.")
+@_says("A vendor that may have taken a message is paid, and no other.")
 def who_takes_is_paid(seen: Seen) -> Iterator[str]:
     for one in seen.told:
         if one.status in _NOT_TAKEN and one.cost:
@@ -275,7 +277,7 @@ def refusals_are_heard(seen: Seen) -> Iterator[str]:
                 return
 
 
-@_says("Whoever says when to ask again is not asked before.")
+@_says("A vendor that says when to ask again is not asked before.")
 def waits_are_waited(seen: Seen) -> Iterator[str]:
     for step, until, stamp in seen.waits:
         for ask in seen.asks:
@@ -287,7 +289,7 @@ def waits_are_waited(seen: Seen) -> Iterator[str]:
 # --- what is told
 
 
-@_says("Every call is told exactly once, and nothing is told that was not called.")
+@_says("Every call is announced exactly once, and nothing that was not called.")
 def calls_are_told(seen: Seen) -> Iterator[str]:
     told = Counter(one.id for one in seen.told if one.vendor is not None)
     twice = [id_ for id_, times in told.items() if times > 1]
@@ -301,7 +303,7 @@ def calls_are_told(seen: Seen) -> Iterator[str]:
         yield f"{len(more)} were told and never noted"
 
 
-@_says("A step that was skipped is told with its reason, and none is passed over.")
+@_says("A step that was skipped is announced with its reason, and none is left out.")
 def skips_are_told(seen: Seen) -> Iterator[str]:
     told = {(one.step, one.reason) for one in seen.told if one.status == "step_skipped"}
     for step, reason in seen.skips:

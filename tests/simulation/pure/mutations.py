@@ -132,7 +132,7 @@ MUTATIONS: Final = (
     Mutation(
         "the call of a dead worker is forgotten",
         "hear",
-        '_called(climb, leg, call, "timed_out", ANSWER_NEVER_LEARNED, cost=call.reserved)',
+        '_called(climb, call, _past(climb, leg, call, "timed_out", ANSWER_NEVER_LEARNED, cost=call.reserved))',
         "pass",
     ),
     Mutation(
