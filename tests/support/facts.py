@@ -13,7 +13,6 @@ from tidings.notify.categories.model import CategoryPolicy
 from tidings.notify.channels.model import ChannelConfig, RateLimit, Sender
 from tidings.notify.decide.model import Request, StepRequest
 from tidings.notify.facts.model import AddressFacts, Facts, PersonFacts, TenantFacts
-from tidings.notify.recipients.model import AddressStatus
 from tidings.notify.recipients.preferences_model import Choices
 from tidings.notify.suppressions.model import Held, Reason
 from tidings.notify.tenants.model import TenantStatus
@@ -59,7 +58,6 @@ def address(channel: Channel = "email", **facts: Any) -> AddressFacts:
             channel=channel,
             value=NormalisedAddress("laila@example.test"),
             is_primary=True,
-            status=AddressStatus.ACTIVE,
             held=None,
         ),
         **facts,

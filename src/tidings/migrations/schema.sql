@@ -3050,13 +3050,11 @@ CREATE TABLE notification.recipient_addresses (
     address_ciphertext bytea NOT NULL,
     is_primary boolean DEFAULT false NOT NULL,
     verified boolean DEFAULT false NOT NULL,
-    status text DEFAULT 'active'::text NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
     CONSTRAINT ck_recipient_addresses_channel CHECK ((channel = ANY (ARRAY['email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
     CONSTRAINT ck_recipient_addresses_hash CHECK ((address_hash ~ '^sha256:[0-9a-f]{64}$'::text)),
-    CONSTRAINT ck_recipient_addresses_id CHECK ((id ~ '^rad_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
-    CONSTRAINT ck_recipient_addresses_status CHECK ((status = ANY (ARRAY['active'::text, 'suppressed'::text, 'revoked'::text])))
+    CONSTRAINT ck_recipient_addresses_id CHECK ((id ~ '^rad_[0-9A-HJKMNP-TV-Z]{26}$'::text))
 );
 
 ALTER TABLE ONLY notification.recipient_addresses FORCE ROW LEVEL SECURITY;

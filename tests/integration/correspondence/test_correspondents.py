@@ -75,7 +75,7 @@ async def test_an_address_that_its_owner_gave_up_is_not_theirs(world: SentWorld)
     there = correspondents(world)
 
     async with world.db.tenant(tenant.id) as tx:
-        await tx.connection.execute("UPDATE notification.recipient_addresses SET status = 'revoked'")
+        await tx.connection.execute("DELETE FROM notification.recipient_addresses")
         found = await there.find(tx, [wrote()])
         [now] = await there.ensure(tx, [wrote()])
         address_hash = (await world.system.keyring.pepper(tx)).hash(NUMBER)

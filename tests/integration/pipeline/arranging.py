@@ -222,10 +222,10 @@ async def remove_channel(case: Case) -> None:
         )
 
 
-async def revoke_address(case: Case) -> None:
+async def remove_addresses(case: Case) -> None:
     async with case.world.db.tenant(case.sender.tenant_id) as tx:
         await tx.connection.execute(
-            "UPDATE notification.recipient_addresses SET status = 'revoked' WHERE recipient_id = $1",
+            "DELETE FROM notification.recipient_addresses WHERE recipient_id = $1",
             case.recipient_id,
         )
 

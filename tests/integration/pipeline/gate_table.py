@@ -280,11 +280,11 @@ TABLE = [
         wish=CODE | SOCIAL,
         before=by.choose(channels={"email": {"allow": False}}),
     ),
-    sent("an active address", A, step=1),
+    sent("an address", A, step=1),
     sent("no mail address, but a telephone", A, step=2, addresses="sms", wish=CODE, gets=("phone",)),
     stopped("no address", A, Reason.NO_ADDRESS, "failed", step=1, addresses="sms"),
     stopped(
-        "no active address", A, Reason.ADDRESS_NOT_ACTIVE, "failed", step=1, between=by.revoke_address
+        "removed since", A, Reason.NO_ADDRESS, "failed", step=1, between=by.remove_addresses
     ),
     sent("nothing is suppressed", P, step=1),
     stopped("the tenant suppressed it", P, Reason.SUPPRESSED_BY_TENANT, "suppressed", step=1, between=by.suppress),

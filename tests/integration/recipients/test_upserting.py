@@ -12,7 +12,7 @@ from tidings.kernel.ids import RECIPIENT, TenantId
 from tidings.kernel.refusals import InvalidError, RefusalError
 from tidings.notify.recipients import addresses as address_store
 from tidings.notify.recipients.errors import ErasedRecipientError, UnknownRecipientError
-from tidings.notify.recipients.model import AddressStatus, IdentityType, address_purpose
+from tidings.notify.recipients.model import IdentityType, address_purpose
 from tidings.notify.recipients.upsert import Upserted
 from tidings.notify.recipients.wish import (
     AddressInput,
@@ -142,25 +142,6 @@ async def test_the_mark_of_the_primary_is_handed_over(world: PeopleWorld) -> Non
         pepper = await world.system.keyring.pepper(tx)
     assert [a.is_primary for a in found] == [True, False]
     assert found[0].address_hash == pepper.hash(wish_of(moved).addresses[0].address)
-
-
-async def test_a_revoked_address_comes_back_and_a_suppressed_one_does_not(world: PeopleWorld) -> None:
-    tenant = await world.tenant()
-    word = unused()
-    [made] = await upsert(world, tenant.id, guest(word, "a@example.test", "b@example.test"))
-    async with world.db.tenant(tenant.id) as tx:
-        first, second = await address_store.load_addresses(tx, recipient_ids=[made.recipient.id])
-        changes = [
-            address_store.AddressChange(id=first.id, is_primary=True, verified=False, status=AddressStatus.REVOKED),
-            address_store.AddressChange(id=second.id, is_primary=False, verified=False, status=AddressStatus.SUPPRESSED),
-        ]  # fmt: skip
-        await address_store.change_addresses(tx, changes, now=world.system.clock.now())
-
-    await upsert(world, tenant.id, guest(word, "a@example.test", "b@example.test"))
-
-    async with world.db.tenant(tenant.id) as tx:
-        found = await address_store.load_addresses(tx, recipient_ids=[made.recipient.id])
-    assert [a.status for a in found] == [AddressStatus.ACTIVE, AddressStatus.SUPPRESSED]
 
 
 async def test_a_wish_that_cannot_be_granted_fails_alone(world: PeopleWorld) -> None:

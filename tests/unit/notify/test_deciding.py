@@ -32,7 +32,6 @@ from tidings.notify.decide.limits import takes_of_step, takes_once
 from tidings.notify.decide.model import Defer, Pass, Stop
 from tidings.notify.decide.reasons import SENTENCES, Reason
 from tidings.notify.recipients.consent import Consent
-from tidings.notify.recipients.model import AddressStatus
 from tidings.notify.recipients.preferences_model import ChannelChoice, Choices, GuardianRouting
 from tidings.notify.tenants.model import TenantStatus
 
@@ -214,8 +213,8 @@ STEP_STOPPED = [
          given=facts(person(choices=NO_MAIL)), category="social"),
     case("consent withdrawn", Stop(Status.SUPPRESSED, Reason.CONSENT_MISSING), "channel_allowed", category="marketing"),
     case("no address", Stop(Status.FAILED, Reason.NO_ADDRESS), "address_usable", given=facts(person(addresses={}))),
-    case("revoked address", Stop(Status.FAILED, Reason.ADDRESS_NOT_ACTIVE), "address_usable",
-         given=facts(person(addresses={"email": (address(status=AddressStatus.REVOKED),)}))),
+    case("an address whose key is gone", Stop(Status.FAILED, Reason.NO_ADDRESS), "address_usable",
+         given=facts(person(addresses={"email": (address(value=None),)}))),
     case("another address than the conversation's", Stop(Status.FAILED, Reason.ADDRESS_GONE), "address_usable",
          address_id="rad_of_another"),
     case("the conversation's is suppressed, and there is a primary",
@@ -269,7 +268,7 @@ def test_an_answer_goes_to_the_address_that_its_conversation_is_with() -> None:
 
 def test_a_step_that_passes_says_where_and_as_whom() -> None:
     second = address(is_primary=False)
-    given = facts(person(addresses={"email": (address(status=AddressStatus.REVOKED), second)}))
+    given = facts(person(addresses={"email": (address(value=None), second)}))
 
     decision = decide_step(given, step(), NOON)
     after_limit = step_limited(decision, step(), None, NOON)

@@ -1,14 +1,12 @@
 -- name: find_writers
 -- Who has these addresses. Where several have one, the one that was written to last: by ix_notifications_recipient, whose order is
--- said as a range, as in `look_back_at_recipient`. Nobody who was erased has an address, and
--- what its owner gave up is not theirs.
+-- said as a range, as in `look_back_at_recipient`. Nobody who was erased has an address.
 SELECT DISTINCT ON (wanted.place) wanted.place::integer AS place, theirs.recipient_id
 FROM unnest(:channels::text[], :hashes::text[]) WITH ORDINALITY AS wanted (channel, address_hash, place)
 CROSS JOIN LATERAL (
     SELECT a.recipient_id, count(*) OVER () AS owners
     FROM notification.recipient_addresses AS a
     WHERE a.tenant_id = :tenant_id AND a.channel = wanted.channel AND a.address_hash = wanted.address_hash
-      AND a.status <> 'revoked'
     OFFSET 0
 ) AS theirs
 LEFT JOIN LATERAL (
@@ -21,7 +19,6 @@ LEFT JOIN LATERAL (
 ORDER BY wanted.place, last.created_at DESC NULLS LAST, theirs.recipient_id;
 
 -- name: find_address
--- Whether they still have it: what its owner gave up is not theirs. Whether it may be written to, the gates ask when it is sent.
+-- Whether they still have it. Whether it may be written to, the gates ask when it is sent.
 SELECT id FROM notification.recipient_addresses
-WHERE tenant_id = :tenant_id AND recipient_id = :recipient_id AND channel = :channel AND address_hash = :address_hash
-  AND status <> 'revoked';
+WHERE tenant_id = :tenant_id AND recipient_id = :recipient_id AND channel = :channel AND address_hash = :address_hash;

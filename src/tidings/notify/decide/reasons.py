@@ -35,7 +35,6 @@ class Reason(StrEnum):
     CHANNEL_NOT_SET_UP = "channel_not_set_up"
     CHANNEL_DISABLED = "channel_disabled"
     NO_ADDRESS = "no_address"
-    ADDRESS_NOT_ACTIVE = "address_not_active"
     ADDRESS_GONE = "address_gone"
     SUPPRESSED_BY_TENANT = "suppressed_by_tenant"
     SUPPRESSED_BY_PLATFORM = "suppressed_by_platform"
@@ -74,8 +73,7 @@ SENTENCES: dict[Reason, str] = {
     Reason.CHANNEL_NOT_SET_UP: "The tenant has not set this channel up; `tidings channel set` does.",
     Reason.CHANNEL_DISABLED: "The tenant has switched this channel off.",
     Reason.NO_ADDRESS: "The recipient has no address on this channel.",
-    Reason.ADDRESS_NOT_ACTIVE: "None of the recipient's addresses on this channel is active.",
-    Reason.ADDRESS_GONE: "The address that this conversation is with is not the recipient's any more, or not active.",
+    Reason.ADDRESS_GONE: "The address that this conversation is with is not the recipient's any more.",
     Reason.SUPPRESSED_BY_TENANT: "The address is suppressed.",
     Reason.SUPPRESSED_BY_PLATFORM: "The address is suppressed for the whole platform.",
     Reason.SUPPRESSED_BY_DOMAIN: "The mail domain is suppressed for the whole platform.",

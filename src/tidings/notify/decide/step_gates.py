@@ -10,7 +10,6 @@ from tidings.notify.channels.senders import authorised, shown_on
 from tidings.notify.decide.model import PASS, StepRequest, Stop, Verdict
 from tidings.notify.decide.reasons import Reason
 from tidings.notify.facts.model import AddressFacts, Facts, PersonFacts, TenantFacts
-from tidings.notify.recipients.model import AddressStatus
 from tidings.notify.recipients.preferences_model import category_denied, channel_denied
 from tidings.notify.refusals.model import refused_by
 
@@ -61,23 +60,23 @@ def channel_allowed(facts: Facts, request: StepRequest, person: PersonFacts) -> 
 def address_usable(
     channel: Channel, person: PersonFacts, *, only: str | None = None
 ) -> tuple[Verdict, tuple[AddressFacts, ...]]:
-    """The primary address if it is active, else the oldest active one; all active devices for push.
+    """The primary address if it can be read, else the oldest that can; all devices for push.
 
     `only`: this one and no other, because it is the one that a conversation is with.
     """
     if channel in ADDRESSLESS:
         return PASS, ()
     known = person.addresses.get(channel, ())
+    # They come with the primary first, then the oldest. One whose key is gone is nobody's.
+    readable = tuple(a for a in known if a.value is not None)
     if not known:
         return Stop(Status.FAILED, Reason.NO_ADDRESS), ()
-    # They come with the primary first, then the oldest.
-    active = tuple(a for a in known if a.status is AddressStatus.ACTIVE and a.value is not None)
     if only is not None:
-        the_one = tuple(a for a in active if a.id == only)
+        the_one = tuple(a for a in readable if a.id == only)
         return (PASS if the_one else Stop(Status.FAILED, Reason.ADDRESS_GONE)), the_one
-    if not active:
-        return Stop(Status.FAILED, Reason.ADDRESS_NOT_ACTIVE), ()
-    return PASS, active if channel in TO_ALL else active[:1]
+    if not readable:
+        return Stop(Status.FAILED, Reason.NO_ADDRESS), ()
+    return PASS, readable if channel in TO_ALL else readable[:1]
 
 
 def not_suppressed(

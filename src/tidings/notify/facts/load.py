@@ -132,7 +132,6 @@ class FactsLoader:
                 channel=address.channel,
                 value=value,
                 is_primary=address.is_primary,
-                status=address.status,
                 held=standing.held.get(place),
                 address_hash=address.address_hash,
                 refused=standing.refused.get(place, {}),

@@ -10,7 +10,6 @@ from tidings.kernel.keys.data_key import DataKey
 from tidings.notify.branding.model import TenantBranding, brand_of
 from tidings.notify.categories.model import CategoryPolicy, TenantCategory
 from tidings.notify.channels.model import ChannelConfig
-from tidings.notify.recipients.model import AddressStatus
 from tidings.notify.recipients.preferences_model import Choices
 from tidings.notify.render.model import Brand
 from tidings.notify.suppressions.model import Held
@@ -34,7 +33,6 @@ class AddressFacts:
     #: None where the recipient was erased.
     value: NormalisedAddress | None = field(repr=False)
     is_primary: bool
-    status: AddressStatus
     #: Why it must not be written to.
     held: Held | None
     #: Under the tenant's pepper.

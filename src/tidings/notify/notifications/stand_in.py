@@ -21,7 +21,7 @@ from tidings.notify.facts.load import FactsLoader
 from tidings.notify.facts.model import AddressFacts, Facts, PersonFacts, Shared
 from tidings.notify.recipients import store as recipient_store
 from tidings.notify.recipients.errors import ErasedRecipientError, UnknownRecipientError
-from tidings.notify.recipients.model import NAME_PURPOSE, AddressStatus
+from tidings.notify.recipients.model import NAME_PURPOSE
 from tidings.notify.recipients.preferences_model import NO_CHOICES
 from tidings.notify.recipients.store import Known, Lookup
 from tidings.notify.recipients.upsert import unsure_of
@@ -158,7 +158,6 @@ async def _added(
             channel=a.channel,
             value=a.address,
             is_primary=a.primary is True,
-            status=AddressStatus.ACTIVE,
             held=standing.held.get(place),
             address_hash=questions[place].address_hash,
             refused=standing.refused.get(place, {}),
@@ -178,10 +177,6 @@ def _merged(
             replace(
                 a,
                 is_primary=(channel, a.value) in chosen if channel in handed_over else a.is_primary,
-                # Who names an address anew has it again.
-                status=AddressStatus.ACTIVE
-                if a.status is AddressStatus.REVOKED and any(w.address == a.value for w in wish.addresses)
-                else a.status,
             )
             for a in known
         ]

@@ -8,7 +8,7 @@ from tidings.contracts.tenants import Channel
 from tidings.kernel.db import Row, TenantTx
 from tidings.kernel.ids import RecipientAddressId, RecipientId, time_of
 from tidings.kernel.sql import Queries
-from tidings.notify.recipients.model import AddressStatus, StoredAddress
+from tidings.notify.recipients.model import StoredAddress
 
 QUERIES = Queries.beside(__file__)
 
@@ -33,7 +33,6 @@ class AddressChange:
     id: RecipientAddressId
     is_primary: bool
     verified: bool
-    status: AddressStatus
 
 
 async def load_addresses(
@@ -76,7 +75,6 @@ async def change_addresses(tx: TenantTx, changes: Sequence[AddressChange], *, no
         ids=[c.id for c in changes],
         primaries=[c.is_primary for c in changes],
         verifieds=[c.verified for c in changes],
-        statuses=[c.status.value for c in changes],
     )
 
 
@@ -116,6 +114,5 @@ def from_row(row: Row) -> StoredAddress:
         ciphertext=row["address_ciphertext"],
         is_primary=row["is_primary"],
         verified=row["verified"],
-        status=AddressStatus(row["status"]),
         updated_at=row["updated_at"],
     )

@@ -1,11 +1,11 @@
 -- name: load_addresses
 -- All addresses of a set of recipients, each recipient's primaries first and then the oldest.
 SELECT mine.id, mine.recipient_id, mine.channel, mine.address_hash, mine.address_ciphertext, mine.is_primary,
-       mine.verified, mine.status, mine.updated_at
+       mine.verified, mine.updated_at
 FROM unnest(:recipient_ids::text[]) AS wanted (recipient_id)
 CROSS JOIN LATERAL (
     SELECT a.id, a.recipient_id, a.channel, a.address_hash, a.address_ciphertext, a.is_primary, a.verified,
-           a.status, a.updated_at
+           a.updated_at
     FROM notification.recipient_addresses AS a
     WHERE a.tenant_id = :tenant_id AND a.recipient_id = wanted.recipient_id
       AND (CAST(:channels AS text[]) IS NULL OR a.channel = ANY(:channels::text[]))
@@ -24,9 +24,9 @@ WHERE mine.tenant_id = :tenant_id AND mine.recipient_id = moved.recipient_id AND
 -- name: change_addresses
 -- Under the lock of their recipients: the values are whole, not changes.
 UPDATE notification.recipient_addresses AS mine
-SET is_primary = fresh.is_primary, verified = fresh.verified, status = fresh.status, updated_at = :now
-FROM unnest(:ids::text[], :primaries::boolean[], :verifieds::boolean[], :statuses::text[])
-    AS fresh (id, is_primary, verified, status)
+SET is_primary = fresh.is_primary, verified = fresh.verified, updated_at = :now
+FROM unnest(:ids::text[], :primaries::boolean[], :verifieds::boolean[])
+    AS fresh (id, is_primary, verified)
 WHERE mine.tenant_id = :tenant_id AND mine.id = fresh.id;
 
 -- name: prove_mailbox
@@ -34,7 +34,7 @@ WHERE mine.tenant_id = :tenant_id AND mine.id = fresh.id;
 UPDATE notification.recipient_addresses AS mine
 SET verified = true, updated_at = :now
 WHERE mine.tenant_id = :tenant_id AND mine.recipient_id = :recipient_id AND mine.channel = 'email'
-  AND mine.status = 'active' AND NOT mine.verified
+  AND NOT mine.verified
   AND NOT EXISTS (
       SELECT FROM notification.recipient_addresses AS other
       WHERE other.tenant_id = :tenant_id AND other.recipient_id = :recipient_id AND other.channel = 'email'
@@ -59,7 +59,7 @@ FROM unnest(
 WITH gone AS (
     DELETE FROM notification.recipient_addresses
     WHERE tenant_id = :tenant_id AND recipient_id = :recipient_id AND id = ANY(:ids::text[])
-    RETURNING id, recipient_id, channel, address_hash, address_ciphertext, is_primary, verified, status, updated_at
+    RETURNING id, recipient_id, channel, address_hash, address_ciphertext, is_primary, verified, updated_at
 ), unread AS (
     UPDATE notification.suppressions AS mine
     SET address_ciphertext = NULL, notes = NULL
@@ -69,4 +69,4 @@ WITH gone AS (
         WHERE other.tenant_id = :tenant_id AND other.address_hash = theirs.address_hash AND other.id <> ALL (:ids::text[])
     )
 )
-SELECT id, recipient_id, channel, address_hash, address_ciphertext, is_primary, verified, status, updated_at FROM gone;
+SELECT id, recipient_id, channel, address_hash, address_ciphertext, is_primary, verified, updated_at FROM gone;

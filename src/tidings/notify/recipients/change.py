@@ -19,7 +19,7 @@ from tidings.notify.recipients.errors import (
     UnknownAddressError,
     UnknownRecipientError,
 )
-from tidings.notify.recipients.model import AddressStatus, Recipient, StoredAddress
+from tidings.notify.recipients.model import Recipient, StoredAddress
 from tidings.notify.recipients.plan import HashedAddress, changes_of, proven_after
 from tidings.notify.recipients.store import Known, Lookup
 from tidings.notify.recipients.upsert import write_changes
@@ -98,7 +98,7 @@ class RecipientChanger:
     async def remove_address(
         self, tx: TenantTx, recipient_id: RecipientId, address_id: RecipientAddressId, *, actor: str
     ) -> None:
-        """Forget an address; where it was primary, the oldest active one of the channel takes its place."""
+        """Forget an address; where it was primary, the oldest one of the channel takes its place."""
         known = await self._lock(tx, recipient_id)
         gone = await address_store.remove_addresses(tx, recipient_id=recipient_id, ids=[address_id])
         if not gone:
@@ -109,14 +109,12 @@ class RecipientChanger:
                 (
                     a
                     for (channel, _), a in known.addresses.items()
-                    if channel == gone[0].channel and a.id != address_id and a.status is AddressStatus.ACTIVE
+                    if channel == gone[0].channel and a.id != address_id
                 ),
                 key=lambda a: a.id,
             )
             if heirs:
-                heir = AddressChange(
-                    id=heirs[0].id, is_primary=True, verified=heirs[0].verified, status=heirs[0].status
-                )
+                heir = AddressChange(id=heirs[0].id, is_primary=True, verified=heirs[0].verified)
                 await address_store.change_addresses(tx, [heir], now=now)
         await store.update_recipients(tx, [store.facts_of(known.recipient)], now=now)
         if gone[0].channel == "email" and gone[0].verified and not _still_proven(known, address_id):

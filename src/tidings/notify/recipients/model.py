@@ -36,16 +36,6 @@ class Identity:
     id: str | None
 
 
-class AddressStatus(StrEnum):
-    """Whether an address may be used."""
-
-    ACTIVE = "active"
-    #: Something was learned about it that forbids its use.
-    SUPPRESSED = "suppressed"
-    #: Its owner gave it up: a device that is gone, say.
-    REVOKED = "revoked"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredAddress:
     """One address of a recipient."""
@@ -59,7 +49,6 @@ class StoredAddress:
     ciphertext: bytes
     is_primary: bool
     verified: bool
-    status: AddressStatus
     updated_at: datetime
 
     @property

@@ -10,7 +10,7 @@ from msgspec import UNSET, UnsetType
 from tidings.kernel.ids import RECIPIENT_ADDRESS, RecipientId
 from tidings.kernel.keys.data_key import DataKey
 from tidings.notify.recipients.addresses import AddressChange, NewAddress
-from tidings.notify.recipients.model import NAME_PURPOSE, AddressStatus, address_purpose
+from tidings.notify.recipients.model import NAME_PURPOSE, address_purpose
 from tidings.notify.recipients.store import Known, RecipientFacts, facts_of
 from tidings.notify.recipients.wish import AddressWish, RecipientWish
 
@@ -106,14 +106,8 @@ def changes_of(
             id=present.id,
             is_primary=present.is_primary or becomes,
             verified=present.verified if item.wish.verified is None else item.wish.verified,
-            # Who names an address anew has it again; what was learned against it is not forgotten by that.
-            status=AddressStatus.ACTIVE if present.status is AddressStatus.REVOKED else present.status,
         )
-        if (after.is_primary, after.verified, after.status) != (
-            present.is_primary,
-            present.verified,
-            present.status,
-        ):
+        if (after.is_primary, after.verified) != (present.is_primary, present.verified):
             changed.append(after)
     if facts is None and not changed and not added:
         return None

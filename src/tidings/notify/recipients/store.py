@@ -10,7 +10,7 @@ import msgspec
 from tidings.kernel.db import Row, TenantTx
 from tidings.kernel.ids import RecipientAddressId, RecipientId, time_of
 from tidings.kernel.sql import Queries
-from tidings.notify.recipients.model import AddressStatus, Identity, IdentityType, Recipient
+from tidings.notify.recipients.model import Identity, IdentityType, Recipient
 
 QUERIES = Queries.beside(__file__)
 
@@ -22,7 +22,6 @@ class KnownAddress:
     id: RecipientAddressId
     is_primary: bool
     verified: bool
-    status: AddressStatus
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,15 +215,14 @@ def from_row(row: Row) -> Recipient:
 def _addresses(row: Row) -> dict[tuple[str, str], KnownAddress]:
     if row["address_ids"] is None:
         return {}
-    columns = ("address_ids", "channels", "hashes", "primaries", "verifieds", "statuses")
+    columns = ("address_ids", "channels", "hashes", "primaries", "verifieds")
     return {
         (channel, address_hash): KnownAddress(
             id=RecipientAddressId(address_id),
             is_primary=primary,
             verified=verified,
-            status=AddressStatus(status),
         )
-        for address_id, channel, address_hash, primary, verified, status in zip(
+        for address_id, channel, address_hash, primary, verified in zip(
             *(row[column] for column in columns), strict=True
         )
     }

@@ -39,8 +39,7 @@ WITH asked AS (
 )
 SELECT asked.place, asked.candidates, mine.id, mine.identity_type, mine.identity_id, mine.display_name_ciphertext,
        mine.primary_locale, mine.primary_timezone, mine.tags, mine.attributes, mine.erased_at, mine.version,
-       mine.updated_at, known.address_ids, known.channels, known.hashes, known.primaries, known.verifieds,
-       known.statuses
+       mine.updated_at, known.address_ids, known.channels, known.hashes, known.primaries, known.verifieds
 FROM asked
 LEFT JOIN LATERAL (
     SELECT r.id, r.identity_type, r.identity_id, r.display_name_ciphertext, r.primary_locale, r.primary_timezone,
@@ -51,7 +50,7 @@ LEFT JOIN LATERAL (
 ) AS mine ON true
 CROSS JOIN LATERAL (
     SELECT array_agg(a.id) AS address_ids, array_agg(a.channel) AS channels, array_agg(a.address_hash) AS hashes,
-           array_agg(a.is_primary) AS primaries, array_agg(a.verified) AS verifieds, array_agg(a.status) AS statuses
+           array_agg(a.is_primary) AS primaries, array_agg(a.verified) AS verifieds
     FROM notification.recipient_addresses AS a
     WHERE a.tenant_id = :tenant_id AND a.recipient_id = asked.id
 ) AS known;

@@ -17,7 +17,6 @@ from tidings.notify.recipients.change import Whole
 from tidings.notify.recipients.consent import Consent
 from tidings.notify.recipients.model import (
     NAME_PURPOSE,
-    AddressStatus,
     IdentityType,
     Recipient,
     StoredAddress,
@@ -120,7 +119,6 @@ class AddressView(Struct, frozen=True, kw_only=True):
     address: str | None
     primary: bool
     verified: bool
-    status: AddressStatus
     created_at: Moment
     updated_at: Moment
     #: What its owner unsubscribed from by a link in a message to it.
@@ -138,7 +136,6 @@ class AddressView(Struct, frozen=True, kw_only=True):
             address=clear if clear is None or reveal else redact(clear),
             primary=stored.is_primary,
             verified=stored.verified,
-            status=stored.status,
             created_at=stored.created_at,
             updated_at=stored.updated_at,
             unsubscribed=[

@@ -21,7 +21,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=58, newest=58)
+SERVES: Final = SchemaRange(oldest=59, newest=59)
 
 
 async def check_servable(
