@@ -12,11 +12,11 @@ from urllib.parse import urlsplit
 
 _NAME: Final = re.compile(r"</?([A-Za-z][A-Za-z0-9:-]*)")
 #: From behind the name to the end of the tag; what is in quotes may hold anything.
-_REST: Final = re.compile(r"""(?:[^>"']++|"[^"]*"|'[^']*')*+>""")
+_REST: Final = re.compile(r"""(?:[^>"']++|"[^"]*"|'[^']*')*>""")
 #: Text, and tags that are none of ours, as many as there are.
 _DULL: Final = re.compile(
     r"""(?:[^<]++|<(?!!--|/body|a[\s/>]|area[\s/>]|script|style|title|textarea|xmp)"""
-    r"""(?:/?[A-Za-z](?:[^>"']++|"[^"]*"|'[^']*')*+>|(?!/?[A-Za-z])))*+""",
+    r"""(?:/?[A-Za-z](?:[^>"']++|"[^"]*"|'[^']*')*>|(?!/?[A-Za-z])))*""",
     re.IGNORECASE,
 )
 _ATTRIBUTE: Final = re.compile(

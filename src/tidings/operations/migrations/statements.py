@@ -30,11 +30,11 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_STRING_REST = re.compile(r"(?:[^']++|'')*+'")
-_ESCAPE_REST = re.compile(r"(?:[^'\\]++|\\.|'')*+'", re.DOTALL)
-_NAME_REST = re.compile(r'(?:[^"]++|"")*+"')
+_STRING_REST = re.compile(r"[^']*+(?:''[^']*+)*'(?!')")
+_ESCAPE_REST = re.compile(r"[^'\\]*+(?:(?:\\.|'')[^'\\]*+)*'(?!')", re.DOTALL)
+_NAME_REST = re.compile(r'[^"]*+(?:""[^"]*+)*"(?!")')
 # 'one' <newline> 'two' is a single string, and the second half keeps the E of the first.
-_CONTINUATION = re.compile(r"(?:[ \t\f\v]|--[^\n\r]*)*+[\n\r](?:[ \t\n\r\f\v]|--[^\n\r]*[\n\r])*+'")
+_CONTINUATION = re.compile(r"(?:[ \t\f\v]|--[^\n\r]*+)*[\n\r](?:[ \t\n\r\f\v]|--[^\n\r]*+[\n\r])*'")
 _COMMENT_EDGE = re.compile(r"/\*|\*/")
 _ROUTINE = (("create", "function"), ("create", "procedure"))
 _REPLACED_ROUTINE = (("create", "or", "replace", "function"), ("create", "or", "replace", "procedure"))

@@ -10,11 +10,12 @@ from tidings.notify.templates.errors import CompileError
 #: `value` prints something; `block` opens, divides or closes a block, or calls a partial.
 Kind = Literal["value", "block"]
 
-# Every choice is decided by the next character, so that no source takes more than one look.
-_STRING = r'"(?:\\"|(?!\\")[^"])*+"' + r"|'(?:\\'|(?!\\')[^'])*+'" + r"|\[(?:\\\]|(?!\\\])[^\]])*+\]"
+# Every choice is decided by the next character, so that no source takes more than one look. Groups are not possessive:
+# Python before 3.11.5, which Debian 12 has, does not match those rightly.
+_STRING = r'"(?:\\"|(?!\\")[^"])*"' + r"|'(?:\\'|(?!\\')[^'])*'" + r"|\[(?:\\\]|(?!\\\])[^\]])*\]"
 _COMMENT = re.compile(r"\{\{~?!--[\s\S]*?--~?\}\}|\{\{~?!(?!--)[\s\S]*?\}\}")
-_TRIPLE = re.compile(rf"\{{\{{~?\{{(?:{_STRING}|[^\"'\[}}])*+\}}~?\}}\}}")
-_PLAIN = re.compile(rf"\{{\{{(?:{_STRING}|[^\"'\[}}]|\}}(?!\}}))*+\}}\}}")
+_TRIPLE = re.compile(rf"\{{\{{~?\{{(?:{_STRING}|[^\"'\[}}])*\}}~?\}}\}}")
+_PLAIN = re.compile(rf"\{{\{{(?:{_STRING}|[^\"'\[}}]|\}}(?!\}}))*\}}\}}")
 _BLOCK = re.compile(r"\{\{~?\s*(?:[#/^>*]|else\b)")
 _UNESCAPED = re.compile(r"\{\{~?\s*&")
 

@@ -12,7 +12,7 @@ VOID = frozenset(
 RAW = frozenset({"style", "script", "mj-style"})
 
 _TAG = re.compile(
-    r"<(?P<close>/?)(?P<name>[A-Za-z][\w:.-]*)(?P<attributes>(?:\"[^\"]*+\"|'[^']*+'|[^\"'<>])*+)>"
+    r"<(?P<close>/?)(?P<name>[A-Za-z][\w:.-]*)(?P<attributes>(?:\"[^\"]*+\"|'[^']*+'|[^\"'<>])*)>"
 )
 _DECLARATION = re.compile(r"<[!?][^<>]*>")
 _ATTRIBUTE = re.compile(

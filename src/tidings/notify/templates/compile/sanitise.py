@@ -29,7 +29,7 @@ _UNSAFE_STYLE: Final = re.compile(
     r"expression\s*\(|javascript:|vbscript:|@import|behavior\s*:|-moz-binding|\\|<|/\*", re.IGNORECASE
 )
 _UNSAFE_URL: Final = re.compile(
-    r"url\s*\(\s*+(?:['\"]|&quot;)?+\s*+(?!https?:|cid:|tk[0-9]+n)", re.IGNORECASE
+    r"url\s*\(\s*+(?:['\"]\s*+|&quot;\s*+|(?!['\"]|&quot;))(?!https?:|cid:|tk[0-9]+n)", re.IGNORECASE
 )
 
 

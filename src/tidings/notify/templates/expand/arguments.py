@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Final
 
 #: A text in quotes as Handlebars reads it; possessive, so that one without its end is given up at once.
-QUOTED: Final = r'"(?:\\"|(?!\\")[^"])*+"' + r"|'(?:\\'|(?!\\')[^'])*+'"
+QUOTED: Final = r'"(?:\\"|(?!\\")[^"])*"' + r"|'(?:\\'|(?!\\')[^'])*'"
 #: The same, or all that follows a quote without its end: looked through once, and refused by the parser.
-BEGUN: Final = r'"(?:\\"|(?!\\")[^"])*+"?' + r"|'(?:\\'|(?!\\')[^'])*+'?"
+BEGUN: Final = r'"(?:\\"|(?!\\")[^"])*"?' + r"|'(?:\\'|(?!\\')[^'])*'?"
 _TOKEN: Final = re.compile(
     rf"\s+|(?P<name>[^\s=\"'()\[\]|]++)=(?!=)|{QUOTED}|(?P<open>\()|(?P<close>\))"
     r"|(?:\[[^\]]*+\]|[^\s\"'()\[\]=])+"
