@@ -101,6 +101,8 @@ def in_words(error: "ClientError") -> str:
         return f"{said}, or repeat it with --platform"
     if isinstance(error, NotAllowedError):
         return f"{said}; name a key that may with --key or TIDINGS_API_KEY"
+    if isinstance(error, ProblemError) and error.code == "internal" and error.request_id:
+        return f"{said}: {shown(error.request_id)}"
     if isinstance(error, TooBusyError):
         return f"{said}; try again in {error.retry_after or 1:g} s"
     return said

@@ -96,6 +96,32 @@ async def test_strings_partials_and_a_layout_are_set_in_and_frozen(world: Templa
     assert [layout["name"] for layout in listed.json()["items"]] == ["foot", "frame"]
 
 
+async def test_an_inverted_section_is_checked_shown_and_published(world: TemplateWorld) -> None:
+    tenant = await world.http.tenant()
+    body = "<p>{{^url}}none{{/url}}{{^if url}} no link{{/if}}{{^each url}} empty{{else}}{{this}}{{/each}}</p>"
+    locales = {"en": {"format": "html", "subject": "{{^url}}none{{/url}}", "body": body}}
+    schema = {"type": "object", "properties": {"url": {}}}
+    async with world.http.as_tenant(tenant.id) as client:
+        await client.post(
+            f"{PATH}/versions",
+            json=draft(locales=locales, variables_schema=schema, preview_samples={"u": {}}),
+        )
+        report = await client.post(f"{PATH}/versions/1.0.0/validate")
+        shown = await client.post(f"{PATH}/versions/1.0.0/preview")
+        exported = await client.get("/api/v1/templates/export")
+        taken = await client.post(
+            "/api/v1/templates/import?dry_run=true",
+            content=exported.content,
+            headers={"Content-Type": "application/zip"},
+        )
+        published = await client.post(f"{PATH}/versions/1.0.0/publish")
+
+    assert [a.status_code for a in (report, shown, taken, published)] == [200] * 4, taken.text
+    assert report.json()["findings"] == []
+    assert shown.json()["subject"] == "none"
+    assert "<p>none no link empty</p>" in shown.json()["html"]
+
+
 async def test_each_fault_is_told_in_its_own_file(world: TemplateWorld) -> None:
     tenant = await world.http.tenant()
     locales = {

@@ -53,3 +53,18 @@ def test_a_number_needs_a_channel(api: PlayedApi, types: Types) -> None:
     assert printed.code == 1
     assert "welcome_guest/email" in printed.err
     assert not api.heard
+
+
+def test_a_mistake_of_the_server_names_the_request_that_it_is_logged_under(
+    api: PlayedApi, types: Types
+) -> None:
+    api.read = lambda call: call.partition("?")[0]
+    detail = "Something went wrong on our side; it was logged under this request id."
+    problem = {"status": 500, "code": "internal", "detail": detail, "request_id": "req_0123"}
+    api.answers = {"GET /api/v1/templates/": (500, problem)}
+    printed = types("template", "publish", "welcome_guest")
+
+    assert printed.code == 1
+    assert printed.err == (
+        "tidings: Something went wrong on our side; it was logged under this request id: req_0123\n"
+    )

@@ -187,7 +187,7 @@ class _Walk:
         name = str(node["path"].get("original", ""))
         if name == SCOPE:
             yield from self._arguments(node, scope)
-            yield from self.program(node["program"], self._called(node, scope))
+            yield from self.program(node.get("program"), self._called(node, scope))
             return
         if name not in BLOCKS and (node["params"] or node.get("hash") or name in PRINTING):
             yield _fault(node, f"there is no block helper {name}", f"there are {', '.join(sorted(BLOCKS))}")
@@ -201,7 +201,8 @@ class _Walk:
         else:
             yield from self._value(node["path"], scope)
             subject = node["path"]
-        yield from self.program(node["program"], self._inner(name, subject, node, scope))
+        # An inverted section, `{{^a}}…{{/a}}`, has an inverse only.
+        yield from self.program(node.get("program"), self._inner(name, subject, node, scope))
         yield from self.program(node.get("inverse"), scope)
 
     def _inner(self, name: str, subject: Node, node: Node, scope: _Scope) -> _Scope:
@@ -209,7 +210,7 @@ class _Walk:
             return scope
         found = (self._find(subject, scope) if subject["type"] == "PathExpression" else None) or ANYTHING
         context = found if name == "with" else found.each() if name == "each" else ANYTHING
-        names = (node["program"] or {}).get("blockParams") or []
+        names = (node.get("program") or {}).get("blockParams") or []
         given = dict(zip(names, (context, ANYTHING), strict=False))
         return scope.inside(context, given)
 

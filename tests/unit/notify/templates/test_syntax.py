@@ -50,6 +50,9 @@ def faults(rendering: Rendering, source: str) -> list[str]:
         '{{#*inline "row"}}{{anything}} {{../else_where}}{{/inline}}{{> row}} {{> row total}}',
         '{{plural (lookup items "length") one="#" other="#"}} {{date "2026-01-01"}}',
         "{{! nothing }} {{#items}}{{title}}{{/items}}",
+        "{{^name}}none{{/name}} {{^if name}}none{{/if}} {{^if name}}none{{else}}{{name}}{{/if}}",
+        "{{^each items}}none{{/each}} {{^each items}}none{{else}}{{title}}{{/each}}",
+        "{{#each items}}{{^}}none{{/each}} {{^items}}none{{else}}{{title}}{{/items}}",
     ],
 )
 def test_these_are_in_order(rendering: Rendering, source: str) -> None:
@@ -66,6 +69,8 @@ def test_these_are_in_order(rendering: Rendering, source: str) -> None:
         ("{{#each items as |item|}}{{item.titel}}{{/each}}", "item.titel"),
         ("{{#if nam}}x{{/if}}", "nam is not declared"),
         ("{{either.c}}", "either.c"),
+        ("{{^nam}}none{{/nam}}", "nam is not declared"),
+        ("{{^if name}}\n{{nam}}{{/if}}", "line 2: nam is not declared"),
         ("{{money (lookup totals 1)}}", "totals is not declared"),
         ("{{shout name}}", "there is no helper shout"),
         ("{{#repeat name}}x{{/repeat}}", "there is no block helper repeat"),
