@@ -32,7 +32,7 @@ class CallbackCost(Struct, frozen=True, kw_only=True):
     """What the vendor takes for it."""
 
     micros: Annotated[int, Meta(ge=0, le=10**15)]
-    currency: Annotated[str, Meta(pattern=r"^[A-Z]{3}$", description="must be a currency such as USD")]
+    currency: Annotated[str, Meta(pattern=r"^[A-Z]{3}\Z", description="must be a currency such as USD")]
 
 
 class CallbackEvent(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -14,11 +14,11 @@ Micros = Annotated[
     int, Meta(ge=0, le=MOST_MICROS, description="must be a whole number of millionths, such as 7500")
 ]
 Currency = Annotated[
-    str, Meta(pattern=r"^[A-Z]{3}$", description="must be a currency of ISO 4217, such as USD")
+    str, Meta(pattern=r"^[A-Z]{3}\Z", description="must be a currency of ISO 4217, such as USD")
 ]
 #: The beginning of a telephone number as it is dialled from abroad.
 Prefix = Annotated[
-    str, Meta(pattern=r"^\+[1-9][0-9]{0,14}$", description="must be the beginning of a number, such as +93")
+    str, Meta(pattern=r"^\+[1-9][0-9]{0,14}\Z", description="must be the beginning of a number, such as +93")
 ]
 
 

@@ -16,7 +16,7 @@ Slug = Annotated[
     Meta(
         min_length=2,
         max_length=63,
-        pattern=r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$",
+        pattern=r"^[a-z][a-z0-9]*(-[a-z0-9]+)*\Z",
         description="must be lower-case letters, digits and single hyphens, beginning with a letter",
     ),
 ]
@@ -25,7 +25,7 @@ Name = Annotated[
     Meta(
         min_length=1,
         max_length=200,
-        pattern=r"^[^\x00-\x1f\x7f]+$",
+        pattern=r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]+\Z",
         description="must be one line of text without control characters",
     ),
 ]
@@ -33,7 +33,7 @@ Region = Annotated[
     str,
     Meta(
         max_length=63,
-        pattern=r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$",
+        pattern=r"^[a-z][a-z0-9]*(-[a-z0-9]+)*\Z",
         description="must be a region's name such as eu-west-1",
     ),
 ]
@@ -41,7 +41,7 @@ Locale = Annotated[
     str,
     Meta(
         max_length=35,
-        pattern=r"^[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?(-([A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))*$",
+        pattern=r"^[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?(-([A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))*\Z",
         description="must be a language tag such as en-US, fa-AF or zh-Hant-TW",
     ),
 ]
@@ -50,13 +50,13 @@ TimeZone = Annotated[
 ]
 TimeOfDay = Annotated[
     str,
-    Meta(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$", description="must be a time of day such as 22:00"),
+    Meta(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]\Z", description="must be a time of day such as 22:00"),
 ]
 Domain = Annotated[
     str,
     Meta(
         max_length=253,
-        pattern=r"^(\*\.)?([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$",
+        pattern=r"^(\*\.)?([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]\Z",
         description="must be a lower-case domain such as example.com or *.example.com",
     ),
 ]
@@ -65,7 +65,7 @@ SenderId = Annotated[
     str,
     Meta(
         max_length=20,
-        pattern=r"^(\+?[0-9]{3,15}|[A-Za-z0-9][A-Za-z0-9 _-]{0,10})$",
+        pattern=r"^(\+?[0-9]{3,15}|[A-Za-z0-9][A-Za-z0-9 _-]{0,10})\Z",
         description="must be a number, or up to 11 letters and digits",
     ),
 ]
@@ -74,7 +74,7 @@ GrantedDomain = Annotated[
     str,
     Meta(
         max_length=253,
-        pattern=r"^(\*|(\*\.)?([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9])$",
+        pattern=r"^(\*|(\*\.)?([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9])\Z",
         description="must be a lower-case domain such as example.com or *.example.com, or * for all",
     ),
 ]
@@ -83,7 +83,7 @@ GrantedSenderId = Annotated[
     str,
     Meta(
         max_length=20,
-        pattern=r"^(\*|\+?[0-9]{3,15}|[A-Za-z0-9][A-Za-z0-9 _-]{0,10})$",
+        pattern=r"^(\*|\+?[0-9]{3,15}|[A-Za-z0-9][A-Za-z0-9 _-]{0,10})\Z",
         description="must be a number, or up to 11 letters and digits, or * for all",
     ),
 ]
@@ -91,7 +91,7 @@ GrantedSenderId = Annotated[
 PreferenceCategory = Annotated[
     str,
     Meta(
-        pattern=r"^[a-z][a-z0-9_]{1,62}$",
+        pattern=r"^[a-z][a-z0-9_]{1,62}\Z",
         description="must be a category such as transactional or marketing",
     ),
 ]
@@ -100,7 +100,7 @@ MetadataKey = Annotated[
     str,
     Meta(
         max_length=64,
-        pattern=r"^[A-Za-z_][A-Za-z0-9_-]*$",
+        pattern=r"^[A-Za-z_][A-Za-z0-9_-]*\Z",
         description="must be up to 64 letters, digits, _ and -, beginning with a letter or _",
     ),
 ]

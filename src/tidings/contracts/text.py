@@ -13,7 +13,7 @@ Label = Annotated[
     Meta(
         min_length=1,
         max_length=200,
-        pattern=rf"^[^\s{_UNSEEN}]([^{_UNSEEN}]*[^\s{_UNSEEN}])?$",
+        pattern=rf"^[^\s{_UNSEEN}]([^{_UNSEEN}]*[^\s{_UNSEEN}])?\Z",
         description="must be one line of text without control characters, and no space at either end",
     ),
 ]
@@ -24,7 +24,7 @@ Reason = Annotated[
     Meta(
         min_length=1,
         max_length=500,
-        pattern=rf"^[^{_UNSEEN}]*[^\s{_UNSEEN}][^{_UNSEEN}]*$",
+        pattern=rf"^[^{_UNSEEN}]*[^\s{_UNSEEN}][^{_UNSEEN}]*\Z",
         description="must be one line of text without control characters",
     ),
 ]

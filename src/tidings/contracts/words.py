@@ -22,7 +22,7 @@ WITH_FILES: Final[frozenset[Channel]] = frozenset({"email"})
 Category = Annotated[
     str,
     Meta(
-        pattern=r"^[a-z][a-z0-9_]{1,62}$",
+        pattern=r"^[a-z][a-z0-9_]{1,62}\Z",
         description="must be a category such as transactional or marketing",
     ),
 ]
@@ -30,7 +30,7 @@ Category = Annotated[
 Vendor = Annotated[
     str,
     Meta(
-        pattern=r"^[a-z][a-z0-9_]{1,62}$",
+        pattern=r"^[a-z][a-z0-9_]{1,62}\Z",
         description="must be the name of an adapter, such as smtp",
     ),
 ]

@@ -195,7 +195,7 @@ class _Arriving(msgspec.Struct, frozen=True):
 
 _decode_arriving = msgspec.json.Decoder(_Arriving).decode
 #: Where msgspec says it was: "Expected `str`, got `int` - at `$.id`", "… missing required field `id`".
-_PLACES = (re.compile(r"missing required field `(\w+)`"), re.compile(r" - at `\$\.?([^`]+)`$"))
+_PLACES = (re.compile(r"missing required field `(\w+)`"), re.compile(r" - at `\$\.?([^`]+)`\Z"))
 
 
 def from_cloudevent(body: bytes | str, *, clock: Clock) -> Event:

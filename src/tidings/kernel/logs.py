@@ -26,7 +26,7 @@ _SECRET_NAMES = re.compile(
     re.IGNORECASE,
 )
 #: Names that hold such a part and are harmless: ids, counts, hashes.
-_HARMLESS_NAMES = re.compile(r"(_id|_hash|_count|_bytes|_ms|_seconds|_version)$", re.IGNORECASE)
+_HARMLESS_NAMES = re.compile(r"(_id|_hash|_count|_bytes|_ms|_seconds|_version)\Z", re.IGNORECASE)
 
 _CREDENTIALS = (
     (re.compile(r"(?i)\b(postgres(?:ql)?|redis|nats|https?|amqp)://[^\s/@:]+:[^\s@]+@"), r"\1://***@"),

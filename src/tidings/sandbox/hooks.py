@@ -20,7 +20,7 @@ class Hook(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         str,
         Meta(
             max_length=2048,
-            pattern=r"^https?://[^\s/@]+(/[^\s]*)?$",
+            pattern=r"^https?://[^\s\x00-\x1f\x7f-\x9f/@]+(/[^\s\x00-\x1f\x7f-\x9f]*)?\Z",
             description="must be an http or https URL",
         ),
     ]

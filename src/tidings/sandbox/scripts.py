@@ -27,7 +27,7 @@ class Cost(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What the vendor takes for it."""
 
     micros: Annotated[int, Meta(ge=0, le=10**15)]
-    currency: Annotated[str, Meta(pattern=r"^[A-Z]{3}$", description="must be a currency such as USD")]
+    currency: Annotated[str, Meta(pattern=r"^[A-Z]{3}\Z", description="must be a currency such as USD")]
 
 
 class Beat(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):

@@ -35,10 +35,12 @@ _KINDS = {
     "date": "a date such as 2026-11-15",
     "time": "a time of day such as 22:00",
 }
-_AT = re.compile(r" - at `(?P<path>[^`]*)`$", re.DOTALL)
+_AT = re.compile(r" - at `(?P<path>[^`]*)`\Z", re.DOTALL)
 _MISSING = re.compile(r"Object missing required field `(?P<name>[^`]*)`")
 _UNKNOWN = re.compile(r"Object contains unknown field `(?P<name>[^`]*)`", re.DOTALL)
-_EXPECTED = re.compile(r"Expected `(?P<want>[^`]+)`(?P<bound> [^,]*)?(?:, got `(?P<got>[^`]+)`)?$", re.DOTALL)
+_EXPECTED = re.compile(
+    r"Expected `(?P<want>[^`]+)`(?P<bound> [^,]*)?(?:, got `(?P<got>[^`]+)`)?\Z", re.DOTALL
+)
 _LENGTH = re.compile(r"of length (?P<how>>=|<=|==) (?P<n>\d+)")
 _BOUND = re.compile(r"(?P<how>>=|<=|>|<) (?P<n>[-\d.e+]+)")
 _HOW = {">=": "at least", "<=": "at most", ">": "more than", "<": "less than", "==": "exactly"}

@@ -125,7 +125,23 @@ def _schemas(types: Sequence[Any]) -> tuple[list[dict[str, Any]], dict[str, Any]
     text = msgspec.json.encode([schemas, components]).decode()
     text = re.sub(r'"(#/components/schemas/)?([A-Za-z]+)_([A-Za-z]+)_"', r'"\1\2Of\3"', text)
     decoded: tuple[list[dict[str, Any]], dict[str, Any]] = msgspec.json.decode(text)
+    _publish_patterns(decoded)
     return decoded
+
+
+def published_pattern(expression: str) -> str:
+    r"""An expression of ours as the document writes it: `\Z`, Python's very end, is `$` in the dialect of JSON Schema."""
+    return expression.removesuffix(r"\Z") + "$" if expression.endswith(r"\Z") else expression
+
+
+def _publish_patterns(part: Any) -> None:
+    if isinstance(part, dict):
+        if isinstance(part.get("pattern"), str):
+            part["pattern"] = published_pattern(part["pattern"])
+        part = list(part.values())
+    if isinstance(part, list | tuple):
+        for one in part:
+            _publish_patterns(one)
 
 
 def _query_fields(declared: Operation) -> Sequence[structs.FieldInfo]:

@@ -16,7 +16,7 @@ Address = Annotated[
     str,
     Meta(
         max_length=2048,
-        pattern=r"^https://[^\s'\"()<>\\\\`]+$",
+        pattern=r"^https://[^\s\x00-\x1f\x7f-\x9f'\"()<>\\\\`]+\Z",
         description="must be an address that begins with https://",
     ),
 ]
@@ -25,7 +25,7 @@ Footer = Annotated[
     Meta(
         min_length=1,
         max_length=500,
-        pattern=r"^[^\x00-\x1f\x7f]+$",
+        pattern=r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]+\Z",
         description="must be one line of text without control characters",
     ),
 ]

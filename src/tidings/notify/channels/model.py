@@ -18,12 +18,21 @@ from tidings.kernel.refusals import FieldError
 ChannelStatus = Literal["active", "degraded", "down", "disabled"]
 CredentialStatus = Literal["active", "superseded", "revoked"]
 
-Colour = Annotated[str, Meta(pattern=r"^#[0-9a-fA-F]{6}$", description="must be a colour such as #1a2b3c")]
+Colour = Annotated[str, Meta(pattern=r"^#[0-9a-fA-F]{6}\Z", description="must be a colour such as #1a2b3c")]
+#: As a header of a mail can carry it; that it is an address is looked at by `normalise`.
+MailAddress = Annotated[
+    str,
+    Meta(
+        max_length=254,
+        pattern=r"^[^\s\x00-\x1f\x7f-\x9f\u2028\u2029]+\Z",
+        description="must be an e-mail address such as name@example.org",
+    ),
+]
 DkimSelector = Annotated[
     str,
     Meta(
         max_length=63,
-        pattern=r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?$",
+        pattern=r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?\Z",
         description="must be a DKIM selector such as s1",
     ),
 ]
@@ -33,9 +42,9 @@ class Sender(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit
     """Whom a message comes from: the tenant, never a person."""
 
     #: The mail address that messages come from.
-    from_address: Annotated[str, Meta(max_length=254)] | None = None
+    from_address: MailAddress | None = None
     from_name: Label | None = None
-    reply_to: Annotated[str, Meta(max_length=254)] | None = None
+    reply_to: MailAddress | None = None
     dkim_selector: DkimSelector | None = None
     #: The number or name that telephones show.
     sender_id: SenderId | None = None
@@ -46,8 +55,12 @@ class Branding(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, om
 
     product_name: Label | None = None
     primary_colour: Colour | None = None
-    logo_url: Annotated[str, Meta(max_length=2048, pattern=r"^https://[^\s]+$")] | None = None
-    support_url: Annotated[str, Meta(max_length=2048, pattern=r"^https://[^\s]+$")] | None = None
+    logo_url: Annotated[str, Meta(max_length=2048, pattern=r"^https://[^\s\x00-\x1f\x7f-\x9f]+\Z")] | None = (
+        None
+    )
+    support_url: (
+        Annotated[str, Meta(max_length=2048, pattern=r"^https://[^\s\x00-\x1f\x7f-\x9f]+\Z")] | None
+    ) = None
 
 
 class RateLimit(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):

@@ -29,11 +29,18 @@ Begin: TypeAlias = Callable[[], AbstractAsyncContextManager[TenantTx]]
 
 # Rows were checked when they were written, and may have been written by newer code: read leniently.
 class _StoredSender(Sender, frozen=True, kw_only=True, forbid_unknown_fields=False):
-    pass
+    from_address: str | None = None
+    from_name: str | None = None
+    reply_to: str | None = None
+    dkim_selector: str | None = None
+    sender_id: str | None = None
 
 
 class _StoredBranding(Branding, frozen=True, kw_only=True, forbid_unknown_fields=False):
-    pass
+    product_name: str | None = None
+    primary_colour: str | None = None
+    logo_url: str | None = None
+    support_url: str | None = None
 
 
 class _StoredLimit(RateLimit, frozen=True, kw_only=True, forbid_unknown_fields=False):

@@ -31,7 +31,10 @@ class AccountInput(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     #: A reference such as `file://smtp/password`, never the secret itself.
     secret_ref: Annotated[str, Meta(min_length=1, max_length=512)]
     #: The account's number or handle with the vendor, where it has one.
-    handle: Annotated[str, Meta(min_length=1, max_length=200, pattern=r"^[^\s\x00-\x1f\x7f]+$")] | None = None
+    handle: (
+        Annotated[str, Meta(min_length=1, max_length=200, pattern=r"^[^\s\x00-\x1f\x7f-\x9f\u2028\u2029]+\Z")]
+        | None
+    ) = None
     #: How much the vendor takes.
     per_second: _PerSecond | None = None
     per_day: _PerDay | None = None

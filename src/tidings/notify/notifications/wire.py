@@ -17,7 +17,7 @@ TemplateKey = Annotated[
     Meta(
         min_length=1,
         max_length=128,
-        pattern=r"^[a-z][a-z0-9_.-]*$",
+        pattern=r"^[a-z][a-z0-9_.-]*\Z",
         description="must be a template's key: lower-case letters, digits and _ . -",
     ),
 ]
@@ -27,7 +27,7 @@ ForeignId = Annotated[
     Meta(
         min_length=1,
         max_length=200,
-        pattern=r"^[^\s\x00-\x1f\x7f]+$",
+        pattern=r"^[^\s\x00-\x1f\x7f-\x9f\u2028\u2029]+\Z",
         description="must be 1 to 200 characters without spaces",
     ),
 ]
@@ -35,7 +35,7 @@ MediaType = Annotated[
     str,
     Meta(
         max_length=127,
-        pattern=r"^[a-z0-9][a-z0-9!#$&^_.+-]*/[a-z0-9][a-z0-9!#$&^_.+-]*$",
+        pattern=r"^[a-z0-9][a-z0-9!#$&^_.+-]*/[a-z0-9][a-z0-9!#$&^_.+-]*\Z",
         description="must be a media type such as application/pdf, without parameters",
     ),
 ]
@@ -44,12 +44,12 @@ FileName = Annotated[
     Meta(
         min_length=1,
         max_length=200,
-        pattern=r"^[^\x00-\x1f\x7f/\\]+$",
+        pattern=r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029/\\]+\Z",
         description="must be a file name without slashes",
     ),
 ]
 Cid = Annotated[
-    str, Meta(max_length=120, pattern=r"^[A-Za-z0-9][A-Za-z0-9._@-]*$", description="must be a plain name")
+    str, Meta(max_length=120, pattern=r"^[A-Za-z0-9][A-Za-z0-9._@-]*\Z", description="must be a plain name")
 ]
 AskedPriority = Literal["critical", "high", "normal", "low", "urgent"]
 

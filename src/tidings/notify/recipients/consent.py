@@ -16,7 +16,7 @@ Source = Annotated[
     Meta(
         min_length=1,
         max_length=100,
-        pattern=r"^[^\s@\x00-\x1f\x7f-\x9f]([^@\x00-\x1f\x7f-\x9f]*[^\s@\x00-\x1f\x7f-\x9f])?$",
+        pattern=r"^[^\s@\x00-\x1f\x7f-\x9f]([^@\x00-\x1f\x7f-\x9f]*[^\s@\x00-\x1f\x7f-\x9f])?\Z",
         description="must be 1 to 100 printable characters without @, such as signup_form or front desk form",
     ),
 ]
@@ -25,7 +25,7 @@ Evidence = Annotated[
     Meta(
         min_length=1,
         max_length=500,
-        pattern=r"^[^\x00-\x1f\x7f]+$",
+        pattern=r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]+\Z",
         description="must be one line: a reference to where it can be looked up",
     ),
 ]

@@ -27,7 +27,7 @@ Tag = Annotated[
     Meta(
         min_length=1,
         max_length=64,
-        pattern=r"^[a-z0-9][a-z0-9_.:-]*$",
+        pattern=r"^[a-z0-9][a-z0-9_.:-]*\Z",
         description="must be lower-case letters, digits and _ . : -",
     ),
 ]
@@ -36,7 +36,7 @@ IdentityId = Annotated[
     Meta(
         min_length=1,
         max_length=200,
-        pattern=r"^[^\s\x00-\x1f\x7f]+$",
+        pattern=r"^[^\s\x00-\x1f\x7f-\x9f\u2028\u2029]+\Z",
         description="must be 1 to 200 characters without spaces",
     ),
 ]

@@ -126,7 +126,7 @@ class Standing:
 
 
 #: Before the notes of a row that an import brought: no row of an import has an audit of its own.
-_BROUGHT: Final = re.compile(r"import (imp_[0-9A-HJKMNP-TV-Z]{26})(?:: |$)")
+_BROUGHT: Final = re.compile(r"import (imp_[0-9A-HJKMNP-TV-Z]{26})(?:: |\Z)")
 
 
 def brought_notes(import_id: ImportId, notes: str | None) -> str:

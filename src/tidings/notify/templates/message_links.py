@@ -12,7 +12,7 @@ from tidings.notify.templates.faults import Fault
 
 Node = Mapping[str, Any]
 _NAMES: Final = ("@links.unsubscribe", "@links.preferences")
-_FILE_LINE: Final = re.compile(r"^(.+?)(?::([0-9]+))?$")
+_FILE_LINE: Final = re.compile(r"^(.+?)(?::([0-9]+))?\Z")
 _GUARDS: Final = frozenset({"if", "with"})
 
 

@@ -30,7 +30,10 @@ SemverText = Annotated[str, Meta(max_length=64, description="must be a version s
 Line = Annotated[
     str,
     Meta(
-        min_length=1, max_length=1000, pattern=r"^[^\x00-\x1f\x7f]*$", description="must be one line of text"
+        min_length=1,
+        max_length=1000,
+        pattern=r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]*\Z",
+        description="must be one line of text",
     ),
 ]
 Body = Annotated[str, Meta(min_length=1, max_length=300_000)]
@@ -40,7 +43,7 @@ PartialName = Annotated[
     str,
     Meta(
         max_length=64,
-        pattern=r"^[a-z][a-z0-9_-]*$",
+        pattern=r"^[a-z][a-z0-9_-]*\Z",
         description="must be a lower-case name such as footer or order_row",
     ),
 ]
@@ -48,7 +51,7 @@ StringName = Annotated[
     str,
     Meta(
         max_length=100,
-        pattern=r"^[A-Za-z][A-Za-z0-9_.-]*$",
+        pattern=r"^[A-Za-z][A-Za-z0-9_.-]*\Z",
         description="must be a name such as greeting or footer.address",
     ),
 ]
@@ -81,7 +84,7 @@ class Whatsapp(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         str,
         Meta(
             max_length=512,
-            pattern=r"^[a-z0-9_]+$",
+            pattern=r"^[a-z0-9_]+\Z",
             description="must be the name of the registered template: lower-case letters, digits and _",
         ),
     ]
@@ -89,7 +92,7 @@ class Whatsapp(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     language: Annotated[
         str,
         Meta(
-            pattern=r"^[a-z]{2,3}(_[A-Za-z]{2,4})?$",
+            pattern=r"^[a-z]{2,3}(_[A-Za-z]{2,4})?\Z",
             description="must be the registered language, such as en or en_US",
         ),
     ]

@@ -112,18 +112,18 @@ class ApnsSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fields
     private_key: Annotated[str, Meta(min_length=1, max_length=4096)]
     #: Which key it is: ten characters.
     key_id: Annotated[
-        str, Meta(pattern=r"^[A-Z0-9]{10}$", description="must be a key's id such as ABC123DEFG")
+        str, Meta(pattern=r"^[A-Z0-9]{10}\Z", description="must be a key's id such as ABC123DEFG")
     ]
     #: Whose: ten characters.
     team_id: Annotated[
-        str, Meta(pattern=r"^[A-Z0-9]{10}$", description="must be a team's id such as DEF123GHIJ")
+        str, Meta(pattern=r"^[A-Z0-9]{10}\Z", description="must be a team's id such as DEF123GHIJ")
     ]
     #: The app: its bundle id.
     topic: Annotated[
         str,
         Meta(
             max_length=200,
-            pattern=r"^[A-Za-z0-9.-]+$",
+            pattern=r"^[A-Za-z0-9.-]+\Z",
             description="must be an app's id such as com.example.app",
         ),
     ]

@@ -83,17 +83,19 @@ class FcmSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fields=
     api_url: ApiUrl = "https://fcm.googleapis.com"
     project_id: Annotated[
         str,
-        Meta(pattern=r"^[a-z0-9.:-]{4,100}$", description="must be a project's id such as green-shop-1a2b"),
+        Meta(pattern=r"^[a-z0-9.:-]{4,100}\Z", description="must be a project's id such as green-shop-1a2b"),
     ]
     client_email: Annotated[
         str,
-        Meta(max_length=320, pattern=r"^[!-~]+@[!-~]+$", description="must be the service account's address"),
+        Meta(
+            max_length=320, pattern=r"^[!-~]+@[!-~]+\Z", description="must be the service account's address"
+        ),
     ]
     #: RSA, in PEM. One of more than some 5000 bits takes seconds to be looked at.
     private_key: Annotated[str, Meta(min_length=1, max_length=4096)]
     #: Which of the account's keys it is.
     private_key_id: (
-        Annotated[str, Meta(max_length=200, pattern=r"^[!-~]*$", description=PRINTABLE)] | None
+        Annotated[str, Meta(max_length=200, pattern=r"^[!-~]*\Z", description=PRINTABLE)] | None
     ) = None
     token_uri: ApiUrl = "https://oauth2.googleapis.com/token"  # noqa: S105  # where tokens come from
     #: How long FCM keeps a message for a device that is off.

@@ -15,18 +15,18 @@ from tidings.router.adapters.strangers import Strangers
 from tidings.router.adapters.trusted import CaPem
 
 _HeaderName = Annotated[
-    str, Meta(pattern=r"^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,60}$", description="must be a header's name")
+    str, Meta(pattern=r"^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,60}\Z", description="must be a header's name")
 ]
 _Path = Annotated[
     str,
     Meta(
-        pattern=r"^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$",
+        pattern=r"^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*\Z",
         max_length=200,
         description="must be a path such as messages.0.id",
     ),
 ]
 _Status = Annotated[
-    str, Meta(pattern=r"^[1-5]([0-9]{2}|xx)$", description="must be a status such as 429 or 5xx")
+    str, Meta(pattern=r"^[1-5]([0-9]{2}|xx)\Z", description="must be a status such as 429 or 5xx")
 ]
 
 
@@ -35,7 +35,7 @@ ApiUrl = Annotated[
     str,
     Meta(
         max_length=2048,
-        pattern=r"^https?://[^\s/?#@]+(/[^\s?#]*)?$",
+        pattern=r"^https?://[^\s\x00-\x1f\x7f-\x9f/?#@]+(/[^\s\x00-\x1f\x7f-\x9f?#]*)?\Z",
         description="must be an address such as https://api.vendor.example",
     ),
 ]

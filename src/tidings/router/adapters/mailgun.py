@@ -39,7 +39,9 @@ from tidings.router.adapters.setting_words import Line
 
 _Domain = Annotated[
     str,
-    Meta(max_length=253, pattern=r"^[A-Za-z0-9.-]+$", description="must be a domain such as mg.shop.example"),
+    Meta(
+        max_length=253, pattern=r"^[A-Za-z0-9.-]+\Z", description="must be a domain such as mg.shop.example"
+    ),
 ]
 #: Headers that Mailgun takes for orders.
 _ORDERS: Final = ("x-mailgun-",)

@@ -38,14 +38,14 @@ from tidings.router.adapters.setting_words import Line
 _Stream = Annotated[
     str,
     Meta(
-        max_length=60, pattern=r"^[A-Za-z0-9_-]+$", description="must be the id of a stream such as outbound"
+        max_length=60, pattern=r"^[A-Za-z0-9_-]+\Z", description="must be the id of a stream such as outbound"
     ),
 ]
 _User = Annotated[
     str,
     Meta(
         max_length=255,
-        pattern=r"^[^\s:\x00-\x1f\x7f]+$",
+        pattern=r"^[^\s:\x00-\x1f\x7f-\x9f\u2028\u2029]+\Z",
         description="must be a name without blanks and colons",
     ),
 ]

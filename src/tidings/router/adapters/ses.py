@@ -41,11 +41,11 @@ from tidings.router.adapters.sigv4 import Credentials, signed
 from tidings.router.adapters.sns import TOPIC_PATTERN
 
 _Region = Annotated[
-    str, Meta(pattern=r"^[a-z]{2}(-[a-z]+)+-[0-9]{1,2}$", description="must be a region such as eu-west-1")
+    str, Meta(pattern=r"^[a-z]{2}(-[a-z]+)+-[0-9]{1,2}\Z", description="must be a region such as eu-west-1")
 ]
 _Set = Annotated[
     str,
-    Meta(max_length=64, pattern=r"^[A-Za-z0-9_-]+$", description="must be the name of a configuration set"),
+    Meta(max_length=64, pattern=r"^[A-Za-z0-9_-]+\Z", description="must be the name of a configuration set"),
 ]
 _Topic = Annotated[
     str,

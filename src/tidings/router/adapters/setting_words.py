@@ -9,21 +9,24 @@ PRINTABLE: Final = "must be printable ASCII without blanks"
 
 #: A text for people or for a header.
 Line = Annotated[
-    str, Meta(min_length=1, max_length=2048, pattern=r"^[^\x00-\x1f\x7f]+$", description=ONE_LINE)
+    str,
+    Meta(
+        min_length=1, max_length=2048, pattern=r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]+\Z", description=ONE_LINE
+    ),
 ]
 #: A key or a token.
-Token = Annotated[str, Meta(min_length=1, max_length=4096, pattern=r"^[!-~]+$", description=PRINTABLE)]
+Token = Annotated[str, Meta(min_length=1, max_length=4096, pattern=r"^[!-~]+\Z", description=PRINTABLE)]
 #: What a message says that it comes from: a number, or a name in ASCII.
 SenderName = Annotated[
     str,
     Meta(
-        min_length=1, max_length=60, pattern=r"^[ -~]+$", description="must be up to 60 characters of ASCII"
+        min_length=1, max_length=60, pattern=r"^[ -~]+\Z", description="must be up to 60 characters of ASCII"
     ),
 ]
 #: In which language something is spoken.
 Language = Annotated[
     str,
     Meta(
-        pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$", description="must be a language such as en or en-US"
+        pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*\Z", description="must be a language such as en or en-US"
     ),
 ]

@@ -38,24 +38,27 @@ _PORTS: Final = {"tls": 3550, "none": 2775}
 _GOODBYE: Final = 0.5
 
 _Text = Annotated[
-    str, Meta(min_length=1, max_length=512, pattern=r"^[^\x00-\x1f\x7f]+$", description=ONE_LINE)
+    str,
+    Meta(
+        min_length=1, max_length=512, pattern=r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]+\Z", description=ONE_LINE
+    ),
 ]
 _Word = Annotated[
-    str, Meta(max_length=63, pattern=r"^[\x20-\x7e]*$", description="must be up to 63 characters of ASCII")
+    str, Meta(max_length=63, pattern=r"^[\x20-\x7e]*\Z", description="must be up to 63 characters of ASCII")
 ]
 _HostName = Annotated[
     str,
     Meta(
         min_length=1,
         max_length=253,
-        pattern=r"^[A-Za-z0-9.:_-]+$",
+        pattern=r"^[A-Za-z0-9.:_-]+\Z",
         description="must be a host name or an IP address",
     ),
 ]
 _Status = Annotated[
     str,
     Meta(
-        pattern=r"^(ESME_[A-Z_]+|0x[0-9A-F]{8})$",
+        pattern=r"^(ESME_[A-Z_]+|0x[0-9A-F]{8})\Z",
         description="must be a status such as ESME_RSUBMITFAIL or 0x00000401",
     ),
 ]
@@ -78,12 +81,12 @@ class SmppSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     password: _Word
     system_type: _Word = ""
     service_type: Annotated[
-        str, Meta(max_length=5, pattern=r"^[\x20-\x7e]*$", description="must be up to 5 characters of ASCII")
+        str, Meta(max_length=5, pattern=r"^[\x20-\x7e]*\Z", description="must be up to 5 characters of ASCII")
     ] = ""
     #: Which numbers' messages a bind is to get, in the SMSC's own notation; it mostly knows by itself.
     address_range: Annotated[
         str,
-        Meta(max_length=40, pattern=r"^[\x20-\x7e]*$", description="must be up to 40 characters of ASCII"),
+        Meta(max_length=40, pattern=r"^[\x20-\x7e]*\Z", description="must be up to 40 characters of ASCII"),
     ] = ""
     #: One bind for both ways, or two: a transmitter and a receiver.
     bind: Literal["transceiver", "pair"] = "transceiver"

@@ -30,14 +30,17 @@ from tidings.router.adapters.trusted import CaPem, trusting
 _PORTS = {"tls": 465, "starttls": 587, "none": 25}
 
 _Text = Annotated[
-    str, Meta(min_length=1, max_length=512, pattern=r"^[^\x00-\x1f\x7f]+$", description=ONE_LINE)
+    str,
+    Meta(
+        min_length=1, max_length=512, pattern=r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]+\Z", description=ONE_LINE
+    ),
 ]
 _HostName = Annotated[
     str,
     Meta(
         min_length=1,
         max_length=253,
-        pattern=r"^[A-Za-z0-9.:_-]+$",
+        pattern=r"^[A-Za-z0-9.:_-]+\Z",
         description="must be a host name or an IP address",
     ),
 ]

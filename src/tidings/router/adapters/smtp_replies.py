@@ -23,7 +23,7 @@ _QUEUE_IDS = (
     re.compile(r"^([A-Za-z0-9._-]{4,100}) Message accepted", re.IGNORECASE),  # Sendmail, OpenSMTPD
     re.compile(r"InternalId=([0-9]+)"),  # Exchange: "<…> [InternalId=123] Queued mail for delivery"
     re.compile(r"^OK\s+(\d+ [a-z0-9.-]+) - gsmtp", re.IGNORECASE),  # Google
-    re.compile(r"^Ok:? ([0-9a-f][0-9a-f-]{15,99})$", re.IGNORECASE),  # Amazon: "Ok 0102018c…-000000"
+    re.compile(r"^Ok:? ([0-9a-f][0-9a-f-]{15,99})\Z", re.IGNORECASE),  # Amazon: "Ok 0102018c…-000000"
 )
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from cryptography.x509 import Certificate
 
 #: `arn:aws:sns:eu-west-1:123456789012:mail-events`.
-TOPIC_PATTERN: Final = r"^arn:aws(?:-[a-z]+)*:sns:[a-z0-9-]{3,40}:[0-9]{12}:[A-Za-z0-9_-]{1,256}$"
+TOPIC_PATTERN: Final = r"^arn:aws(?:-[a-z]+)*:sns:[a-z0-9-]{3,40}:[0-9]{12}:[A-Za-z0-9_-]{1,256}\Z"
 _HOST: Final = r"https://sns\.(?P<region>[a-z0-9-]{3,40})\.amazonaws\.com(?:\.cn)?"
 _CERTIFICATE_URL = re.compile(_HOST + r"/SimpleNotificationService-[A-Za-z0-9_-]{1,100}\.pem")
 _SUBSCRIBE_URL = re.compile(_HOST + r"/\?Action=ConfirmSubscription&[A-Za-z0-9&=%:._~-]{1,1800}")

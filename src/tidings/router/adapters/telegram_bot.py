@@ -90,7 +90,7 @@ class TelegramSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fi
     token: Annotated[
         str,
         Meta(
-            pattern=r"^[0-9]{3,20}:[A-Za-z0-9_-]{20,200}$",
+            pattern=r"^[0-9]{3,20}:[A-Za-z0-9_-]{20,200}\Z",
             description="must be a token as BotFather gives it: digits, a colon, letters",
         ),
     ]
@@ -101,7 +101,7 @@ class TelegramSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fi
             Meta(
                 min_length=16,
                 max_length=1100,
-                pattern=r"^[A-Za-z0-9_-]{1,256}( [A-Za-z0-9_-]{1,256}){0,3}$",
+                pattern=r"^[A-Za-z0-9_-]{1,256}( [A-Za-z0-9_-]{1,256}){0,3}\Z",
                 description="must be 16 letters, digits, _ and - or more; up to four with blanks between them",
             ),
         ]

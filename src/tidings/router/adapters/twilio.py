@@ -38,10 +38,12 @@ from tidings.router.adapters.kind import AdapterKind, StatusSeed, Surroundings
 from tidings.router.adapters.setting_words import PRINTABLE, Language, SenderName
 from tidings.router.adapters.twilio_callbacks import TwilioForm
 
-_Secret = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"^[!-~]+$", description=PRINTABLE)]
+_Secret = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"^[!-~]+\Z", description=PRINTABLE)]
 _ContentSid = Annotated[
     str,
-    Meta(pattern=r"^HX[0-9a-fA-F]{32}$", description="must be the id of a content template, such as HX0123…"),
+    Meta(
+        pattern=r"^HX[0-9a-fA-F]{32}\Z", description="must be the id of a content template, such as HX0123…"
+    ),
 ]
 
 
@@ -49,14 +51,14 @@ class TwilioSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fiel
     """One account with Twilio, or one of its subaccounts."""
 
     account_sid: Annotated[
-        str, Meta(pattern=r"^AC[0-9a-fA-F]{32}$", description="must be an account's id, such as AC0123…")
+        str, Meta(pattern=r"^AC[0-9a-fA-F]{32}\Z", description="must be an account's id, such as AC0123…")
     ]
     #: Signs in, where there is no API key; Twilio signs its callbacks with it in either case.
     auth_token: _Secret | None = None
     #: An API key: it signs in instead of the auth token. Both or neither.
     api_key_sid: (
         Annotated[
-            str, Meta(pattern=r"^SK[0-9a-fA-F]{32}$", description="must be a key's id, such as SK0123…")
+            str, Meta(pattern=r"^SK[0-9a-fA-F]{32}\Z", description="must be a key's id, such as SK0123…")
         ]
         | None
     ) = None
@@ -66,7 +68,7 @@ class TwilioSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fiel
     #: Texts and WhatsApp messages go out through this service, which chooses the sender.
     messaging_service_sid: (
         Annotated[
-            str, Meta(pattern=r"^MG[0-9a-fA-F]{32}$", description="must be a service's id, such as MG0123…")
+            str, Meta(pattern=r"^MG[0-9a-fA-F]{32}\Z", description="must be a service's id, such as MG0123…")
         ]
         | None
     ) = None
@@ -82,7 +84,7 @@ class TwilioSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fiel
     voice_language: Language = "en-US"
     voice: (
         Annotated[
-            str, Meta(pattern=r"^[A-Za-z0-9._-]{1,60}$", description="must be a voice such as Polly.Joanna")
+            str, Meta(pattern=r"^[A-Za-z0-9._-]{1,60}\Z", description="must be a voice such as Polly.Joanna")
         ]
         | None
     ) = None

@@ -83,27 +83,37 @@ class ViberSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_field
     api_url: ApiUrl = "https://chatapi.viber.com"
     #: The bot's token, which also signs what Viber tells.
     auth_token: Annotated[
-        str, Meta(min_length=8, max_length=200, pattern=r"^[!-~]+$", description="must be one word of ASCII")
+        str, Meta(min_length=8, max_length=200, pattern=r"^[!-~]+\Z", description="must be one word of ASCII")
     ]
     #: What Viber calls the bot: the `id` of `get_account_info`. Answers of people arrive under it.
     bot_id: Annotated[
         str,
         Meta(
-            min_length=1, max_length=100, pattern=r"^[!-~]+$", description="must be an id such as pa:753465"
+            min_length=1, max_length=100, pattern=r"^[!-~]+\Z", description="must be an id such as pa:753465"
         ),
     ]
     #: What people see above a message; the sender's name where this is left out.
     sender_name: (
         Annotated[
             str,
-            Meta(min_length=1, max_length=_MOST_NAME, pattern=r"^[^\x00-\x1f\x7f]+$", description=ONE_LINE),
+            Meta(
+                min_length=1,
+                max_length=_MOST_NAME,
+                pattern=r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]+\Z",
+                description=ONE_LINE,
+            ),
         ]
         | None
     ) = None
     #: The address of a picture beside it.
     sender_avatar: (
         Annotated[
-            str, Meta(max_length=2048, pattern=r"^https://[^\s]+$", description="must be an https address")
+            str,
+            Meta(
+                max_length=2048,
+                pattern=r"^https://[^\s\x00-\x1f\x7f-\x9f]+\Z",
+                description="must be an https address",
+            ),
         ]
         | None
     ) = None

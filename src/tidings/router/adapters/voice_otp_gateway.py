@@ -43,7 +43,9 @@ class VoiceOtpSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fi
     #: Where the gateway is: calls are asked for at `{api_url}/calls`.
     api_url: ApiUrl
     #: Sent as `Authorization: Bearer …`.
-    api_token: Annotated[str, Meta(min_length=1, max_length=2048, pattern=r"^[!-~]+$", description=PRINTABLE)]
+    api_token: Annotated[
+        str, Meta(min_length=1, max_length=2048, pattern=r"^[!-~]+\Z", description=PRINTABLE)
+    ]
     #: What the gateway signs its callbacks with; several with blanks between them.
     callback_secret: Annotated[str, Meta(min_length=1, max_length=2048)] | None = None
     #: The number that the phone shows; the tenant's sender where this is None.

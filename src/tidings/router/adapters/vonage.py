@@ -39,7 +39,7 @@ from tidings.router.adapters.kind import AdapterKind, StatusSeed, Surroundings
 from tidings.router.adapters.setting_words import PRINTABLE, SenderName
 from tidings.router.adapters.vonage_callbacks import VonageForm, code_of, number
 
-_Secret = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"^[!-~]+$", description=PRINTABLE)]
+_Secret = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"^[!-~]+\Z", description=PRINTABLE)]
 
 
 class VonageSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -50,7 +50,7 @@ class VonageSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fiel
         Annotated[
             str,
             Meta(
-                pattern=r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$", description="must be a UUID"
+                pattern=r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z", description="must be a UUID"
             ),
         ]
         | None
@@ -61,7 +61,7 @@ class VonageSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fiel
     api_key: (
         Annotated[
             str,
-            Meta(pattern=r"^[0-9A-Za-z]{4,64}$", description="must be letters and digits, such as a1b2c3d4"),
+            Meta(pattern=r"^[0-9A-Za-z]{4,64}\Z", description="must be letters and digits, such as a1b2c3d4"),
         ]
         | None
     ) = None

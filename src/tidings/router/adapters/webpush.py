@@ -83,7 +83,7 @@ class WebPushSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fie
         str,
         Meta(
             max_length=500,
-            pattern=r"^(mailto:[!-~]+@[!-~]+|https://[!-~]+)$",
+            pattern=r"^(mailto:[!-~]+@[!-~]+|https://[!-~]+)\Z",
             description="must be mailto: and an address, or an https address",
         ),
     ]

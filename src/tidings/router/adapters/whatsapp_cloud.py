@@ -37,14 +37,14 @@ from tidings.router.adapters.whatsapp_cloud_codes import MEANINGS, SEEDS, Meanin
 from tidings.router.adapters.whatsapp_cloud_ids import message_name
 
 _Secret = Annotated[
-    str, Meta(min_length=8, max_length=2048, pattern=r"^[!-~]+$", description="must be one word of ASCII")
+    str, Meta(min_length=8, max_length=2048, pattern=r"^[!-~]+\Z", description="must be one word of ASCII")
 ]
 _Secrets = Annotated[
     str,
     Meta(
         min_length=8,
         max_length=2048,
-        pattern=r"^[!-~]+( [!-~]+){0,3}$",
+        pattern=r"^[!-~]+( [!-~]+){0,3}\Z",
         description="must be one word of ASCII, or up to four with blanks between them",
     ),
 ]
@@ -68,7 +68,7 @@ class WhatsAppSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fi
     api_url: ApiUrl = "https://graph.facebook.com/v24.0"
     #: Meta's id of the number that messages come from; not the number itself.
     phone_number_id: Annotated[
-        str, Meta(pattern=r"^[0-9]{5,32}$", description="must be the digits of Meta's phone number ID")
+        str, Meta(pattern=r"^[0-9]{5,32}\Z", description="must be the digits of Meta's phone number ID")
     ]
     #: Of a system user with `whatsapp_business_messaging`; one that does not end.
     access_token: _Secret

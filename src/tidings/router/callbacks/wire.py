@@ -14,7 +14,7 @@ from tidings.router.callbacks.store import Chosen, KeptRequest, OpenEvent
 _Id = TypeVar("_Id", bound=str)
 _Vendor = Annotated[
     str,
-    Meta(pattern=r"^[a-z][a-z0-9_]{1,62}$", description="must be the name of a vendor, such as http_acme"),
+    Meta(pattern=r"^[a-z][a-z0-9_]{1,62}\Z", description="must be the name of a vendor, such as http_acme"),
 ]
 _VendorOnly = Annotated[_Vendor | None, Meta(description="Only this vendor's.")]
 _AdapterOnly = Annotated[str | None, Meta(description="Only those for the account with this id.")]

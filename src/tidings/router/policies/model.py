@@ -37,7 +37,7 @@ StopWord = Annotated[
     Meta(
         min_length=1,
         max_length=40,
-        pattern=r"^[^\s\x00-\x1f\x7f-\x9f]+( [^\s\x00-\x1f\x7f-\x9f]+)*$",
+        pattern=r"^[^\s\x00-\x1f\x7f-\x9f]+( [^\s\x00-\x1f\x7f-\x9f]+)*\Z",
         description="must be a word, or a few with one space between them",
     ),
 ]

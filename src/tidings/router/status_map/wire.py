@@ -26,7 +26,7 @@ _CURSOR_REMEDY: Final = (
 ReasonWord = Annotated[
     str,
     Meta(
-        pattern=r"^[a-z][a-z0-9_]{0,62}$",
+        pattern=r"^[a-z][a-z0-9_]{0,62}\Z",
         description=(
             "must be a word such as blocked; invalid_address, hard_bounce, soft_bounce and complaint have "
             "consequences for the address"

@@ -14,7 +14,7 @@ async def check_dmarc(resolver: Resolver, domain: str) -> Finding:
     organisation = organisation_of(domain)
     for place in places(domain):
         name = f"_dmarc.{place}"
-        records = [t for t in await resolver.texts(name) if re.match(r"v\s*=\s*DMARC1\s*(;|$)", t)]
+        records = [t for t in await resolver.texts(name) if re.match(r"v\s*=\s*DMARC1\s*(;|\Z)", t)]
         if records and place in (domain, organisation):
             return _judge(name, records, inherited=place != domain)
         if records:

@@ -6,14 +6,14 @@ from tidings.kernel.dns import Resolver
 from tidings.notify.channels.dns_check.model import Finding, Status, shown
 
 #: Terms that make a receiver look something up; it gives up after ten of them (RFC 7208, 4.6.4).
-_LOOKS_UP = re.compile(r"(include|a|mx|ptr|exists|redirect)([:=/].*)?$")
+_LOOKS_UP = re.compile(r"(include|a|mx|ptr|exists|redirect)([:=/].*)?\Z")
 _MECHANISM = re.compile(
     r"[+?~-]?(all|include:\S+|a(:[^\s/]+)?(/\d+)?(//\d+)?|mx(:[^\s/]+)?(/\d+)?(//\d+)?|ptr(:\S+)?|ip4:[\d./]+"
-    r"|ip6:[0-9a-f:./]+|exists:\S+)$"
+    r"|ip6:[0-9a-f:./]+|exists:\S+)\Z"
 )
-_MODIFIER = re.compile(r"[a-z][a-z0-9_.-]*=\S*$")
+_MODIFIER = re.compile(r"[a-z][a-z0-9_.-]*=\S*\Z")
 _MOST_LOOKUPS = 10
-_ALL = re.compile(r"(?:^|\s)([+?~-]?)all(?:\s|$)")
+_ALL = re.compile(r"(?:^|\s)([+?~-]?)all(?:\s|\Z)")
 
 
 class _BrokenError(Exception):
@@ -134,7 +134,7 @@ class _Reader:
 
 
 async def _records(resolver: Resolver, name: str) -> list[str]:
-    return [text for text in await resolver.texts(name) if re.match(r"v=spf1(\s|$)", text, re.IGNORECASE)]
+    return [text for text in await resolver.texts(name) if re.match(r"v=spf1(\s|\Z)", text, re.IGNORECASE)]
 
 
 def _finding(status: Status, name: str, records: list[str], what: str, how: str | None) -> Finding:
