@@ -1,101 +1,25 @@
-"""The SMTP adapter against a real mail server: Debian's Exim, alone on loopback, with STARTTLS and a login.
+"""The SMTP adapter against real mail servers: Debian's Exim, with STARTTLS and a login, and Debian's Postfix, alone on loopback."""
 
-Install it with `apt-get install exim4-daemon-light`; the tests say loudly that they were skipped where it is absent.
-"""
-
-import asyncio
 import email
 import email.policy
-import os
-import pwd
-import shutil
-import signal
-import socket
-import subprocess
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.certificates import Certificate, make_certificate
+from tests.support.certificates import Certificate
+from tests.support.real_mta import Mta
+from tests.support.real_mta import exim as real_exim
+from tests.support.real_mta import postfix as real_postfix
 from tests.support.vendors import MESSAGE, messages, opened
 from tidings.contracts.messages import Accepted, Address, Attachment, Refused, TryLater
 
-EXIM = shutil.which("exim4") or ("/usr/sbin/exim4" if Path("/usr/sbin/exim4").exists() else None)
-USER = "Debian-exim"
-
-pytestmark = pytest.mark.skipif(
-    EXIM is None or os.geteuid() != 0,
-    reason="NOT TESTED AGAINST A REAL MAIL SERVER: needs exim4 (apt-get install exim4-daemon-light) and root to start it",
-)
-
-CONFIGURATION = """
-primary_hostname = mx.example.test
-domainlist local_domains = example.test
-spool_directory = {folder}/spool
-log_file_path = {folder}/log/%slog
-pid_file_path = {folder}/exim.pid
-daemon_smtp_ports = {port}
-local_interfaces = 127.0.0.1
-tls_advertise_hosts = *
-tls_certificate = {folder}/tls/cert.pem
-tls_privatekey = {folder}/tls/key.pem
-auth_advertise_hosts = ${{if eq{{$tls_in_cipher}}{{}}{{}}{{*}}}}
-smtputf8_advertise_hosts = *
-acl_smtp_rcpt = rcpt
-acl_smtp_data = data
-host_lookup =
-rfc1413_hosts =
-message_size_limit = 2M
-smtp_accept_max = 50
-smtp_accept_queue_per_connection = 0
-
-begin acl
-rcpt:
-  deny  message = 5.1.1 no such user
-        local_parts = nobody
-  defer message = 4.2.1 come back later
-        local_parts = later
-  accept authenticated = *
-         domains = +local_domains
-  deny  message = 5.7.1 log in first
-data:
-  accept
-
-begin routers
-all:
-  driver = accept
-  domains = +local_domains
-  transport = box
-
-begin transports
-box:
-  driver = appendfile
-  directory = {folder}/mail
-  maildir_format
-  create_directory
-  user = {user}
-  group = {user}
-
-begin authenticators
-plain:
-  driver = plaintext
-  public_name = PLAIN
-  server_prompts = :
-  server_condition = ${{if and{{{{eq{{$auth2}}{{tidings}}}}{{eq{{$auth3}}{{hunter2}}}}}}}}
-  server_set_id = $auth2
-"""
-
 
 @dataclass(frozen=True)
-class Exim:
-    """A running server, and where it puts mail."""
+class Exim(Mta):
+    """A running server that wants a login."""
 
-    port: int
-    folder: Path
     certificate: Certificate
 
     def settings(self, **more: Any) -> dict[str, Any]:
@@ -110,59 +34,24 @@ class Exim:
             **more,
         }
 
-    async def mails(self, count: int) -> list[bytes]:
-        """What was delivered, once there are so many; delivering happens after accepting."""
-        box = self.folder / "mail" / "new"
-        async with asyncio.timeout(60):
-            while not box.exists() or len(list(box.iterdir())) < count:
-                await asyncio.sleep(0.05)
-        return [file.read_bytes() for file in box.iterdir()]
-
-    def empty(self) -> None:
-        shutil.rmtree(self.folder / "mail", ignore_errors=True)
-
 
 @pytest.fixture(scope="module")
 def exim() -> Iterator[Exim]:
-    owner = pwd.getpwnam(USER)
-    folder = Path(tempfile.mkdtemp(prefix="tidings-exim-"))
-    certificate = make_certificate(folder / "tls")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    for path in (folder, folder / "spool", folder / "log", folder / "tls"):
-        path.mkdir(exist_ok=True)
-        os.chown(path, owner.pw_uid, owner.pw_gid)
-    for path in (certificate.cert_file, certificate.key_file):
-        os.chown(path, owner.pw_uid, owner.pw_gid)
-    configuration = folder / "exim.conf"
-    configuration.write_text(CONFIGURATION.format(folder=folder, port=port, user=USER))
-    configuration.chmod(0o644)
-    assert EXIM is not None
-    process = subprocess.Popen(
-        [EXIM, "-C", str(configuration), "-bdf", "-q5m"], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE
-    )
-    try:
-        _wait_until_listening(process, port)
-        yield Exim(port, folder, certificate)
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=20)
-        shutil.rmtree(folder, ignore_errors=True)
+    dropping = """
+  drop message = 5.1.1 no such user, goodbye
+       local_parts = dropped
+"""
+    with real_exim(rcpt=dropping) as (server, certificate):
+        yield Exim(server.port, server.folder, certificate)
 
 
-def _wait_until_listening(process: "subprocess.Popen[bytes]", port: int) -> None:
-    for _ in range(400):
-        with socket.socket() as probe:
-            probe.settimeout(0.05)
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        try:
-            _, errors = process.communicate(timeout=0.05)
-        except subprocess.TimeoutExpired:
-            continue
-        pytest.fail(f"exim4 did not start: {errors.decode()}")
-    pytest.fail("exim4 does not listen")
+@pytest.fixture(scope="module")
+def postfix() -> Iterator[Mta]:
+    access = "inline:{{dropped@example.test = 521 5.7.1 Go away}}"
+    with real_postfix(
+        main={"smtpd_recipient_restrictions": f"check_recipient_access {access}, permit_mynetworks, reject"}
+    ) as server:
+        yield server
 
 
 async def test_a_whole_mail_arrives_as_it_was_meant(exim: Exim) -> None:
@@ -263,3 +152,30 @@ async def test_a_wrong_password_sends_nothing(exim: Exim) -> None:
 
     assert [type(outcome) for outcome in outcomes] == [TryLater] * 3
     assert "did not accept the user name and password" in repr(outcomes)
+
+
+async def test_exim_refuses_and_hangs_up(exim: Exim) -> None:
+    """Its `drop`: the refusal is the outcome, and the others arrive over another connection."""
+    exim.empty()
+    wanted = [replace(m, to="dropped@example.test") if i % 3 == 0 else m for i, m in enumerate(messages(9))]
+
+    async with opened("smtp", exim.settings(connections=1), password="hunter2") as adapter:
+        outcomes = await adapter.send(wanted)
+
+    assert [type(outcome) for outcome in outcomes] == [Refused, Accepted, Accepted] * 3
+    assert {outcome.code for outcome in outcomes if isinstance(outcome, Refused)} == {"5.1.1"}
+    assert len(await exim.mails(6)) == 6
+
+
+async def test_postfix_refuses_and_hangs_up(postfix: Mta) -> None:
+    """Its `521` in an access table, the same."""
+    postfix.empty()
+    wanted = [replace(m, to="dropped@example.test") if i % 3 == 0 else m for i, m in enumerate(messages(9))]
+    settings = {"host": "127.0.0.1", "port": postfix.port, "security": "none", "connections": 1}
+
+    async with opened("smtp", settings) as adapter:
+        outcomes = await adapter.send(wanted)
+
+    assert [type(outcome) for outcome in outcomes] == [Refused, Accepted, Accepted] * 3
+    assert {outcome.code for outcome in outcomes if isinstance(outcome, Refused)} == {"5.7.1"}
+    assert len(await postfix.mails(6)) == 6

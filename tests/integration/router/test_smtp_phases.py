@@ -63,6 +63,41 @@ async def test_refusals_at_every_point(
 
 
 @pytest.mark.parametrize("pipelining", [True, False])
+@pytest.mark.parametrize(
+    ("parts", "kind", "code"),
+    [
+        # Exim's `drop`.
+        ({"RCPT": b"550 5.1.1 no such user, goodbye\r\n" + CLOSE}, Refused, "5.1.1"),
+        # Postfix' `521`, and limits against harvesting.
+        ({"RCPT": b"521 5.7.1 Go away\r\n" + CLOSE}, Refused, "5.7.1"),
+        ({"RCPT": b"450 4.7.1 too many unknown users\r\n" + CLOSE}, TryLater, "4.7.1"),
+        ({"MAIL": b"550 5.7.1 sender not allowed\r\n" + CLOSE}, Refused, "5.7.1"),
+        ({"DATA": b"554 5.5.1 no\r\n" + CLOSE}, Refused, "5.5.1"),
+        # The refusal is followed by something else than its proper end.
+        ({"RCPT": b"550 5.1.1 unknown\r\n", "DATA": b"421 4.7.0 too many errors\r\n" + CLOSE}, Refused, "5.1.1"),
+        ({"RCPT": b"550 5.1.1 unknown\r\n", "DATA": GARBAGE}, Refused, "5.1.1"),
+        ({"RCPT": b"550 5.1.1 unknown\r\n", "DATA": HANG}, Refused, "5.1.1"),
+        ({"RCPT": b"550 5.1.1 unknown\r\n", ".": CLOSE}, Refused, "5.1.1"),
+    ],
+)  # fmt: skip
+async def test_a_refusal_that_ends_the_connection_is_a_refusal(
+    parts: dict[str, bytes | list[bytes]], kind: type[Outcome], code: str, pipelining: bool
+) -> None:
+    """What was read before the hang-up counts, and is not asked for again."""
+    hello: dict[str, bytes | list[bytes]] = {} if pipelining else {"EHLO": NO_PIPELINING}
+    async with (
+        played_smtp({**parts, **hello}) as played,
+        opened("smtp", smtp_settings(played.port, timeout_seconds=0.25)) as adapter,
+    ):
+        (outcome,) = await adapter.send([MESSAGE])
+
+    assert type(outcome) is kind
+    assert isinstance(outcome, Refused | TryLater)
+    assert outcome.code == code
+    assert played.connections == 1
+
+
+@pytest.mark.parametrize("pipelining", [True, False])
 async def test_a_refusal_leaves_the_next_message_alone(pipelining: bool) -> None:
     """On the same connection, after RSET."""
     parts: dict[str, bytes | list[bytes]] = {

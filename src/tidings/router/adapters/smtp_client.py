@@ -170,22 +170,28 @@ class SmtpConnection:
             if not self._pipelines:
                 self.wire.write(self._announcement(envelope))
         replies: list[Reply] = []
-        for step in (None, f"RCPT TO:<{envelope.to}>\r\n", "DATA\r\n"):
-            if step is not None and not self._pipelines:
-                self.wire.write(step.encode())
-            reply = await self.wire.reply(deadline)
-            replies.append(reply)
-            if reply.code == 421:
-                self.wire.abort("the server ended the conversation (421)")
-                return outcome_of(reply, envelope.message)
-            if reply.code >= 400 and not self._pipelines:
-                break
-        return await self._read_verdict(envelope, replies, deadline)
+        try:
+            for step in (None, f"RCPT TO:<{envelope.to}>\r\n", "DATA\r\n"):
+                if step is not None and not self._pipelines:
+                    self.wire.write(step.encode())
+                reply = await self.wire.reply(deadline)
+                replies.append(reply)
+                if reply.code == 421:
+                    self.wire.abort("the server ended the conversation (421)")
+                    break
+                if reply.code >= 400 and not self._pipelines:
+                    break
+            return await self._read_verdict(envelope, replies, deadline)
+        except ConnectionGoneError:
+            # Many refuse and hang up in one breath. No content was sent, so the refusal is the whole story.
+            if (refusal := _refusal(replies)) is None:
+                raise
+            return outcome_of(refusal, envelope.message)
 
     async def _read_verdict(
         self, envelope: Envelope, replies: list[Reply], deadline: float
     ) -> Outcome | None:
-        refusal = next((reply for reply in replies if reply.code >= 400), None)
+        refusal = _refusal(replies)
         waits_for_content = len(replies) == 3 and replies[2].code == 354
         if refusal is None and not (waits_for_content and all(r.code // 100 == 2 for r in replies[:2])):
             self.wire.abort("the server's replies are out of step")
@@ -230,3 +236,8 @@ class SmtpConnection:
         if not 200 <= reply.code < 300 and reply.code < 400:
             self.wire.abort("the server's replies are out of step")
             raise ConnectionGoneError(self.wire.gone)
+
+
+def _refusal(replies: list[Reply]) -> Reply | None:
+    """The first word of refusal counts; those behind it only follow from it."""
+    return next((reply for reply in replies if reply.code >= 400), None)
