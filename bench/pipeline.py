@@ -26,7 +26,7 @@ from bench.load import Answers, Connection, drive, request, until
 from bench.sink import Sink
 from bench.stored import fill, settle
 from bench.workload import KEY, VERSION, body, bulk
-from tidings.operations.embedded.server import bundled_install
+from tidings.operations.embedded.bundled import bundled_install
 
 CLIENTS = 16
 BULK = 500

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.running import wait_until
+from tidings.operations.embedded.bundled import bundled_install
 from tidings.operations.embedded.child import ENVIRONMENT, PostgresChild
 from tidings.operations.embedded.placement import choose_user, place_programs
-from tidings.operations.embedded.server import bundled_install
 
 _PASSWORD = "of-the-administrator"
 

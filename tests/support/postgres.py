@@ -15,7 +15,8 @@ import asyncpg
 
 from tidings.kernel.clock import SystemClock
 from tidings.operations.embedded import DataDir, EmbeddedPostgres
-from tidings.operations.embedded.server import OWNER, RUNTIME, bundled_install
+from tidings.operations.embedded.bundled import bundled_install
+from tidings.operations.embedded.server import OWNER, RUNTIME
 from tidings.operations.migrations.runner import migrate_up
 from tidings.operations.partitions import make_missing
 

@@ -51,12 +51,18 @@ class RunningTidings:
     """`tidings up` with a data dir of its own; a context manager that leaves nothing behind."""
 
     def __init__(
-        self, data_dir: Path, *arguments: str, prefix: tuple[str, ...] = (), port: int = 0, **extra: str
+        self,
+        data_dir: Path,
+        *arguments: str,
+        program: tuple[str, ...] = TIDINGS,
+        prefix: tuple[str, ...] = (),
+        port: int = 0,
+        **extra: str,
     ) -> None:
         self.data_dir = data_dir
         self._output = tempfile.TemporaryFile()
         self.process = subprocess.Popen(
-            [*prefix, *TIDINGS, "up", "--data-dir", str(data_dir), "--port", str(port), *arguments],
+            [*prefix, *program, "up", "--data-dir", str(data_dir), "--port", str(port), *arguments],
             stdout=self._output,
             stderr=subprocess.STDOUT,
             env=clean_environment(**extra),

@@ -12,7 +12,7 @@ from tidings.cli.options import DataDir, Json
 from tidings.cli.printing import print_json, shown
 
 if TYPE_CHECKING:
-    from tidings.client import Tidings
+    from tidings_client import Tidings
 
 app = typer.Typer(
     help="Vendor accounts: make one, switch it off; whether they work, what they cost, how they share a channel.",
@@ -48,7 +48,7 @@ def list_(
 ) -> None:
     """Show all vendor accounts, one line each; also those that are switched off."""
     from tidings.cli.traffic_words import adapter_line
-    from tidings.client import traffic
+    from tidings_client import traffic
 
     with client(url, key, tenant, data_dir, platform=platform) as tidings:
         found = tidings.call(traffic.adapters(platform=platform))["items"]
@@ -99,7 +99,7 @@ def kinds(
 ) -> None:
     """Show all kinds of vendors that there are adapters for, or what accounts of one need."""
     from tidings.cli.adapter_words import kind_lines, kinds_lines
-    from tidings.client import adapters
+    from tidings_client import adapters
 
     with client(url, key, tenant, data_dir, platform=platform) as tidings:
         found = tidings.call(adapters.kinds(platform=platform))["items"]
@@ -132,7 +132,7 @@ def add(
 ) -> None:
     """Make an account with a vendor: the tenant's own, or with --platform one that all tenants may send through."""
     from tidings.cli.traffic_words import adapter_lines
-    from tidings.client import traffic
+    from tidings_client import traffic
 
     named = {"handle": handle, "per_second": per_second, "per_day": per_day}
     wish = {"vendor": vendor, "secret_ref": secret_ref, **{k: v for k, v in named.items() if v is not None}}
@@ -221,7 +221,7 @@ def check(
 ) -> None:
     """Look step by step whether an account works; nothing is sent. Ends with 1 where something failed."""
     from tidings.cli.adapter_words import check_lines
-    from tidings.client import adapters
+    from tidings_client import adapters
 
     with client(url, key, tenant, data_dir, platform=platform) as tidings:
         found = find(tidings, account, platform=platform)
@@ -265,7 +265,7 @@ def price(
 ) -> None:
     """Say what messages through an account cost; what is not named stays as it is."""
     from tidings.cli.traffic_words import adapter_lines, priced
-    from tidings.client import traffic
+    from tidings_client import traffic
 
     named = {"base_micros": base, "per_segment_micros": per_segment, "per_minute_micros": per_minute}
     with client(url, key, tenant, data_dir, platform=platform) as tidings:
@@ -293,7 +293,7 @@ def limit(
 ) -> None:
     """Say how many messages an account takes; what is not named stays as it is."""
     from tidings.cli.traffic_words import adapter_lines
-    from tidings.client import traffic
+    from tidings_client import traffic
 
     with client(url, key, tenant, data_dir, platform=platform) as tidings:
         found = find(tidings, account, platform=platform)
@@ -328,8 +328,8 @@ def share(
     from typing import get_args
 
     from tidings.cli.traffic_words import points_of, weights_lines
-    from tidings.client import traffic
     from tidings.contracts.tenants import Channel
+    from tidings_client import traffic
 
     if channel not in get_args(Channel):
         raise CommandError(f"CHANNEL must be one of {', '.join(get_args(Channel))}, not {shown(channel)}")
@@ -368,7 +368,7 @@ def _changed(
     tidings: "Tidings", account: str, wish: dict[str, Any], *, platform: bool, as_json: bool
 ) -> None:
     from tidings.cli.traffic_words import adapter_lines
-    from tidings.client import traffic
+    from tidings_client import traffic
 
     found = find(tidings, account, platform=platform)
     asked = traffic.change_adapter(found["id"], wish, version=found["version"], platform=platform)
@@ -378,7 +378,7 @@ def _changed(
 
 def _left_out(tidings: "Tidings", channel: str, home: dict[str, int]) -> list[str]:
     """Vendors with points that the tenant's channel does not know; none where its channels can't be seen."""
-    from tidings.client import ProblemError, channels
+    from tidings_client import ProblemError, channels
 
     try:
         found = tidings.call(channels.show(channel))

@@ -27,7 +27,7 @@ def show(
     data_dir: DataDir = None,
 ) -> None:
     """Show how you look."""
-    from tidings.client import branding
+    from tidings_client import branding
 
     with client(url, key, tenant, data_dir) as tidings:
         found = tidings.call(branding.show())
@@ -52,7 +52,7 @@ def set_(
     data_dir: DataDir = None,
 ) -> None:
     """Change how you look; what is not named stays."""
-    from tidings.client import branding
+    from tidings_client import branding
 
     given = {
         "name": name,

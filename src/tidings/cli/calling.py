@@ -11,7 +11,7 @@ import typer
 from tidings.cli.failures import CommandError
 
 if TYPE_CHECKING:
-    from tidings.client import ClientError, Tidings
+    from tidings_client import ClientError, Tidings
 
 Url = Annotated[
     str | None,
@@ -50,7 +50,7 @@ def client(
     platform: bool = False,
 ) -> "Iterator[Tidings]":
     """A client of the server that was named, or of the one of the data dir; with its platform's key where asked."""
-    from tidings.client import ClientError, Retries, Tidings
+    from tidings_client import ClientError, Retries, Tidings
 
     base, credential = _server(url, key, data_dir, platform=platform)
     try:
@@ -69,7 +69,7 @@ def client(
 def in_words(error: "ClientError") -> str:
     """What went wrong, and what the person at the keyboard can do."""
     from tidings.cli.printing import shown
-    from tidings.client import (
+    from tidings_client import (
         NotAllowedError,
         NotFoundError,
         NotReachedError,

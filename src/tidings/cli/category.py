@@ -57,7 +57,7 @@ def list_(
     data_dir: DataDir = None,
 ) -> None:
     """List the categories that can be used, in the order of pages."""
-    from tidings.client import categories
+    from tidings_client import categories
 
     with client(url, key, tenant, data_dir, platform=platform) as tidings:
         found = tidings.call(categories.list_all(platform=platform))["items"]
@@ -80,7 +80,7 @@ def show(
     data_dir: DataDir = None,
 ) -> None:
     """Show one category with its policy and its names."""
-    from tidings.client import categories
+    from tidings_client import categories
 
     with client(url, key, tenant, data_dir, platform=platform) as tidings:
         found = tidings.call(categories.show(category, platform=platform))
@@ -111,7 +111,7 @@ def create(
     data_dir: DataDir = None,
 ) -> None:
     """Make a category of your own, or with --platform one for all tenants."""
-    from tidings.client import categories
+    from tidings_client import categories
 
     facts = _given(
         use_case=use_case,
@@ -194,7 +194,7 @@ def hide(
 def _change(
     tidings: Any, category: str, changes: dict[str, Any], *, platform: bool = False
 ) -> dict[str, Any]:
-    from tidings.client import categories
+    from tidings_client import categories
 
     version = int(tidings.call(categories.show(category, platform=platform))["version"])
     changed: dict[str, Any] = tidings.call(

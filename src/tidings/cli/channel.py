@@ -10,7 +10,7 @@ from tidings.cli.options import DataDir, Json
 from tidings.cli.printing import print_json
 
 if TYPE_CHECKING:
-    from tidings.client import Tidings
+    from tidings_client import Tidings
 
 app = typer.Typer(
     help="Channels: who sends on them and through whom; set up, test, check and rotate them.",
@@ -35,7 +35,7 @@ def list_(
 ) -> None:
     """Show all channels that are set up, one line each."""
     from tidings.cli.channel_words import health_of, line_of
-    from tidings.client import channels
+    from tidings_client import channels
 
     with client(url, key, tenant, data_dir) as tidings:
         found = tidings.call(channels.list_all())["items"]
@@ -62,7 +62,7 @@ def show(
 ) -> None:
     """Show one channel with its accounts and credentials."""
     from tidings.cli.channel_words import lines_of
-    from tidings.client import channels
+    from tidings_client import channels
 
     with client(url, key, tenant, data_dir) as tidings:
         found = tidings.call(channels.show(channel))
@@ -106,7 +106,7 @@ def set_(
 ) -> None:
     """Set a channel up, or change what is named; the rest stays as it is."""
     from tidings.cli.channel_words import accounts_of, lines_of, merged
-    from tidings.client import channels
+    from tidings_client import channels
 
     if from_address is not None and channel != "email":
         raise CommandError(
@@ -147,7 +147,7 @@ def try_out(
 ) -> None:
     """Send one message through the channel; the exit code is 0 only if the vendor took it."""
     from tidings.cli.channel_words import told_of_test
-    from tidings.client import channels
+    from tidings_client import channels
 
     with client(url, key, tenant, data_dir) as tidings:
         found = tidings.call(channels.try_out(channel, to, vendor=vendor))
@@ -167,7 +167,7 @@ def dns(
 ) -> None:
     """Check SPF, DKIM, DMARC and MX of the mail sender's domain; the exit code is 1 if one of them fails."""
     from tidings.cli.channel_words import told_of_dns
-    from tidings.client import channels
+    from tidings_client import channels
 
     with client(url, key, tenant, data_dir) as tidings:
         found = tidings.call(channels.dns())
@@ -195,7 +195,7 @@ def rotate(
 ) -> None:
     """Put a new credential in the place of the one in use; no send in between fails."""
     from tidings.cli.channel_words import told_of_rotation
-    from tidings.client import channels
+    from tidings_client import channels
 
     with client(url, key, tenant, data_dir) as tidings:
         done = tidings.call(channels.rotate(channel, reference, vendor=vendor, check=check))
@@ -203,7 +203,7 @@ def rotate(
 
 
 def _known(tidings: "Tidings", channel: str) -> dict[str, Any] | None:
-    from tidings.client import NotFoundError, channels
+    from tidings_client import NotFoundError, channels
 
     try:
         return tidings.call(channels.show(channel))

@@ -10,7 +10,7 @@ from tidings.cli.options import DataDir, Json
 from tidings.cli.printing import print_json
 
 if TYPE_CHECKING:
-    from tidings.client import Tidings
+    from tidings_client import Tidings
 
 app = typer.Typer(
     help="Circuits: which vendor accounts let messages through; hold one open or closed by hand.",
@@ -41,7 +41,7 @@ def list_(
 ) -> None:
     """Show the circuits of all vendor accounts, one line each."""
     from tidings.cli.traffic_words import circuit_line
-    from tidings.client import traffic
+    from tidings_client import traffic
 
     with client(url, key, tenant, data_dir, platform=platform) as tidings:
         found = tidings.call(traffic.circuits(platform=platform))["items"]
@@ -105,7 +105,7 @@ def auto(
     data_dir: DataDir = None,
 ) -> None:
     """Let a circuit follow the counts again."""
-    from tidings.client import traffic
+    from tidings_client import traffic
 
     with client(url, key, tenant, data_dir, platform=platform) as tidings:
         found = find(tidings, account, platform=platform)
@@ -115,7 +115,7 @@ def auto(
 
 def find(tidings: "Tidings", account: str, *, platform: bool) -> dict[str, Any]:
     """The account by its id or its vendor; a tenant's own before the platform's."""
-    from tidings.client import traffic
+    from tidings_client import traffic
 
     items = tidings.call(traffic.adapters(platform=platform))["items"]
     for item in items:
@@ -129,7 +129,7 @@ def _hold(
     tidings: "Tidings", account: str, state: str, *, reason: str, how_long: str | None, platform: bool
 ) -> dict[str, Any]:
     from tidings.cli.traffic_words import moment_after
-    from tidings.client import traffic
+    from tidings_client import traffic
 
     until = moment_after(how_long) if how_long else None
     found = find(tidings, account, platform=platform)

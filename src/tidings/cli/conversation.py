@@ -10,7 +10,7 @@ from tidings.cli.options import DataDir, Json, moment_of
 from tidings.cli.printing import counted, print_json, shown, to_the_second
 
 if TYPE_CHECKING:
-    from tidings.client import Tidings
+    from tidings_client import Tidings
 
 #: Our own words are fetched one by one.
 _MOST_BODIES = 50
@@ -44,7 +44,7 @@ def list_(
     data_dir: DataDir = None,
 ) -> None:
     """Show conversations, the newest first, one line each."""
-    from tidings.client import conversations
+    from tidings_client import conversations
 
     status = status.upper() if status else None
     said = moment_of(since, "--since")
@@ -86,7 +86,7 @@ def show(
     data_dir: DataDir = None,
 ) -> None:
     """Show one, without what was said in it."""
-    from tidings.client import conversations
+    from tidings_client import conversations
 
     with client(url, key, tenant, data_dir) as tidings:
         found = tidings.call(conversations.show(which))
@@ -114,7 +114,7 @@ def transcript(
     data_dir: DataDir = None,
 ) -> None:
     """Read what was said on both sides, the oldest first; that is audited."""
-    from tidings.client import conversations
+    from tidings_client import conversations
 
     said: list[dict[str, Any]] = []
     ours: dict[str, str] = {}
@@ -152,7 +152,7 @@ def reply(
     data_dir: DataDir = None,
 ) -> None:
     """Answer over the same channel, as a notification through all gates; `tidings explain` tells what became of it."""
-    from tidings.client import conversations
+    from tidings_client import conversations
 
     with client(url, key, tenant, data_dir) as tidings:
         done = tidings.call(conversations.answer(which, text, key=once))
@@ -175,7 +175,7 @@ def close(
     data_dir: DataDir = None,
 ) -> None:
     """End one by hand; the next message of either side begins another."""
-    from tidings.client import conversations
+    from tidings_client import conversations
 
     with client(url, key, tenant, data_dir) as tidings:
         done = tidings.call(conversations.close(which, reason=reason))
@@ -192,7 +192,7 @@ def _line(conversation: Mapping[str, Any]) -> str:
 
 def _our_words(tidings: "Tidings", said: Sequence[Mapping[str, Any]], channel: str) -> dict[str, str]:
     """What the newest notifications of a transcript said on its channel, by their ids; without those that may not be read."""
-    from tidings.client import ProblemError
+    from tidings_client import ProblemError
 
     found: dict[str, str] = {}
     ids = dict.fromkeys(line["notification_id"] for line in said if line["notification_id"])

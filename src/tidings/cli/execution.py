@@ -34,7 +34,7 @@ def list_(
 ) -> None:
     """Show executions, the newest first, one line each."""
     from tidings.cli.execution_words import line_of
-    from tidings.client import executions
+    from tidings_client import executions
 
     begun = moment_of(since, "--since")
     found: list[dict[str, Any]] = []
@@ -77,7 +77,7 @@ def show(
 ) -> None:
     """Show one with its frozen ladder, attempts, receipts, costs and clocks."""
     from tidings.cli.execution_words import lines_of
-    from tidings.client import executions
+    from tidings_client import executions
 
     with client(url, key, tenant, data_dir) as tidings:
         found = tidings.call(executions.show(execution_id))
@@ -95,7 +95,7 @@ def answer(
     data_dir: DataDir = None,
 ) -> None:
     """Print what the vendor answered to an attempt, word for word; it may hold an address, and is audited."""
-    from tidings.client import executions
+    from tidings_client import executions
 
     with client(url, key, tenant, data_dir) as tidings:
         found = tidings.call(executions.answer(execution_id, attempt_id))

@@ -10,7 +10,7 @@ from tidings.cli.failures import CommandError
 from tidings.cli.options import DataDir, Json
 
 if TYPE_CHECKING:
-    from tidings.client import Notification, Tidings
+    from tidings_client import Notification, Tidings
 
 _NUMBER = re.compile(r"\+[\d\s().-]{5,30}")
 #: Kinds of people that an id of the caller's own system may be of.
@@ -57,7 +57,7 @@ def _search(
     tidings: "Tidings", what: str, channel: str | None, limit: int
 ) -> "tuple[list[dict[str, Any]], list[Notification], str]":
     """People, notifications, and in words what was looked for."""
-    from tidings.client import Address, NotFoundError, recipients
+    from tidings_client import Address, NotFoundError, recipients
 
     if what.startswith("ntf_"):
         try:
@@ -82,7 +82,7 @@ def _by_word(
     tidings: "Tidings", what: str, limit: int
 ) -> "tuple[list[dict[str, Any]], list[Notification], str]":
     """An order number, a value of searchable metadata, a template's key, an id of the caller's own: the first that finds something."""
-    from tidings.client import RefusedError, recipients
+    from tidings_client import RefusedError, recipients
 
     people: list[dict[str, Any]] = []
     found: dict[str, Notification] = {}
@@ -114,7 +114,7 @@ def _by_word(
 def _searchable(tidings: "Tidings") -> list[str]:
     import msgspec
 
-    from tidings.client.calls import Call
+    from tidings_client.calls import Call
 
     read = msgspec.json.Decoder(dict[str, Any]).decode
     shown = tidings.call(Call(method="GET", path="/api/v1/tenant", read=read))

@@ -4,8 +4,8 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
-from tidings.client import NotFoundError, Notification, Tidings
-from tidings.client.calls import Filter
+from tidings_client import NotFoundError, Notification, Tidings
+from tidings_client.calls import Filter
 
 _PAGE = 100
 #: Pages that one look turns over at most: whoever sends more in half a second reads counters, not lines.

@@ -9,7 +9,7 @@ from tidings.cli.printing import shown, to_the_second
 from tidings.cli.story import STYLES, moment
 
 if TYPE_CHECKING:
-    from tidings.client import Notification
+    from tidings_client import Notification
 
 
 def people_lines(people: Sequence[Mapping[str, Any]]) -> list[Text]:

@@ -11,8 +11,8 @@ from tidings.cli.failures import CommandError
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-    from tidings.client import Tidings
-    from tidings.client.imports import Imported, Kind
+    from tidings_client import Tidings
+    from tidings_client.imports import Imported, Kind
 
 _PIECE = 64 * 1024
 #: Pauses, in seconds, after a connection broke off; then the person has to say that they want to go on.
@@ -27,9 +27,9 @@ def import_file(
     tidings: "Tidings", kind: "Kind", file: Path, query: Mapping[str, str], *, resume: str | None
 ) -> "Imported":
     """The import when all of the file is taken in."""
-    from tidings.client import NotReachedError, UnavailableError
-    from tidings.client.calls import new_key
-    from tidings.client.imports import import_file as call_of
+    from tidings_client import NotReachedError, UnavailableError
+    from tidings_client.calls import new_key
+    from tidings_client.imports import import_file as call_of
 
     key = resume or new_key()
     call = call_of(kind, query, key=key, media_type=_media_type(file))
@@ -52,7 +52,7 @@ def import_file(
 
 def show(done: "Imported", tidings: "Tidings", *, as_json: bool, report: Path | None) -> None:
     """What became of the lines; the report goes where it was asked for."""
-    from tidings.client.imports import report as report_of
+    from tidings_client.imports import report as report_of
 
     if report is not None:
         with report.open("wb") as kept:

@@ -10,7 +10,7 @@ from tidings.cli.options import DataDir, Json, moment_of
 from tidings.cli.printing import counted, print_json, shown, to_the_second
 
 if TYPE_CHECKING:
-    from tidings.client import Tidings
+    from tidings_client import Tidings
 
 app = typer.Typer(
     help="Inbound routes: which webhook gets what people write.",
@@ -85,7 +85,7 @@ def add(
     data_dir: DataDir = None,
 ) -> None:
     """Tell a webhook what people write to a number."""
-    from tidings.client import inbound_routes
+    from tidings_client import inbound_routes
 
     wish: dict[str, Any] = {"inbound": inbound, "webhook_url": webhook, "secret_ref": secret_ref}
     if platform:
@@ -123,7 +123,7 @@ def change(
     data_dir: DataDir = None,
 ) -> None:
     """Call another address, or sign with another secret; what waits goes there too."""
-    from tidings.client import inbound_routes
+    from tidings_client import inbound_routes
 
     if webhook is None and secret_ref is None and platform is None:
         raise CommandError("say what is to change: --webhook, --secret-ref, or --platform")
@@ -154,7 +154,7 @@ def remove(
     data_dir: DataDir = None,
 ) -> None:
     """Remove one; it goes on working, and can be restored, until its grace is over."""
-    from tidings.client import inbound_routes
+    from tidings_client import inbound_routes
 
     with client(url, key, tenant, data_dir) as tidings:
         known = _found(tidings, which)
@@ -180,7 +180,7 @@ def restore(
     data_dir: DataDir = None,
 ) -> None:
     """Bring a removed one back, as long as its grace lasts."""
-    from tidings.client import inbound_routes
+    from tidings_client import inbound_routes
 
     with client(url, key, tenant, data_dir) as tidings:
         _show(tidings.call(inbound_routes.restore(_found(tidings, which)["id"])), as_json=as_json)
@@ -196,7 +196,7 @@ def try_out(
     data_dir: DataDir = None,
 ) -> None:
     """Call the webhook once with a signed message that nobody wrote. The exit code is 1 if it does not take it."""
-    from tidings.client import inbound_routes
+    from tidings_client import inbound_routes
 
     with client(url, key, tenant, data_dir) as tidings:
         done = tidings.call(inbound_routes.try_out(_found(tidings, which)["id"]))
@@ -225,7 +225,7 @@ def deliveries(
     data_dir: DataDir = None,
 ) -> None:
     """Show webhook calls, made or pending, the newest first, one line each."""
-    from tidings.client import inbound_routes
+    from tidings_client import inbound_routes
 
     found: list[dict[str, Any]] = []
     cursor: str | None = None
@@ -270,7 +270,7 @@ def redeliver(
     data_dir: DataDir = None,
 ) -> None:
     """Tell the webhook once more, at once and then for a day."""
-    from tidings.client import inbound_routes
+    from tidings_client import inbound_routes
 
     if [bool(delivery_ids), route is not None, everything].count(True) != 1 or (since and delivery_ids):
         raise CommandError(
@@ -293,7 +293,7 @@ def redeliver(
 
 def _redeliver_dead(tidings: "Tidings", route: str | None, since: str | None) -> int:
     """All of them, however often it has to be ordered."""
-    from tidings.client import inbound_routes
+    from tidings_client import inbound_routes
 
     count = 0
     while True:
@@ -323,7 +323,7 @@ def _why(reason: str | None) -> str:
 
 
 def _all(tidings: "Tidings", *, inbound: str | None = None, removed: bool = False) -> list[dict[str, Any]]:
-    from tidings.client import inbound_routes
+    from tidings_client import inbound_routes
 
     found: list[dict[str, Any]] = []
     cursor: str | None = None
@@ -337,7 +337,7 @@ def _all(tidings: "Tidings", *, inbound: str | None = None, removed: bool = Fals
 
 def _found(tidings: "Tidings", which: str) -> dict[str, Any]:
     """By its id, or the one of a number."""
-    from tidings.client import inbound_routes
+    from tidings_client import inbound_routes
 
     if which.startswith("route_"):
         return tidings.call(inbound_routes.show(which))

@@ -37,7 +37,7 @@ def list_(
     data_dir: DataDir = None,
 ) -> None:
     """List notifications, the newest first."""
-    from tidings.client.calls import Filter
+    from tidings_client.calls import Filter
 
     wanted: Filter = {
         "status": status,

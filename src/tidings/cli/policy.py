@@ -13,7 +13,7 @@ from tidings.cli.policy_simulate import simulate
 from tidings.cli.printing import print_json
 
 if TYPE_CHECKING:
-    from tidings.client import Tidings
+    from tidings_client import Tidings
 
 app = typer.Typer(
     help="Policies: by which ladder messages of a use case go out.",
@@ -67,7 +67,7 @@ def show(
 ) -> None:
     """Show one policy with its steps; --json prints what `put` can read."""
     from tidings.cli.policy_words import lines_of
-    from tidings.client import policies
+    from tidings_client import policies
 
     with client(url, key, tenant, data_dir) as tidings:
         found = _found(tidings, which)
@@ -88,7 +88,7 @@ def put(
 ) -> None:
     """Make the policy of a file's use case say what the file says."""
     from tidings.cli.policy_words import lines_of, read_file
-    from tidings.client import policies
+    from tidings_client import policies
 
     wish = read_file(file)
     with client(url, key, tenant, data_dir) as tidings:
@@ -115,7 +115,7 @@ def delete(
     data_dir: DataDir = None,
 ) -> None:
     """Take a policy out of force; messages under way finish by the ladder that they began with."""
-    from tidings.client import policies
+    from tidings_client import policies
 
     with client(url, key, tenant, data_dir) as tidings:
         known = _found(tidings, which)
@@ -134,7 +134,7 @@ def restore(
 ) -> None:
     """Put a deleted policy in force again."""
     from tidings.cli.policy_words import lines_of
-    from tidings.client import policies
+    from tidings_client import policies
 
     with client(url, key, tenant, data_dir) as tidings:
         known = _found(tidings, which, deleted=True)
@@ -154,7 +154,7 @@ def versions(
 ) -> None:
     """Show what a policy was, the newest first."""
     from tidings.cli.policy_words import version_line_of
-    from tidings.client import policies
+    from tidings_client import policies
 
     kept: list[dict[str, Any]] = []
     with client(url, key, tenant, data_dir) as tidings:
@@ -191,7 +191,7 @@ def diff(
     """Show what differs between two versions, or from a file. The exit code is 1 if anything does, as diff has it."""
     from tidings.cli.policy_words import differences, read_file
     from tidings.cli.printing import print_lines
-    from tidings.client import policies
+    from tidings_client import policies
 
     if file is not None and last is not None:
         raise CommandError("say --file or --to, not both")
@@ -229,7 +229,7 @@ def rollback(
 ) -> None:
     """Let a policy say again what an earlier version said; that is a new version."""
     from tidings.cli.policy_words import lines_of
-    from tidings.client import policies
+    from tidings_client import policies
 
     with client(url, key, tenant, data_dir) as tidings:
         known = _found(tidings, which)
@@ -243,7 +243,7 @@ def rollback(
 
 
 def _all(tidings: "Tidings", *, use_case: str | None = None, deleted: bool = False) -> list[dict[str, Any]]:
-    from tidings.client import policies
+    from tidings_client import policies
 
     found: list[dict[str, Any]] = []
     cursor: str | None = None
@@ -263,7 +263,7 @@ def _in_force(tidings: "Tidings", use_case: str) -> dict[str, Any] | None:
 
 def _found(tidings: "Tidings", which: str, *, deleted: bool = False) -> dict[str, Any]:
     """By its id, or the one of a use case: that in force, or else the one that was deleted last."""
-    from tidings.client import policies
+    from tidings_client import policies
 
     if which.startswith("policy_"):
         return tidings.call(policies.show(which))

@@ -42,7 +42,7 @@ def simulate(
 
     from tidings.cli.policy_words import read_file
     from tidings.cli.typed_message import recipient_of, variables_of
-    from tidings.client import policies
+    from tidings_client import policies
 
     if not to.startswith("rcp_") and "@" not in to and not to.startswith("+"):
         raise CommandError(

@@ -35,7 +35,7 @@ def list_(
 ) -> None:
     """Show profiles, the newest first, one line each."""
     from tidings.cli.profile_words import line_of
-    from tidings.client import profiles
+    from tidings_client import profiles
 
     with client(url, key, tenant, data_dir) as tidings:
         wanted = None if state is None else state.upper()
@@ -61,7 +61,7 @@ def show(
 ) -> None:
     """Show how well each channel reaches somebody, and what is known for certain."""
     from tidings.cli.profile_words import lines_of
-    from tidings.client import profiles
+    from tidings_client import profiles
 
     with client(url, key, tenant, data_dir) as tidings:
         found = tidings.call(profiles.show(recipient))
@@ -96,7 +96,7 @@ def set_(
 ) -> None:
     """Say what is known for certain; what is known from later stays."""
     from tidings.cli.profile_words import lines_of
-    from tidings.client import profiles
+    from tidings_client import profiles
 
     named = {
         "has_whatsapp_business": _tri_state(whatsapp, "--whatsapp"),
@@ -124,7 +124,7 @@ def forget(
     data_dir: DataDir = None,
 ) -> None:
     """Forget what was learned about reaching somebody; they stay, and what comes next is learned anew."""
-    from tidings.client import profiles
+    from tidings_client import profiles
 
     if not yes and not typer.confirm(f"Forget what was learned about reaching {recipient}?", err=True):
         raise CommandError("nothing was forgotten")

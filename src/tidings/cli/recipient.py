@@ -34,7 +34,7 @@ def find(
 ) -> None:
     """Show everybody who has an address; the audit notes who asked."""
     from tidings.cli.suppression import channel_of
-    from tidings.client import recipients
+    from tidings_client import recipients
 
     with client(url, key, tenant, data_dir) as tidings:
         found = tidings.call(recipients.find(channel_of(address, channel), address))
@@ -57,7 +57,7 @@ def show(
     data_dir: DataDir = None,
 ) -> None:
     """Show a recipient: who they are, and where they can be reached."""
-    from tidings.client import recipients
+    from tidings_client import recipients
 
     with client(url, key, tenant, data_dir) as tidings:
         found = tidings.call(recipients.show(recipient, reveal=reveal))
@@ -94,7 +94,7 @@ def erase(
     data_dir: DataDir = None,
 ) -> None:
     """Erase a recipient for good, and print what was destroyed. Doing it again gives the same receipt."""
-    from tidings.client import recipients
+    from tidings_client import recipients
 
     if receipt is not None and receipt.exists():
         raise CommandError(f"{receipt} is there already; name another file for the receipt")
@@ -133,7 +133,7 @@ def export(
     data_dir: DataDir = None,
 ) -> None:
     """Write everything that is held about a recipient into a zip that only you can read."""
-    from tidings.client import recipients
+    from tidings_client import recipients
 
     target = out or Path(f"{recipient}.zip")
     if target.exists():

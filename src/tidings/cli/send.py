@@ -9,7 +9,7 @@ from tidings.cli.calling import Key, Tenant, Url, client
 from tidings.cli.options import DataDir, Json
 
 if TYPE_CHECKING:
-    from tidings.client import Accepted, Simulation, Tidings
+    from tidings_client import Accepted, Simulation, Tidings
 
 
 def send(

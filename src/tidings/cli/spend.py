@@ -36,7 +36,7 @@ def spend(
     data_dir: DataDir = None,
 ) -> None:
     """Show what messages cost: estimated by the price lists, charged by what vendors said."""
-    from tidings.client import spend as calls
+    from tidings_client import spend as calls
 
     with client(url, key, tenant, data_dir) as tidings:
         told = tidings.call(

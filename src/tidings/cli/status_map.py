@@ -13,7 +13,7 @@ from tidings.cli.printing import counted, print_json, shown, to_the_second
 from tidings.contracts.failures import why
 
 if TYPE_CHECKING:
-    from tidings.client import Tidings
+    from tidings_client import Tidings
 
 app = typer.Typer(
     help="The status map: what vendors' codes mean, and codes that mean nothing yet.",
@@ -61,7 +61,7 @@ def unknown(
     data_dir: DataDir = None,
 ) -> None:
     """Show codes and words of vendors that had no meaning, and how often they came."""
-    from tidings.client import status_map
+    from tidings_client import status_map
 
     with client(url, key, tenant, data_dir, platform=platform) as tidings:
         found = tidings.call(status_map.unknown(adapter=adapter, platform=platform))["items"]
@@ -94,7 +94,7 @@ def show(
     data_dir: DataDir = None,
 ) -> None:
     """Show what a code means, and what your line said before."""
-    from tidings.client import NotFoundError, status_map
+    from tidings_client import NotFoundError, status_map
 
     with client(url, key, tenant, data_dir, platform=platform) as tidings:
         try:
@@ -130,7 +130,7 @@ def set_(
     data_dir: DataDir = None,
 ) -> None:
     """Say what a code means."""
-    from tidings.client import status_map
+    from tidings_client import status_map
 
     with client(url, key, tenant, data_dir, platform=platform) as tidings:
         own = _own(tidings, adapter, code, platform=platform)
@@ -153,7 +153,7 @@ def revert(
     data_dir: DataDir = None,
 ) -> None:
     """Let an earlier version of your line count again."""
-    from tidings.client import status_map
+    from tidings_client import status_map
 
     with client(url, key, tenant, data_dir, platform=platform) as tidings:
         own = _needed(_own(tidings, adapter, code, platform=platform), adapter, code)
@@ -175,7 +175,7 @@ def remove(
     data_dir: DataDir = None,
 ) -> None:
     """Remove your line: the platform's counts again, if there is one."""
-    from tidings.client import status_map
+    from tidings_client import status_map
 
     with client(url, key, tenant, data_dir, platform=platform) as tidings:
         own = _needed(_own(tidings, adapter, code, platform=platform), adapter, code)
@@ -196,7 +196,7 @@ def reapply(
     data_dir: DataDir = None,
 ) -> None:
     """Apply receipts of the last 35 days that were kept as unknown, with what the code means now."""
-    from tidings.client import status_map
+    from tidings_client import status_map
 
     told, more = 0, True
     with client(url, key, tenant, data_dir, platform=platform) as tidings:
@@ -211,7 +211,7 @@ def reapply(
 
 
 def _all(tidings: "Tidings", adapter: str | None, *, platform: bool) -> Iterator[dict[str, Any]]:
-    from tidings.client import status_map
+    from tidings_client import status_map
 
     cursor: str | None = None
     while True:
@@ -224,7 +224,7 @@ def _all(tidings: "Tidings", adapter: str | None, *, platform: bool) -> Iterator
 
 def _own(tidings: "Tidings", adapter: str, code: str, *, platform: bool) -> dict[str, Any] | None:
     """The caller's own line; None where there is none."""
-    from tidings.client import NotFoundError, status_map
+    from tidings_client import NotFoundError, status_map
 
     try:
         found = tidings.call(status_map.show(adapter, code, platform=platform))

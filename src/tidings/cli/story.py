@@ -14,7 +14,7 @@ from tidings.cli.printing import counted, money, shown
 from tidings.contracts.failures import why
 
 if TYPE_CHECKING:
-    from tidings.client import Body, Explanation, GateLine, Happening, Simulation
+    from tidings_client import Body, Explanation, GateLine, Happening, Simulation
 
 STYLES = {
     "delivered": "bold green",

@@ -32,7 +32,7 @@ def find(
     data_dir: DataDir = None,
 ) -> None:
     """Show what holds an address back, and what did."""
-    from tidings.client import suppressions
+    from tidings_client import suppressions
 
     with client(url, key, tenant, data_dir) as tidings:
         found = tidings.call(suppressions.find(channel_of(address, channel), address))["items"]
@@ -58,7 +58,7 @@ def add(
     data_dir: DataDir = None,
 ) -> None:
     """Suppress an address: nothing is sent to it on that channel any more."""
-    from tidings.client import suppressions
+    from tidings_client import suppressions
 
     with client(url, key, tenant, data_dir) as tidings:
         made = tidings.call(
@@ -81,7 +81,7 @@ def release(
     data_dir: DataDir = None,
 ) -> None:
     """Let an address be written to again."""
-    from tidings.client import suppressions
+    from tidings_client import suppressions
 
     with client(url, key, tenant, data_dir) as tidings:
         if target.startswith("sup_"):

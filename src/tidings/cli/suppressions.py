@@ -82,7 +82,7 @@ def stats(
     """How many are in force, by channel and reason; to compare with what another service counted."""
     import msgspec
 
-    from tidings.client.imports import suppression_stats
+    from tidings_client.imports import suppression_stats
 
     with client(url, key, tenant, data_dir) as tidings:
         found = tidings.call(suppression_stats())
@@ -111,7 +111,7 @@ def export(
     data_dir: DataDir = None,
 ) -> None:
     """Write all suppressions to a file; with --reveal it can be imported again."""
-    from tidings.client.imports import export_suppressions
+    from tidings_client.imports import export_suppressions
 
     wanted = {"channel": channel, "reason": reason, "released": _flag(released), "reveal": _flag(reveal)}
     query = {name: value for name, value in wanted.items() if value is not None}

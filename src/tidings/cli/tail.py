@@ -9,7 +9,7 @@ from tidings.cli.calling import Key, Tenant, Url, client
 from tidings.cli.options import DataDir, Json
 
 if TYPE_CHECKING:
-    from tidings.client import Notification
+    from tidings_client import Notification
 
 _EVERY_SECONDS = 0.5
 
@@ -35,8 +35,8 @@ def tail(
     import sys
 
     from tidings.cli.following import Following
-    from tidings.client import NotReachedError, UnavailableError
-    from tidings.client.calls import Filter
+    from tidings_client import NotReachedError, UnavailableError
+    from tidings_client.calls import Filter
 
     wanted: Filter = {
         "status": status,

@@ -13,7 +13,7 @@ from tidings.cli.template_preview import preview
 from tidings.cli.template_shelf import archive, customise, list_, restore
 
 if TYPE_CHECKING:
-    from tidings.client.templates import ImportReport
+    from tidings_client.templates import ImportReport
 
 app = typer.Typer(
     help="Templates as files: fetch them, send them, compare, preview, check and publish them.",
@@ -198,8 +198,8 @@ def publish(
     from tidings.cli.template_exchange import drafts_of, newest
     from tidings.cli.template_folder import Name, names_of
     from tidings.cli.template_report import tell_findings
-    from tidings.client import ProblemError
-    from tidings.client import templates as calls
+    from tidings_client import ProblemError
+    from tidings_client import templates as calls
 
     with client(url, key, tenant, data_dir) as tidings:
         wanted: list[tuple[Name, str]] = []

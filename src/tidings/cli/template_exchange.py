@@ -7,15 +7,15 @@ from tidings.cli.failures import CommandError
 
 if TYPE_CHECKING:
     from tidings.cli.template_folder import Name
-    from tidings.client import Tidings
-    from tidings.client.templates import ImportReport, TemplateLine
+    from tidings_client import Tidings
+    from tidings_client.templates import ImportReport, TemplateLine
 
 
 def fetch(tidings: "Tidings", names: "Sequence[Name]", *, active: bool, platform: bool) -> dict[str, bytes]:
     """The server's files of these templates, or of all."""
     from tidings.cli.printing import shown
-    from tidings.client import templates as calls
     from tidings.notify.templates.bundle.archive import Limits, unpack
+    from tidings_client import templates as calls
 
     # What a server gives may be more than it takes at once; its names are looked at as strictly.
     limits = Limits(files=50_000, bytes_in_all=512 * 1024 * 1024)
@@ -40,8 +40,8 @@ def fetch(tidings: "Tidings", names: "Sequence[Name]", *, active: bool, platform
 
 def give(tidings: "Tidings", packed: bytes, *, dry_run: bool) -> "ImportReport":
     """Send a zip; the report, also of one that was refused: then nothing is written."""
-    from tidings.client import ProblemError
-    from tidings.client import templates as calls
+    from tidings_client import ProblemError
+    from tidings_client import templates as calls
 
     try:
         return tidings.call(calls.import_(packed, dry_run=dry_run))
@@ -55,7 +55,7 @@ def newest(
     tidings: "Tidings", key: str, channel: str, statuses: Sequence[str], *, owner: str | None = None
 ) -> str:
     """The number of the newest version with one of these statuses; a `CommandError` where there is none."""
-    from tidings.client import templates as calls
+    from tidings_client import templates as calls
 
     for line in tidings.call(calls.versions(key, channel, owner=owner)).items:
         if line.status in statuses:
@@ -69,7 +69,7 @@ def every_template(
     tidings: "Tidings", *, key: str | None = None, channel: str | None = None, status: str | None = None
 ) -> "list[TemplateLine]":
     """All templates that can be used, page by page."""
-    from tidings.client import templates as calls
+    from tidings_client import templates as calls
 
     found: list[TemplateLine] = []
     cursor: str | None = None

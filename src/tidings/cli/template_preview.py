@@ -49,7 +49,7 @@ def preview(
     from tidings.cli.template_exchange import newest
     from tidings.cli.template_folder import names_of
     from tidings.cli.typed_message import variables_of
-    from tidings.client import templates as calls
+    from tidings_client import templates as calls
 
     (wanted,) = names_of([name])
     channel = wanted.one_channel()

@@ -12,7 +12,7 @@ from rich.text import Text
 from tidings.cli.printing import shown
 
 if TYPE_CHECKING:
-    from tidings.client.templates import Finding, ImportReport
+    from tidings_client.templates import Finding, ImportReport
 
 _STYLES = {"error": "bold red", "warning": "yellow"}
 _OUTCOMES = {"created": "green", "replaced": "green", "unchanged": "dim"}

@@ -10,8 +10,8 @@ from tidings.cli.failures import CommandError
 from tidings.cli.options import DataDir, Json
 
 if TYPE_CHECKING:
-    from tidings.client import Tidings
-    from tidings.client.templates import TemplateLine
+    from tidings_client import Tidings
+    from tidings_client.templates import TemplateLine
 
 One = Annotated[str, typer.Argument(metavar="NAME", help="welcome/email")]
 Reason = Annotated[str | None, typer.Option(help="Why; it is kept in the audit.")]
@@ -88,7 +88,7 @@ def customise(
     """Copy the platform's templates into drafts of your own; `publish` puts them in force, `archive` undoes it."""
     from tidings.cli.template_exchange import every_template
     from tidings.cli.template_folder import names_of
-    from tidings.client import templates as calls
+    from tidings_client import templates as calls
 
     with client(url, key, tenant, data_dir) as tidings:
         for name in names_of(names):
@@ -125,7 +125,7 @@ def archive(
 ) -> None:
     """Put a whole template away; the platform's of the same key counts again. `restore` brings it back."""
     from tidings.cli.template_folder import names_of
-    from tidings.client import templates as calls
+    from tidings_client import templates as calls
 
     (wanted,) = names_of([name])
     with client(url, key, tenant, data_dir) as tidings:
@@ -144,7 +144,7 @@ def restore(
 ) -> None:
     """Take an archived template back, as it was."""
     from tidings.cli.template_folder import names_of
-    from tidings.client import templates as calls
+    from tidings_client import templates as calls
 
     (wanted,) = names_of([name])
     with client(url, key, tenant, data_dir) as tidings:
@@ -159,7 +159,7 @@ def tell_platform_diff(tidings: "Tidings", names: Sequence[str]) -> bool:
     from tidings.cli.printing import print_lines, shown
     from tidings.cli.template_exchange import every_template, newest
     from tidings.cli.template_folder import names_of
-    from tidings.client import templates as calls
+    from tidings_client import templates as calls
 
     wanted = names_of(names)
     lines = every_template(tidings)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tidings.cli.failures import CommandError
-from tidings.client import Address, Attachment, Recipient, RefusedError
+from tidings_client import Address, Attachment, Recipient, RefusedError
 
 _DURATION = re.compile(r"(?:in )?\+?(\d{1,6}(?:\.\d+)?)(s|m|h|d)")
 _NAME_IN = re.compile(r"[.\[].*")

@@ -5,6 +5,7 @@ import os
 import shlex
 import socket
 import sys
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -147,7 +148,9 @@ async def _serve(
             listener,
             roles={"api", "jobs"},
             watched=watched,
-            ready=lambda: _greet(facts, folder.path),
+            ready=lambda: _greet(
+                facts, folder.path, database=_age(system.clock.now().date()) if postgres else "outside"
+            ),
             stopping=lambda: print(
                 "\nStopping: what is under way is finished first; Ctrl-C again hurries.", flush=True
             ),
@@ -198,7 +201,9 @@ def _elsewhere(data_dir: Path) -> str:
     """A line that says where the database is, if it could not be in the data dir."""
     link = data_dir / "postgres"
     return (
-        f"\n  Database   {link.resolve()}  (its user can't reach the data dir)" if link.is_symlink() else ""
+        f"\n             {link.resolve()}  (the database: its user can't reach the data dir)"
+        if link.is_symlink()
+        else ""
     )
 
 
@@ -211,7 +216,15 @@ def _first_message(facts: dict[str, Any], data_dir: Path) -> str:
     return f"\n  {program} send laila@example.test --template otp --var code=042424 --wait{where}"
 
 
-def _greet(facts: dict[str, Any], data_dir: Path) -> None:
+def _age(today: date) -> str:
+    """Which Postgres we brought, and how old it is: its holes are closed by the project that makes it, not by us."""
+    from tidings.operations.embedded.bundled import bundled
+
+    said = bundled().age(today)
+    return f"{said}: for more than a trial, give Tidings a Postgres of its own" if "behind" in said else said
+
+
+def _greet(facts: dict[str, Any], data_dir: Path, *, database: str) -> None:
     base, key = facts["base_url"], facts["api_key"]
     sent = (
         f"{facts['sandbox_url']}/  (everything that is sent arrives here)" if facts["sandbox_url"] else "off"
@@ -223,6 +236,7 @@ Tidings is running.
   API        {base}{_public(facts)}
   Reference  {base}/docs
   Sandbox    {sent}
+  Database   {database}
   Tenant     {facts["tenant_id"]}
   API key    {key}
   Data dir   {data_dir}  (all of this is in demo.json){_elsewhere(data_dir)}

@@ -4,7 +4,7 @@ Work is done in sets, so spans are of sets: `span_of_set` opens one for all the 
 as part of their trace where they have one in common, otherwise as a trace of its own that is linked to each of theirs.
 What travels with a notification is its `traceparent`. Without a collector none of it opens a span.
 Attributes are ids and counts, never content. `configure` is called once, by a process that has a collector to send to,
-and needs the extra `tidings[tracing]`.
+and needs the extra `tidings-platform[tracing]`.
 """
 
 import time
@@ -108,7 +108,7 @@ def configure(otlp_url: str) -> Callable[[], None]:
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
     except ImportError as error:
         raise NotConfiguredError(
-            "TIDINGS_OTLP_URL needs the tracing extra: pip install 'tidings[tracing]'"
+            "TIDINGS_OTLP_URL needs the tracing extra: pip install 'tidings-platform[tracing]'"
         ) from error
     provider = TracerProvider(
         resource=Resource.create({"service.name": "tidings"}), span_limits=SpanLimits(max_links=_MOST_LINKS)

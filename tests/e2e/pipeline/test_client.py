@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.running import RunningTidings, wait_until
 from tests.support.used_data_dir import running_tidings
-from tidings.client import (
+from tidings_client import (
     Address,
     AsyncTidings,
     Attachment,

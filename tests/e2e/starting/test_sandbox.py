@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx
 
-from tests.support.running import RunningTidings, run_tidings, wait_until
+from tests.support.running import TIDINGS, RunningTidings, run_tidings, wait_until
 from tests.support.vendors import MESSAGE
 from tidings.contracts.messages import Accepted, OutboundMessage
 from tidings.kernel.clock import SystemClock
@@ -198,7 +198,7 @@ def test_ports_and_memory_are_the_operators_choice(used_dir: Path) -> None:
         "TIDINGS_SANDBOX_KEEP": "2",
     }
 
-    with RunningTidings(used_dir, prefix=(), port=0, **chosen) as tidings:
+    with RunningTidings(used_dir, program=TIDINGS, prefix=(), port=0, **chosen) as tidings:
         with smtplib.SMTP("127.0.0.1", ports[0]) as client:
             for number in range(3):
                 client.sendmail("a@b.test", ["c@d.test"], f"Subject: {number}\r\n\r\nx\r\n")

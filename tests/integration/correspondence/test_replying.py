@@ -10,12 +10,12 @@ from tests.integration.notifications.world import SentWorld, publish
 from tests.support.people import rows
 from tests.support.pipeline import announce
 from tidings.cli.story import tell
-from tidings.client.calls import explain as explain_call
 from tidings.contracts.correspondence import Replied, Reply, ReplyKey
 from tidings.kernel.http.errors import KeyReusedError
 from tidings.kernel.ids import RecipientAddressId, RecipientId, TenantId
 from tidings.kernel.refusals import InvalidError
 from tidings.notify.correspondence.replies import TEMPLATE, IntakeReplier
+from tidings_client.calls import explain as explain_call
 
 ROW = (
     "SELECT use_case, category, priority, channel, correlation_id, recipient_id, is_test "

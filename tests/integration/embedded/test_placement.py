@@ -11,7 +11,7 @@ import asyncpg
 import pytest
 
 from tidings.operations.embedded import DataDir, EmbeddedPostgres, EmbeddedPostgresError
-from tidings.operations.embedded.server import bundled_install
+from tidings.operations.embedded.bundled import bundled_install
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root has to drop to another user")
 

@@ -2,11 +2,11 @@
 
 from collections.abc import AsyncIterator
 
-import httpx
+import httpx2
 import pytest
 
 from tests.support.people import PeopleWorld
-from tidings.client import AsyncTidings, ConflictError, imports
+from tidings_client import AsyncTidings, ConflictError, imports
 
 
 async def pieces(text: str) -> AsyncIterator[bytes]:
@@ -17,7 +17,7 @@ async def pieces(text: str) -> AsyncIterator[bytes]:
 async def test_a_file_and_its_report(world: PeopleWorld) -> None:
     tenant = await world.tenant()
     _, key = await world.http.key(tenant.id)
-    transport = httpx.ASGITransport(app=world.http.app, raise_app_exceptions=False)
+    transport = httpx2.ASGITransport(app=world.http.app, raise_app_exceptions=False)
     text = "email,created\na@example.test,1605261600\nb@example.test,never\nnobody,1\n"
     call = imports.import_file("suppressions", {}, key="file-1", media_type="text/csv")
 

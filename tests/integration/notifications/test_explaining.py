@@ -9,10 +9,10 @@ from tests.integration.notifications.world import HOME, SentWorld
 from tests.integration.templates.drafts import draft
 from tests.support.people import rows, unused
 from tests.support.pipeline import announce
-from tidings.client.calls import explain as explain_call
 from tidings.contracts.tenants import NotificationPolicy, QuietHours
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.ids import time_of
+from tidings_client.calls import explain as explain_call
 
 ALL_DAYS: Any = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 PASSED = "t+;e+;r+;c+;q+;1.s+;1.e+;1.t+;1.r+;1.h+;1.a+;1.p+;1.f+;1.q+"

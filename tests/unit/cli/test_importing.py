@@ -3,8 +3,8 @@
 import pytest
 
 from tidings.cli.importing import end, show
-from tidings.client import Tidings
-from tidings.client.imports import Imported, LineProblem
+from tidings_client import Tidings
+from tidings_client.imports import Imported, LineProblem
 
 
 def imported(**facts: object) -> Imported:

@@ -5,7 +5,7 @@ import re
 
 from tests.unit.cli.conftest import AT, PlayedApi, Types, notification
 from tidings.cli.following import Following
-from tidings.client import Tidings
+from tidings_client import Tidings
 
 STORY = {
     "notification": notification(status="failed", reason="vendor_refused", locale="fa-AF"),

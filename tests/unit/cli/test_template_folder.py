@@ -14,8 +14,8 @@ from tidings.cli.template_folder import (
     write_folder,
 )
 from tidings.cli.template_report import differences, tell_findings
-from tidings.client.templates import Finding
 from tidings.notify.templates.bundle.archive import unpack
+from tidings_client.templates import Finding
 
 
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:

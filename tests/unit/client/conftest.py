@@ -6,10 +6,10 @@ import json
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
-from tidings.client import AsyncTidings, Retries, Tidings
+from tidings_client import AsyncTidings, Retries, Tidings
 
 URL = "http://tidings.test"
 KEY = "tdk_key_secret"
@@ -19,20 +19,20 @@ class PlayedServer:
     """What it answers, one after the other and the last one for good; and what it heard."""
 
     def __init__(self) -> None:
-        self.parts: list[httpx.Response | Exception] = []
-        self.heard: list[httpx.Request] = []
+        self.parts: list[httpx2.Response | Exception] = []
+        self.heard: list[httpx2.Request] = []
 
-    def answers(self, *parts: httpx.Response | Exception) -> None:
+    def answers(self, *parts: httpx2.Response | Exception) -> None:
         """From now on these."""
         self.parts = list(parts)
 
-    def take(self, request: httpx.Request) -> httpx.Response:
+    def take(self, request: httpx2.Request) -> httpx2.Response:
         """One request."""
         self.heard.append(request)
         part = self.parts.pop(0) if len(self.parts) > 1 else self.parts[0]
         if isinstance(part, Exception):
             raise part
-        return httpx.Response(part.status_code, headers=part.headers, content=part.content)
+        return httpx2.Response(part.status_code, headers=part.headers, content=part.content)
 
     @property
     def bodies(self) -> list[Any]:
@@ -46,7 +46,7 @@ class Caller:
     def __init__(self, make: Callable[..., Any], server: PlayedServer, **more: Any) -> None:
         self._loop = asyncio.new_event_loop()
         quick = Retries(first_pause=0.001)
-        given = {"retries": quick, "transport": httpx.MockTransport(server.take), **more}
+        given = {"retries": quick, "transport": httpx2.MockTransport(server.take), **more}
         self.client = make(URL, KEY, **given)
 
     def __getattr__(self, name: str) -> Any:

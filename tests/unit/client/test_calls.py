@@ -3,11 +3,11 @@
 import base64
 from datetime import UTC, date, datetime, timedelta
 
-import httpx
+import httpx2
 import pytest
 
 from tests.unit.client.conftest import KEY, Caller, PlayedServer
-from tidings.client import Address, Attachment, Identity, Message, Recipient
+from tidings_client import Address, Attachment, Identity, Message, Recipient
 
 AT = "2026-11-15T12:00:00Z"
 ACCEPTED = {
@@ -31,7 +31,7 @@ NOTIFICATION = {
 
 def test_a_message_goes_out_whole_and_only_what_was_said(call: Caller, server: PlayedServer) -> None:
     """Typed parts become the API's JSON; what was left out is left to the server."""
-    server.answers(httpx.Response(202, json=ACCEPTED))
+    server.answers(httpx2.Response(202, json=ACCEPTED))
     laila = Recipient(
         identity=Identity("guest", "g-1"),
         display_name="Laila",
@@ -79,7 +79,7 @@ def test_a_message_goes_out_whole_and_only_what_was_said(call: Caller, server: P
 
 def test_a_recipient_by_id_or_as_plain_json(call: Caller, server: PlayedServer) -> None:
     """Whoever has an id or a dict need not build types."""
-    server.answers(httpx.Response(202, json=ACCEPTED))
+    server.answers(httpx2.Response(202, json=ACCEPTED))
 
     call.send("rcp_01", "otp")
     call.send({"addresses": [{"channel": "sms", "address": "+93700123456"}]}, "otp", idempotency_key="mine")
@@ -116,7 +116,7 @@ def test_each_item_of_a_bulk_has_its_own_result(call: Caller, server: PlayedServ
         "errors": [{"field": "notifications[1].template", "remedy": "must be a published template"}],
     }
     results = [{"index": 0, **ACCEPTED}, {"index": 1, "problem": problem}]
-    server.answers(httpx.Response(202, json={"accepted": 1, "refused": 1, "results": results}))
+    server.answers(httpx2.Response(202, json={"accepted": 1, "refused": 1, "results": results}))
 
     bulk = call.send_bulk([Message(recipient="rcp_01", template=key) for key in ("otp", "nothing")])
 
@@ -145,7 +145,7 @@ def test_a_simulation_tells_what_would_happen(call: Caller, server: PlayedServer
             "direction": "rtl",
         },
     }
-    server.answers(httpx.Response(200, json=told))
+    server.answers(httpx2.Response(200, json=told))
 
     found = call.simulate("rcp_01", "otp")
 
@@ -158,10 +158,10 @@ def test_a_simulation_tells_what_would_happen(call: Caller, server: PlayedServer
 def test_one_notification_from_every_side(call: Caller, server: PlayedServer) -> None:
     """Its state, its attempts, its body, and taking it back; words of tomorrow are passed over."""
     server.answers(
-        httpx.Response(200, json=NOTIFICATION),
-        httpx.Response(200, json={"items": [{"id": "dat_1", "status": "accepted", "vendor": "smtp"}]}),
-        httpx.Response(200, json={"subject": "Hi", "text": "Hi", "html": None, "exact": True}),
-        httpx.Response(200, json={**NOTIFICATION, "status": "cancelled"}),
+        httpx2.Response(200, json=NOTIFICATION),
+        httpx2.Response(200, json={"items": [{"id": "dat_1", "status": "accepted", "vendor": "smtp"}]}),
+        httpx2.Response(200, json={"subject": "Hi", "text": "Hi", "html": None, "exact": True}),
+        httpx2.Response(200, json={**NOTIFICATION, "status": "cancelled"}),
     )
 
     found = call.get("ntf_01")
@@ -195,7 +195,7 @@ def test_an_explanation_keeps_everything_that_was_told(call: Caller, server: Pla
         "attempts": [{"id": "dat_1", "status": "accepted"}],
         "more": 1,
     }
-    server.answers(httpx.Response(200, json=told))
+    server.answers(httpx2.Response(200, json=told))
 
     found = call.explain("ntf_01")
 
@@ -208,8 +208,8 @@ def test_an_explanation_keeps_everything_that_was_told(call: Caller, server: Pla
 def test_a_list_goes_on_over_its_pages(call: Caller, server: PlayedServer) -> None:
     """Filters go with every page, the cursor leads to the next."""
     server.answers(
-        httpx.Response(200, json={"items": [NOTIFICATION], "next_cursor": "c2"}),
-        httpx.Response(200, json={"items": [{**NOTIFICATION, "id": "ntf_02"}], "next_cursor": None}),
+        httpx2.Response(200, json={"items": [NOTIFICATION], "next_cursor": "c2"}),
+        httpx2.Response(200, json={"items": [{**NOTIFICATION, "id": "ntf_02"}], "next_cursor": None}),
     )
 
     found = call.list(status="delivered", since=datetime(2026, 11, 1, tzinfo=UTC), channel=None)
@@ -224,7 +224,7 @@ def test_a_list_goes_on_over_its_pages(call: Caller, server: PlayedServer) -> No
 def test_counters_by_day(call: Caller, server: PlayedServer) -> None:
     """From and to are days."""
     day = {"day": "2026-11-15", "counts": [{"name": "delivered", "channel": "email", "n": 3}]}
-    server.answers(httpx.Response(200, json={"days": [day], "totals": {"delivered": 3}}))
+    server.answers(httpx2.Response(200, json={"days": [day], "totals": {"delivered": 3}}))
 
     found = call.counters(date(2026, 11, 14), date(2026, 11, 15))
 
@@ -236,7 +236,7 @@ def test_counters_by_day(call: Caller, server: PlayedServer) -> None:
 
 def test_an_id_cannot_lead_elsewhere(call: Caller, server: PlayedServer) -> None:
     """Whatever is typed as an id stays one step of the path."""
-    server.answers(httpx.Response(200, json=NOTIFICATION))
+    server.answers(httpx2.Response(200, json=NOTIFICATION))
 
     call.get("../tenant?x=1")
 

@@ -4,12 +4,12 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
-import httpx
+import httpx2
 import pytest
 
 from tests.unit.client.conftest import KEY, URL, Caller, PlayedServer
 from tests.unit.client.test_calls import ACCEPTED, NOTIFICATION
-from tidings.client import (
+from tidings_client import (
     AsyncTidings,
     ClientError,
     ConflictError,
@@ -26,10 +26,10 @@ from tidings.client import (
     UnauthenticatedError,
     UnavailableError,
 )
-from tidings.client.retrying import seconds_of
+from tidings_client.retrying import seconds_of
 
 
-def problem(status: int, code: str = "some_code", **headers: str) -> httpx.Response:
+def problem(status: int, code: str = "some_code", **headers: str) -> httpx2.Response:
     """A refusal as the server writes it."""
     told = {
         "type": f"/docs/problems#{code}",
@@ -39,27 +39,27 @@ def problem(status: int, code: str = "some_code", **headers: str) -> httpx.Respo
         "detail": "A sentence.",
         "request_id": "req_1",
     }
-    return httpx.Response(status, json=told, headers={"retry-after": headers["after"]} if headers else {})
+    return httpx2.Response(status, json=told, headers={"retry-after": headers["after"]} if headers else {})
 
 
-OK = httpx.Response(202, json=ACCEPTED)
+OK = httpx2.Response(202, json=ACCEPTED)
 
 
 @pytest.mark.parametrize(
     "first",
     [
-        httpx.ConnectError("refused"),
-        httpx.ReadError("reset"),
-        httpx.ReadTimeout("slow"),
+        httpx2.ConnectError("refused"),
+        httpx2.ReadError("reset"),
+        httpx2.ReadTimeout("slow"),
         problem(429, "too_busy", after="0"),
         problem(503, "unavailable"),
         problem(409, "idempotency_in_progress", after="0"),
-        httpx.Response(502, text="<html>a proxy</html>"),
+        httpx2.Response(502, text="<html>a proxy</html>"),
     ],
     ids=str,
 )
 def test_what_passes_is_tried_again_with_the_same_key(
-    call: Caller, server: PlayedServer, first: httpx.Response | Exception
+    call: Caller, server: PlayedServer, first: httpx2.Response | Exception
 ) -> None:
     """The server can tell a repeat from a second wish."""
     server.answers(first, OK)
@@ -142,7 +142,7 @@ def test_wrong_fields_are_named(call: Caller, server: PlayedServer) -> None:
         "detail": "…",
         "errors": [{"field": "variables.total", "remedy": "is required"}],
     }
-    server.answers(httpx.Response(400, json=told))
+    server.answers(httpx2.Response(400, json=told))
 
     with pytest.raises(RefusedError) as refused:
         call.send("rcp_01", "otp")
@@ -153,7 +153,7 @@ def test_wrong_fields_are_named(call: Caller, server: PlayedServer) -> None:
 
 def test_an_answer_of_another_server_is_recognised(call: Caller, server: PlayedServer) -> None:
     """A login page is no notification."""
-    for strange in (httpx.Response(200, text="<html>"), httpx.Response(404, text="<html>")):
+    for strange in (httpx2.Response(200, text="<html>"), httpx2.Response(404, text="<html>")):
         server.answers(strange)
 
         with pytest.raises(StrangeAnswerError, match="right address"):
@@ -162,7 +162,7 @@ def test_an_answer_of_another_server_is_recognised(call: Caller, server: PlayedS
 
 def test_silence_has_a_plain_word_and_never_shows_the_key(call: Caller, server: PlayedServer) -> None:
     """Where it was looked for, and what to check."""
-    server.answers(httpx.ConnectError("[Errno 111] Connection refused"))
+    server.answers(httpx2.ConnectError("[Errno 111] Connection refused"))
 
     with pytest.raises(NotReachedError) as silent:
         call.get("ntf_01")
@@ -175,7 +175,7 @@ def test_waiting_ends_when_nothing_follows(call: Caller, server: PlayedServer) -
     """It looks again until it is over."""
     server.answers(
         *(
-            httpx.Response(200, json={**NOTIFICATION, "status": status})
+            httpx2.Response(200, json={**NOTIFICATION, "status": status})
             for status in ("queued", "dispatched", "delivered")
         )
     )
@@ -186,7 +186,7 @@ def test_waiting_ends_when_nothing_follows(call: Caller, server: PlayedServer) -
 
 def test_waiting_ends_when_the_time_is_up(call: Caller, server: PlayedServer) -> None:
     """With the state it was last seen in."""
-    server.answers(httpx.Response(200, json={**NOTIFICATION, "status": "scheduled"}))
+    server.answers(httpx2.Response(200, json={**NOTIFICATION, "status": "scheduled"}))
 
     with pytest.raises(NotDoneError) as waiting:
         call.wait_until_done("ntf_01", timeout=0.05)
@@ -242,10 +242,10 @@ def test_a_key_that_can_be_none(key: str) -> None:
 def test_tasks_share_an_async_client() -> None:
     """Many at once over one pool."""
     server = PlayedServer()
-    server.answers(httpx.Response(200, json=NOTIFICATION))
+    server.answers(httpx2.Response(200, json=NOTIFICATION))
 
     async def many() -> int:
-        async with AsyncTidings(URL, KEY, transport=httpx.MockTransport(server.take)) as client:
+        async with AsyncTidings(URL, KEY, transport=httpx2.MockTransport(server.take)) as client:
             return len(await asyncio.gather(*(client.get("ntf_01") for _ in range(20))))
 
     assert asyncio.run(many()) == 20

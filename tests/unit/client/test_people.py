@@ -2,20 +2,20 @@
 
 import json
 
-import httpx
+import httpx2
 import pytest
 
 from tests.unit.client.conftest import Caller, PlayedServer
 from tests.unit.client.test_calls import ACCEPTED, NOTIFICATION
-from tidings.client import Address, ConflictError, Identity, Recipient, recipients, suppressions
+from tidings_client import Address, ConflictError, Identity, Recipient, recipients, suppressions
 
 
 def test_notifications_are_looked_up_and_sent_again(call: Caller, server: PlayedServer) -> None:
     found = {"items": [{**NOTIFICATION, "resent_from": "ntf_00"}], "next_cursor": None}
-    server.answers(httpx.Response(200, json=found), httpx.Response(200, json=found))
+    server.answers(httpx2.Response(200, json=found), httpx2.Response(200, json=found))
     looked = call.look_up(address=Address("email", "kamran@example.test"), status="failed", limit=5)
     listed = call.page(metadata={"order_number": "A-77"})
-    server.answers(httpx.Response(202, json=ACCEPTED))
+    server.answers(httpx2.Response(202, json=ACCEPTED))
     again = call.resend("ntf_01", idempotency_key="once")
 
     assert looked.items[0].resent_from == "ntf_00"
@@ -33,7 +33,7 @@ def test_notifications_are_looked_up_and_sent_again(call: Caller, server: Played
 
 
 def test_people_are_made_found_and_changed(call: Caller, server: PlayedServer) -> None:
-    server.answers(httpx.Response(200, json={"id": "rcp_1", "version": 3}))
+    server.answers(httpx2.Response(200, json={"id": "rcp_1", "version": 3}))
     kamran = Recipient(
         identity=Identity("guest", "g-77"), addresses=[Address("email", "kamran@example.test")]
     )
@@ -66,7 +66,7 @@ def test_an_address_of_several_is_a_conflict(call: Caller, server: PlayedServer)
         "title": "Shared",
         "detail": "Several recipients have it.",
     }
-    server.answers(httpx.Response(409, json=problem))
+    server.answers(httpx2.Response(409, json=problem))
 
     with pytest.raises(ConflictError) as refused:
         call.call(recipients.create({"addresses": [{"channel": "email", "address": "a@example.test"}]}))
@@ -75,12 +75,12 @@ def test_an_address_of_several_is_a_conflict(call: Caller, server: PlayedServer)
 
 
 def test_one_address_is_suppressed_found_and_released(call: Caller, server: PlayedServer) -> None:
-    server.answers(httpx.Response(201, json={"id": "sup_1"}))
+    server.answers(httpx2.Response(201, json={"id": "sup_1"}))
     call.call(suppressions.add("email", "kamran@example.test", notes="ticket 7"))
-    server.answers(httpx.Response(200, json={"items": []}))
+    server.answers(httpx2.Response(200, json={"items": []}))
     call.call(suppressions.find("email", "kamran@example.test"))
     call.call(suppressions.page(channel="email"))
-    server.answers(httpx.Response(204))
+    server.answers(httpx2.Response(204))
     released = call.call(suppressions.release("sup_1", reason="asked for it"))
 
     assert released is None

@@ -2,14 +2,14 @@
 
 from datetime import UTC, datetime
 
-import httpx
+import httpx2
 
 from tests.unit.client.conftest import Caller, PlayedServer
-from tidings.client import executions, policies
+from tidings_client import executions, policies
 
 
 def test_changes_name_the_version_they_are_made_from(call: Caller, server: PlayedServer) -> None:
-    server.answers(*(httpx.Response(200, json={}) for _ in range(4)))
+    server.answers(*(httpx2.Response(200, json={}) for _ in range(4)))
 
     call.call(policies.put("policy_1", {"ladder": []}, version=3))
     call.call(policies.delete("policy_1", version=3))
@@ -26,7 +26,7 @@ def test_changes_name_the_version_they_are_made_from(call: Caller, server: Playe
 
 
 def test_making_one_can_be_repeated(call: Caller, server: PlayedServer) -> None:
-    server.answers(httpx.Response(201, json={"id": "policy_1", "a_field_of_tomorrow": 1}))
+    server.answers(httpx2.Response(201, json={"id": "policy_1", "a_field_of_tomorrow": 1}))
 
     made = call.call(policies.create({"use_case": "otp", "ladder": []}))
 
@@ -35,7 +35,7 @@ def test_making_one_can_be_repeated(call: Caller, server: PlayedServer) -> None:
 
 
 def test_only_what_is_asked_for_is_in_the_query(call: Caller, server: PlayedServer) -> None:
-    server.answers(*(httpx.Response(200, json={"items": []}) for _ in range(3)))
+    server.answers(*(httpx2.Response(200, json={"items": []}) for _ in range(3)))
 
     call.call(policies.page())
     call.call(policies.page(use_case="otp", deleted=True, cursor="x"))

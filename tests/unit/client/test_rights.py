@@ -1,24 +1,24 @@
 """Erasing and exporting from a program: what goes out, what comes back, and what a refusal looks like half-way."""
 
-import httpx
+import httpx2
 import pytest
 
-from tidings.client import AsyncTidings, ConflictError, Tidings, recipients
+from tidings_client import AsyncTidings, ConflictError, Tidings, recipients
 
 _PIECES = [b"PK", b"\x03\x04" * 1000]
 
 
-def _answer(request: httpx.Request) -> httpx.Response:
+def _answer(request: httpx2.Request) -> httpx2.Response:
     if request.url.path.endswith("/rcp_gone/export"):
         problem = {"status": 409, "code": "recipient_erased", "title": "Erased", "detail": "Erased."}
-        return httpx.Response(409, json=problem)
+        return httpx2.Response(409, json=problem)
     if request.url.path.endswith("/export"):
-        return httpx.Response(200, content=b"".join(_PIECES))
-    return httpx.Response(200, json={"heard": request.content.decode(), "path": request.url.path})
+        return httpx2.Response(200, content=b"".join(_PIECES))
+    return httpx2.Response(200, json={"heard": request.content.decode(), "path": request.url.path})
 
 
 def _client() -> Tidings:
-    return Tidings("http://tidings.test", "tdk_x", transport=httpx.MockTransport(_answer))
+    return Tidings("http://tidings.test", "tdk_x", transport=httpx2.MockTransport(_answer))
 
 
 def test_an_erasure_brings_its_reason() -> None:
@@ -37,7 +37,7 @@ def test_an_export_comes_in_pieces() -> None:
 
 
 async def test_tasks_download_too() -> None:
-    transport = httpx.MockTransport(_answer)
+    transport = httpx2.MockTransport(_answer)
     async with AsyncTidings("http://tidings.test", "tdk_x", transport=transport) as tidings:
         pieces = [piece async for piece in tidings.download(recipients.export("rcp_1"))]
         assert b"".join(pieces) == b"".join(_PIECES)

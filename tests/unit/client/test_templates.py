@@ -1,15 +1,15 @@
 """Calls about templates: bytes go out as bytes and come back as bytes."""
 
-import httpx
+import httpx2
 
 from tests.unit.client.conftest import Caller, PlayedServer
-from tidings.client import templates
+from tidings_client import templates
 
 
 def test_a_zip_to_and_from_the_server(call: Caller, server: PlayedServer) -> None:
     """It is said what it is, and it is not looked into."""
     report = {"dry_run": True, "written": False, "publishable": True, "a_field_of_tomorrow": 1}
-    server.answers(httpx.Response(200, json=report), httpx.Response(200, content=b"PK\x05\x06"))
+    server.answers(httpx2.Response(200, json=report), httpx2.Response(200, content=b"PK\x05\x06"))
 
     told = call.call(templates.import_(b"PK", dry_run=True))
     packed = call.call(templates.export(key="welcome", version="active"))
@@ -28,7 +28,7 @@ def test_a_zip_to_and_from_the_server(call: Caller, server: PlayedServer) -> Non
 
 def test_previews_as_json_and_as_a_page(call: Caller, server: PlayedServer) -> None:
     """A page is asked for by its kind."""
-    server.answers(httpx.Response(200, json={"text": "Hello"}), httpx.Response(200, text="<p>سلام</p>"))
+    server.answers(httpx2.Response(200, json={"text": "Hello"}), httpx2.Response(200, text="<p>سلام</p>"))
 
     seen = call.call(templates.preview("welcome", "email", "1.0.0-rc.1", {"locale": "ps-AF"}))
     page = call.call(templates.preview_page("welcome", "email", "1.0.0-rc.1", {"width": "mobile"}))
@@ -45,7 +45,7 @@ def test_previews_as_json_and_as_a_page(call: Caller, server: PlayedServer) -> N
 def test_versions_and_publishing(call: Caller, server: PlayedServer) -> None:
     """Names are quoted; publishing says why."""
     listed = {"items": [{"semver": "1.0.0", "status": "draft", "id": "tpv_1"}], "next_cursor": None}
-    server.answers(httpx.Response(200, json=listed), httpx.Response(200, json={"status": "active"}))
+    server.answers(httpx2.Response(200, json=listed), httpx2.Response(200, json={"status": "active"}))
 
     found = call.call(templates.versions("a/b", "email"))
     call.call(templates.publish("welcome", "email", "1.0.0", reason="mended"))

@@ -3,11 +3,11 @@
 import asyncio
 from collections.abc import AsyncIterator
 
-import httpx
+import httpx2
 import pytest
 
 from tests.unit.client.conftest import KEY, URL, Caller, PlayedServer
-from tidings.client import AsyncTidings, NotReachedError, RefusedError, imports
+from tidings_client import AsyncTidings, NotReachedError, RefusedError, imports
 
 DONE = {
     "id": "imp_1", "kind": "suppressions", "status": "completed", "format": "generic", "dry_run": False,
@@ -20,7 +20,7 @@ FILE = imports.import_file("suppressions", {"format": "generic"}, key="k-1", med
 
 def test_a_file_in_pieces(call: Caller, server: PlayedServer) -> None:
     """With its kind and its key, and none of it looked into."""
-    server.answers(httpx.Response(200, json=DONE))
+    server.answers(httpx2.Response(200, json=DONE))
 
     done = call.upload(FILE, iter([b"address\n", b"a@example.test\n"]))
 
@@ -35,7 +35,7 @@ def test_a_file_in_pieces(call: Caller, server: PlayedServer) -> None:
 def test_one_that_fails_is_not_repeated(call: Caller, server: PlayedServer) -> None:
     """The pieces are gone; whoever has the file sends it again."""
     problem = {"type": "about:blank", "title": "no", "status": 400, "code": "bad_value", "detail": "no"}
-    server.answers(httpx.Response(400, json=problem), httpx.ConnectError("gone"))
+    server.answers(httpx2.Response(400, json=problem), httpx2.ConnectError("gone"))
 
     with pytest.raises(RefusedError):
         call.upload(FILE, iter([b"x"]))
@@ -47,7 +47,7 @@ def test_one_that_fails_is_not_repeated(call: Caller, server: PlayedServer) -> N
 
 def test_pieces_that_have_to_be_waited_for(server: PlayedServer) -> None:
     """The client for asyncio takes them as they come."""
-    server.answers(httpx.Response(200, json=DONE))
+    server.answers(httpx2.Response(200, json=DONE))
 
     async def pieces() -> AsyncIterator[bytes]:
         for piece in (b"address\n", b"a@example.test\n"):
@@ -55,7 +55,7 @@ def test_pieces_that_have_to_be_waited_for(server: PlayedServer) -> None:
             yield piece
 
     async def run() -> imports.Imported:
-        async with AsyncTidings(URL, KEY, transport=httpx.MockTransport(server.take)) as tidings:
+        async with AsyncTidings(URL, KEY, transport=httpx2.MockTransport(server.take)) as tidings:
             return await tidings.upload(FILE, pieces())
 
     assert asyncio.run(run()).added == 2

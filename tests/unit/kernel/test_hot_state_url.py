@@ -64,7 +64,10 @@ except NotConfiguredError as error:
 """
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
 
-    assert ran.stdout.strip() == "hot state in Redis needs the extra `redis`: pip install 'tidings[redis]'"
+    assert (
+        ran.stdout.strip()
+        == "hot state in Redis needs the extra `redis`: pip install 'tidings-platform[redis]'"
+    )
 
 
 def test_the_setting_is_checked_and_never_shown() -> None:

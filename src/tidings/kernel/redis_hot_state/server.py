@@ -23,7 +23,7 @@ try:
     from tidings.kernel.redis_hot_state.line import Line
 except ImportError as missing:
     raise NotConfiguredError(
-        "hot state in Redis needs the extra `redis`: pip install 'tidings[redis]'"
+        "hot state in Redis needs the extra `redis`: pip install 'tidings-platform[redis]'"
     ) from missing
 
 #: Our words for a URL to the client's; the ones with an s speak TLS.

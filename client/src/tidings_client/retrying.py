@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-from tidings.client.errors import ClientError, NotReachedError, ProblemError, StrangeAnswerError
+from tidings_client.errors import ClientError, NotReachedError, ProblemError, StrangeAnswerError
 
 #: Answers of a server, or of something before it, that will change by themselves.
 _PASSING = frozenset({429, 502, 503, 504})

@@ -7,9 +7,9 @@ from urllib.parse import quote
 import msgspec
 from msgspec import Struct
 
-from tidings.client.calls import Call
-from tidings.client.errors import ProblemError
-from tidings.client.results import Page
+from tidings_client.calls import Call
+from tidings_client.errors import ProblemError
+from tidings_client.results import Page
 
 _HOME = "/api/v1/templates"
 

@@ -1,17 +1,17 @@
-"""What both clients tell httpx: where, as whom, how long."""
+"""What both clients tell httpx2: where, as whom, how long."""
 
 import ipaddress
 from typing import Any
 from urllib.parse import urlsplit
 
-import httpx
+import httpx2
 
-from tidings import __version__
-from tidings.client.errors import NotReachedError
+from tidings_client.errors import NotReachedError
+from tidings_client.version import __version__
 
 
 def settings(base_url: str, key: str, *, tenant: str | None, timeout: float) -> dict[str, Any]:
-    """The arguments of an httpx client."""
+    """The arguments of an httpx2 client."""
     parts = urlsplit(base_url)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise ValueError("base_url must be an address such as http://127.0.0.1:8080")
@@ -34,12 +34,12 @@ def settings(base_url: str, key: str, *, tenant: str | None, timeout: float) -> 
     }
 
 
-def not_reached(error: httpx.RequestError, base_url: httpx.URL) -> NotReachedError:
+def not_reached(error: httpx2.RequestError, base_url: httpx2.URL) -> NotReachedError:
     """The same, in words."""
     where = f"{base_url.scheme}://{base_url.netloc.decode('ascii', 'replace')}"
-    if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
+    if isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout):
         return NotReachedError(f"nothing answers at {where}; is Tidings running there?")
-    if isinstance(error, httpx.TimeoutException):
+    if isinstance(error, httpx2.TimeoutException):
         return NotReachedError(f"{where} took too long to answer")
     return NotReachedError(f"the connection to {where} broke off ({type(error).__name__})")
 

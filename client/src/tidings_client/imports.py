@@ -8,7 +8,7 @@ from urllib.parse import quote
 import msgspec
 from msgspec import Struct
 
-from tidings.client.calls import Call
+from tidings_client.calls import Call
 
 Kind = Literal["suppressions", "recipients", "preferences"]
 

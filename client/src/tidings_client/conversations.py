@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from tidings.client.calls import Call, new_key
+from tidings_client.calls import Call, new_key
 
 _HOME = "/api/v1/router/conversations"
 #: Answers are shown as they are: a newer server may say more than this client knows.

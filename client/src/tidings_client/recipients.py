@@ -6,8 +6,8 @@ from urllib.parse import quote
 
 import msgspec
 
-from tidings.client.calls import Call
-from tidings.client.messages import Recipient
+from tidings_client.calls import Call
+from tidings_client.messages import Recipient
 
 _HOME = "/api/v1/recipients"
 #: Answers are shown as they are: a newer server may say more than this client knows.

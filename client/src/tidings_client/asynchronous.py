@@ -1,17 +1,17 @@
-"""The client for ordinary code."""
+"""The client for asyncio."""
 
-import time
-from collections.abc import Iterator, Sequence
+import asyncio
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Sequence
 from datetime import date
 from typing import Any, Self, TypeVar, Unpack
 
-import httpx
+import httpx2
 
-from tidings.client import calls, wire
-from tidings.client.calls import Call, Filter
-from tidings.client.errors import ClientError, NotDoneError
-from tidings.client.messages import Address, Message, Options, Recipient
-from tidings.client.results import (
+from tidings_client import calls, wire
+from tidings_client.calls import Call, Filter
+from tidings_client.errors import ClientError, NotDoneError
+from tidings_client.messages import Address, Message, Options, Recipient
+from tidings_client.results import (
     Accepted,
     Attempt,
     Body,
@@ -22,8 +22,8 @@ from tidings.client.results import (
     Page,
     Simulation,
 )
-from tidings.client.retrying import Retries
-from tidings.client.waiting import looks
+from tidings_client.retrying import Retries
+from tidings_client.waiting import looks
 
 T = TypeVar("T")
 
@@ -31,8 +31,8 @@ T = TypeVar("T")
 _UPLOAD_SECONDS = 600.0
 
 
-class Tidings:
-    """`with Tidings("http://127.0.0.1:8080", "tdk_…") as tidings:`; threads may share one."""
+class AsyncTidings:
+    """`async with AsyncTidings("http://127.0.0.1:8080", "tdk_…") as tidings:`; tasks may share one."""
 
     def __init__(
         self,
@@ -42,24 +42,24 @@ class Tidings:
         tenant: str | None = None,
         timeout: float = 30.0,
         retries: Retries | None = None,
-        transport: httpx.BaseTransport | None = None,
+        transport: httpx2.AsyncBaseTransport | None = None,
     ) -> None:
         """`tenant` is for platform keys, which act for one; `timeout` is of one try, in seconds."""
         given = wire.settings(base_url, key, tenant=tenant, timeout=timeout)
-        self._http = httpx.Client(**given, transport=transport)
+        self._http = httpx2.AsyncClient(**given, transport=transport)
         self._retries = retries or Retries()
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """End the connections."""
-        self._http.close()
+        await self._http.aclose()
 
-    def __enter__(self) -> Self:
+    async def __aenter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
 
-    def send(
+    async def send(
         self,
         recipient: str | Recipient | dict[str, Any],
         template: str,
@@ -69,63 +69,64 @@ class Tidings:
     ) -> Accepted:
         """Accept one notification. Without a key it gets one, so that repeats after a broken connection are safe."""
         message = Message(recipient=recipient, template=template, **more)
-        return self._do(calls.send(message, idempotency_key))
+        return await self._do(calls.send(message, idempotency_key))
 
-    def send_bulk(self, messages: Sequence[Message], *, idempotency_key: str | None = None) -> Bulk:
+    async def send_bulk(self, messages: Sequence[Message], *, idempotency_key: str | None = None) -> Bulk:
         """Accept many in one request; one that is refused does not hold up the others."""
-        return self._do(calls.send_bulk(messages, idempotency_key))
+        return await self._do(calls.send_bulk(messages, idempotency_key))
 
-    def simulate(
+    async def simulate(
         self, recipient: str | Recipient | dict[str, Any], template: str, **more: Unpack[Options]
     ) -> Simulation:
         """What would happen, by the same code; nothing is written or sent."""
-        return self._do(calls.simulate(Message(recipient=recipient, template=template, **more)))
+        return await self._do(calls.simulate(Message(recipient=recipient, template=template, **more)))
 
-    def get(self, notification_id: str) -> Notification:
+    async def get(self, notification_id: str) -> Notification:
         """The notification as it stands."""
-        return self._do(calls.get(notification_id))
+        return await self._do(calls.get(notification_id))
 
-    def explain(self, notification_id: str) -> Explanation:
+    async def explain(self, notification_id: str) -> Explanation:
         """Why it did or did not happen."""
-        return self._do(calls.explain(notification_id))
+        return await self._do(calls.explain(notification_id))
 
-    def body(self, notification_id: str, *, channel: str | None = None) -> Body:
+    async def body(self, notification_id: str, *, channel: str | None = None) -> Body:
         """The message as the person saw it; `channel` names another step of its ladder."""
-        return self._do(calls.body(notification_id, channel))
+        return await self._do(calls.body(notification_id, channel))
 
-    def attempts(self, notification_id: str) -> tuple[Attempt, ...]:
+    async def attempts(self, notification_id: str) -> tuple[Attempt, ...]:
         """What vendors said."""
-        return self._do(calls.attempts(notification_id))
+        return await self._do(calls.attempts(notification_id))
 
-    def release(self, notification_id: str) -> Notification:
+    async def release(self, notification_id: str) -> Notification:
         """Send one now that waits for quiet hours, a limit or its time; a `ConflictError` where it waits for none."""
-        return self._do(calls.release(notification_id))
+        return await self._do(calls.release(notification_id))
 
-    def cancel(self, notification_id: str) -> Notification:
+    async def cancel(self, notification_id: str) -> Notification:
         """Take it back while it waits; a `ConflictError` where it is too late."""
-        return self._do(calls.cancel(notification_id))
+        return await self._do(calls.cancel(notification_id))
 
-    def counters(self, first: date | None = None, last: date | None = None) -> Counters:
+    async def counters(self, first: date | None = None, last: date | None = None) -> Counters:
         """How many of what, by day."""
-        return self._do(calls.counters(first, last))
+        return await self._do(calls.counters(first, last))
 
-    def page(
+    async def page(
         self, *, cursor: str | None = None, limit: int | None = None, **wanted: Unpack[Filter]
     ) -> Page[Notification]:
         """One page of notifications, the newest first."""
-        return self._do(calls.page(wanted, cursor=cursor, limit=limit))
+        return await self._do(calls.page(wanted, cursor=cursor, limit=limit))
 
-    def list(self, **wanted: Unpack[Filter]) -> Iterator[Notification]:
+    async def list(self, **wanted: Unpack[Filter]) -> AsyncIterator[Notification]:
         """Notifications, the newest first; pages are fetched as they are needed."""
         cursor: str | None = None
         while True:
-            found = self.page(cursor=cursor, **wanted)
-            yield from found.items
+            found = await self.page(cursor=cursor, **wanted)
+            for item in found.items:
+                yield item
             cursor = found.next_cursor
             if cursor is None:
                 return
 
-    def look_up(
+    async def look_up(
         self,
         *,
         address: Address | None = None,
@@ -134,78 +135,90 @@ class Tidings:
         **wanted: Unpack[Filter],
     ) -> Page[Notification]:
         """One page of notifications to those who have an address, or by the filters of `page`."""
-        return self._do(calls.look_up(wanted, address=address, cursor=cursor, limit=limit))
+        return await self._do(calls.look_up(wanted, address=address, cursor=cursor, limit=limit))
 
-    def resend(self, notification_id: str, *, idempotency_key: str | None = None) -> Accepted:
+    async def resend(self, notification_id: str, *, idempotency_key: str | None = None) -> Accepted:
         """Send it once more to the same recipient; a `ConflictError` while it is under way."""
-        return self._do(calls.resend(notification_id, idempotency_key))
+        return await self._do(calls.resend(notification_id, idempotency_key))
 
-    def wait_until_done(self, notification_id: str, *, timeout: float = 30.0) -> Notification:
+    async def wait_until_done(self, notification_id: str, *, timeout: float = 30.0) -> Notification:
         """The notification when nothing follows any more; a `NotDoneError` after `timeout` seconds."""
-        found = self.get(notification_id)
+        found = await self.get(notification_id)
         for pause in looks(timeout):
             if found.done:
                 break
-            time.sleep(pause)
-            found = self.get(notification_id)
+            await asyncio.sleep(pause)
+            found = await self.get(notification_id)
         if not found.done:
             raise NotDoneError(found, timeout)
         return found
 
-    def call(self, call: Call[T]) -> T:
-        """A call of another part of the API, such as those in `tidings.client.templates`."""
-        return self._do(call)
+    async def call(self, call: Call[T]) -> T:
+        """A call of another part of the API, such as those in `tidings_client.templates`."""
+        return await self._do(call)
 
-    def download(self, call: Call[bytes]) -> Iterator[bytes]:
+    async def download(self, call: Call[bytes]) -> AsyncIterator[bytes]:
         """The answer in pieces, for what need not fit into memory; not repeated when it breaks off."""
         try:
-            with self._http.stream(
+            async with self._http.stream(
                 call.method, call.path, params=dict(call.query), content=call.body, headers=call.headers
             ) as got:
                 if not got.is_success:
-                    calls.answer(call, got.status_code, got.read(), got.headers)
-                yield from got.iter_bytes()
-        except httpx.RequestError as error:
+                    calls.answer(call, got.status_code, await got.aread(), got.headers)
+                async for piece in got.aiter_bytes():
+                    yield piece
+        except httpx2.RequestError as error:
             raise wire.not_reached(error, self._http.base_url) from error
 
-    def upload(self, call: Call[T], pieces: Iterator[bytes]) -> T:
+    async def upload(self, call: Call[T], pieces: AsyncIterable[bytes] | Iterable[bytes]) -> T:
         """A call whose body need not fit into memory; not repeated when it breaks off."""
         headers = {**call.headers, "content-type": call.media_type}
         # The answer comes when all of it was taken in.
         usual = self._http.timeout
-        patience = httpx.Timeout(
+        patience = httpx2.Timeout(
             connect=usual.connect, write=usual.write, pool=usual.pool, read=_UPLOAD_SECONDS
         )
         try:
-            got = self._http.request(
+            got = await self._http.request(
                 call.method,
                 call.path,
                 params=dict(call.query),
-                content=pieces,
+                content=_one_by_one(pieces),
                 headers=headers,
                 timeout=patience,
             )
-        except httpx.RequestError as error:
+        except httpx2.RequestError as error:
             raise wire.not_reached(error, self._http.base_url) from error
         return calls.answer(call, got.status_code, got.content, got.headers)
 
-    def _do(self, call: Call[T]) -> T:
+    async def _do(self, call: Call[T]) -> T:
         tried = 0
         while True:
             tried += 1
             try:
-                return self._try(call)
+                return await self._try(call)
             except ClientError as failed:
                 pause = self._retries.pause(failed, tried)
                 if pause is None:
                     raise
-            time.sleep(pause)
+            await asyncio.sleep(pause)
 
-    def _try(self, call: Call[T]) -> T:
+    async def _try(self, call: Call[T]) -> T:
         try:
-            got = self._http.request(
+            got = await self._http.request(
                 call.method, call.path, params=dict(call.query), content=call.body, headers=call.headers
             )
-        except httpx.RequestError as error:
+        except httpx2.RequestError as error:
             raise wire.not_reached(error, self._http.base_url) from error
         return calls.answer(call, got.status_code, got.content, got.headers)
+
+
+async def _one_by_one(pieces: AsyncIterable[bytes] | Iterable[bytes]) -> AsyncIterator[bytes]:
+    if isinstance(pieces, AsyncIterable):
+        async for piece in pieces:
+            yield piece
+        return
+    for piece in pieces:
+        yield piece
+        # Pieces that are there at once must not keep other tasks from their turn.
+        await asyncio.sleep(0)

@@ -14,7 +14,7 @@ ClientError
     └── UnavailableError        5xx
 """
 
-from tidings.client.results import FieldProblem, Notification, Problem
+from tidings_client.results import FieldProblem, Notification, Problem
 
 
 class ClientError(Exception):

@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from tidings.client.calls import Call
+from tidings_client.calls import Call
 
 _HOME = "/api/v1/router/executions"
 #: Answers are shown as they are: a newer server may say more than this client knows.

@@ -1,0 +1,73 @@
+"""A typed client: `Tidings` for ordinary code, `AsyncTidings` for asyncio. It knows the API and nothing of the server."""
+
+from tidings_client.asynchronous import AsyncTidings
+from tidings_client.errors import (
+    ClientError,
+    ConflictError,
+    NotAllowedError,
+    NotDoneError,
+    NotFoundError,
+    NotReachedError,
+    ProblemError,
+    RefusedError,
+    StrangeAnswerError,
+    TooBusyError,
+    UnauthenticatedError,
+    UnavailableError,
+)
+from tidings_client.messages import Address, Attachment, Identity, Message, Recipient
+from tidings_client.results import (
+    Accepted,
+    Attempt,
+    Body,
+    Bulk,
+    BulkItem,
+    Counters,
+    Explanation,
+    FieldProblem,
+    GateLine,
+    Happening,
+    Notification,
+    Page,
+    Problem,
+    Simulation,
+)
+from tidings_client.retrying import Retries
+from tidings_client.synchronous import Tidings
+
+__all__ = [
+    "Accepted",
+    "Address",
+    "AsyncTidings",
+    "Attachment",
+    "Attempt",
+    "Body",
+    "Bulk",
+    "BulkItem",
+    "ClientError",
+    "ConflictError",
+    "Counters",
+    "Explanation",
+    "FieldProblem",
+    "GateLine",
+    "Happening",
+    "Identity",
+    "Message",
+    "NotAllowedError",
+    "NotDoneError",
+    "NotFoundError",
+    "NotReachedError",
+    "Notification",
+    "Page",
+    "Problem",
+    "ProblemError",
+    "Recipient",
+    "RefusedError",
+    "Retries",
+    "Simulation",
+    "StrangeAnswerError",
+    "Tidings",
+    "TooBusyError",
+    "UnauthenticatedError",
+    "UnavailableError",
+]
