@@ -67,11 +67,14 @@ def _registered(renders: Sequence[Render]) -> list[str]:
     if not known:
         return []
     languages = ", ".join(f"`{reference.language}`" for reference in known)
-    filled = ", ".join(f"`{parameter}`" for parameter in known[0].parameters)
+    filled = ", ".join(f"`{value}`" for _, value in known[0].values())
+    code = known[0].otp_button is not None
+    where = "in its body and its button" if code else "in its place"
+    kind = ", as an authentication template with a button for the code" if code else ""
     return [
         "",
-        f"WhatsApp sends it by its own template `{known[0].name}`, with {filled} in its place.",
-        f"The sender's account must have registered it in {languages}.",
+        f"WhatsApp sends it by its own template `{known[0].name}`, with {filled} {where}.",
+        f"The sender's account must have registered it in {languages}{kind}.",
         "The text above is for whatever passes texts on as they are.",
     ]
 

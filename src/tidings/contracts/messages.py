@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from tidings.contracts.callback_forms import Effect
+from tidings.contracts.vendor_templates import VendorTemplate
 from tidings.kernel.keys.data_key import DataKey
 
 
@@ -35,17 +36,6 @@ class Attachment:
     content: bytes = field(repr=False)
     #: The HTML refers to it as `cid:…`; None for a file that is attached.
     inline_cid: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VendorTemplate:
-    """A text that the vendor keeps and has approved, with what is filled in."""
-
-    name: str
-    #: As the vendor writes it: `en_US`.
-    language: str
-    #: In the order of its places.
-    parameters: tuple[str, ...] = field(default=(), repr=False)
 
 
 class SenderRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+import pytest
+
 from tests.integration.templates.conftest import TemplateWorld
 from tests.integration.templates.drafts import draft, later
 
@@ -230,3 +232,71 @@ async def test_whatsapp_gets_its_own_template_with_parameters(world: TemplateWor
         "parameters": ['L"x', 'to "us", L"x'],
     }
     assert refused["findings"][0]["field"] == "locales.en.whatsapp.parameters[0]"
+
+
+async def test_whatsapp_gets_header_names_and_buttons(world: TemplateWorld) -> None:
+    """What stands in a registered template beside its body; each value is filled in its place."""
+    tenant = await world.http.tenant()
+    path = "/api/v1/templates/ready/whatsapp"
+    reference = {
+        "name": "order_ready",
+        "language": "en_US",
+        "header": {"type": "image", "link": "https://pictures.example/{{name}}.png"},
+        "named_parameters": {"first_name": "{{name}}"},
+        "buttons": [
+            {"type": "url", "index": 0, "text": '{{name}}?a="b"'},
+            {"type": "copy_code", "index": 2, "text": "25OFF"},
+        ],
+    }
+    locales = {"en": {"body": "Hello {{name}}", "whatsapp": reference}}
+    async with world.http.as_tenant(tenant.id) as client:
+        made = await client.post(f"{path}/versions", json=draft(locales=locales))
+        published = await client.post(f"{path}/versions/1.0.0/publish")
+        shown = await client.post(f"{path}/versions/1.0.0/preview", json={"variables": {"name": "Laila"}})
+
+    assert made.json()["locales"]["en"]["whatsapp"] == reference
+    assert published.status_code == 200, published.text
+    assert shown.json()["whatsapp"] == {
+        "name": "order_ready",
+        "language": "en_US",
+        "parameters": [],
+        "header": {"type": "image", "link": "https://pictures.example/Laila.png"},
+        "named_parameters": {"first_name": "Laila"},
+        "buttons": [
+            {"type": "url", "index": 0, "text": 'Laila?a="b"'},
+            {"type": "copy_code", "index": 2, "text": "25OFF"},
+        ],
+    }
+
+
+@pytest.mark.parametrize(
+    ("wrong", "field", "severity"),
+    [
+        ({"otp_button": "{{name}}{{name}}{{name}}{{name}}"}, "otp_button", "error"),
+        ({"otp_button": "{{name}}", "parameters": ["{{name}}"]}, "parameters", "error"),
+        ({"parameters": ["{{name}}", "{{#if (eq name 'x')}}y{{/if}}"]}, "parameters[1]", "error"),
+        ({"parameters": ["{{name}}"], "named_parameters": {"a": "b"}}, "named_parameters", "error"),
+        (
+            {"buttons": [{"type": "url", "index": 0, "text": "a"}, {"type": "url", "index": 0, "text": "b"}]},
+            "buttons[1].index",
+            "error",
+        ),
+        ({"header": {"type": "text", "link": "https://x.example"}}, "header.text", "error"),
+        ({"header": {"type": "video"}}, "header.link", "error"),
+        ({"language": "prs"}, "language", "warning"),
+    ],
+)
+async def test_what_meta_would_refuse_is_found_at_its_field(
+    world: TemplateWorld, wrong: dict[str, Any], field: str, severity: str
+) -> None:
+    tenant = await world.http.tenant()
+    path = "/api/v1/templates/welcome/whatsapp"
+    reference = {"name": "welcome_1", "language": "en_US"} | wrong
+    async with world.http.as_tenant(tenant.id) as client:
+        await client.post(
+            f"{path}/versions", json=draft(locales={"en": {"body": "Hi {{name}}", "whatsapp": reference}})
+        )
+        report = (await client.post(f"{path}/versions/1.0.0/validate")).json()
+
+    found = {finding["field"]: finding["severity"] for finding in report["findings"]}
+    assert found.get(f"locales.en.whatsapp.{field}") == severity, report

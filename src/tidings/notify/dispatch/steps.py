@@ -8,9 +8,10 @@ from typing import Final
 import msgspec
 
 from tidings.contracts.delivery import DeliveryResult, PreparedStep, ReadyStep, SkipStep, WaitStep
-from tidings.contracts.messages import Address, Attachment, OutboundMessage, SentRecord, VendorTemplate
+from tidings.contracts.messages import Address, Attachment, OutboundMessage, SentRecord
 from tidings.contracts.senders import SENDERLESS, own_sender
 from tidings.contracts.tenants import Channel
+from tidings.contracts.vendor_templates import VendorTemplate
 from tidings.contracts.words import AUTO, WITH_FILES
 from tidings.kernel.addresses import Pepper
 from tidings.kernel.blobs.store import BlobStore

@@ -80,10 +80,8 @@ def assemble(version: Version, locale: str, around: Surroundings) -> Assembled:
         text=whole.get("text"),
     )
     if source.whatsapp is not None:
-        parameters = tuple(
-            texts[f"whatsapp.parameters[{n}]"].text for n in range(len(source.whatsapp.parameters))
-        )
-        made = replace(made, whatsapp=replace(source.whatsapp, parameters=parameters))
+        filled = {name: texts[f"whatsapp.{name}"].text for name, _ in source.whatsapp.values()}
+        made = replace(made, whatsapp=source.whatsapp.with_values(filled))
     return Assembled(
         source=made,
         texts=texts,
@@ -110,8 +108,8 @@ def _parts(source: Source, locale: str, around: Surroundings) -> Iterator[tuple[
         if text is not None:
             file = _file(source, locale, around, part)
             yield part, text, Place(file, f"locales.{locale}.{part}", locale, 1, 1)
-    for n, text in enumerate(source.whatsapp.parameters if source.whatsapp else ()):
-        part = f"whatsapp.parameters[{n}]"
+    for name, text in source.whatsapp.values() if source.whatsapp else ():
+        part = f"whatsapp.{name}"
         yield part, text, place_of(source, locale, around, part)
 
 

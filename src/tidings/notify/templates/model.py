@@ -1,12 +1,13 @@
 """A template, its versions and their texts; which version may follow which state, and which locale is read."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Literal
 
 from tidings.contracts.tenants import Channel
+from tidings.contracts.vendor_templates import VendorTemplate
 from tidings.kernel.ids import TemplateId, TemplateVersionId, TenantId
 from tidings.notify.render.model import Content, Direction
 from tidings.notify.templates.semver import Semver
@@ -41,14 +42,30 @@ class VersionSource(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WhatsappReference:
-    """A template that is registered with WhatsApp."""
+class WhatsappReference(VendorTemplate):
+    """A template that is registered with WhatsApp; what is filled in are Handlebars texts."""
 
-    name: str
-    #: As it is registered: `en_US`.
-    language: str
-    #: A Handlebars text for each of its placeholders, in their order.
-    parameters: tuple[str, ...] = ()
+    def with_values(self, values: Mapping[str, str]) -> "WhatsappReference":
+        """The same with other texts, each under the field that `values()` calls it by."""
+        header = self.header
+        if header is not None:
+            header = replace(
+                header,
+                text=values.get("header.text"),
+                link=values.get("header.link"),
+                id=values.get("header.id"),
+                filename=values.get("header.filename"),
+            )
+        return replace(
+            self,
+            header=header,
+            parameters=tuple(values[f"parameters[{n}]"] for n in range(len(self.parameters))),
+            named_parameters={name: values[f"named_parameters.{name}"] for name in self.named_parameters},
+            buttons=tuple(
+                replace(button, text=values[f"buttons[{n}].text"]) for n, button in enumerate(self.buttons)
+            ),
+            otp_button=values.get("otp_button"),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

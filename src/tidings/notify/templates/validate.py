@@ -21,6 +21,7 @@ from tidings.notify.templates.message_links import empty_link, has_links, link_w
 from tidings.notify.templates.model import BodyFormat, Compiled, LinkPolicy, LocaleText, Source, Version
 from tidings.notify.templates.syntax import find_faults
 from tidings.notify.templates.variables import Checker, schema_faults
+from tidings.notify.templates.whatsapp_faults import filled_faults, reference_faults
 
 #: Channels whose messages can be HTML.
 _HTML_CHANNELS: Final = frozenset({"email", "inapp"})
@@ -157,6 +158,9 @@ class _Examination:
             self._at_part(locale, "subject", "a mail has no subject", "add one; it is required for email")
         if source.whatsapp is not None and channel != "whatsapp":
             self._at_part(locale, "whatsapp", f"{channel} knows no templates of WhatsApp", "leave it out")
+        elif source.whatsapp is not None:
+            for part, what, how, severity in reference_faults(source.whatsapp):
+                self._at_part(locale, part, what, how, severity)
 
     async def _locale(self, locale: str) -> Compiled | None:
         made = await asyncio.to_thread(assemble, self.version, locale, self.around)
@@ -307,6 +311,9 @@ class _Examination:
                 place = written_at(result, place)
             for fault in self._trial_faults(sample, result):
                 self._note(place, fault, locale)
+            if isinstance(result, Rendered) and result.whatsapp is not None:
+                for part, what, how in filled_faults(result.whatsapp, sample):
+                    self._at_part(locale, part, what, how)
 
     def _trial_faults(self, sample: str, result: Rendered | RenderFailed) -> Iterator[Fault]:
         if isinstance(result, RenderFailed) and (fault := empty_link(result, self.category)):

@@ -22,6 +22,7 @@ from tidings.notify.templates.model import (
 )
 from tidings.notify.templates.semver import Semver
 from tidings.notify.templates.store import TemplateLine, VersionLine
+from tidings.notify.templates.whatsapp_wire import Whatsapp
 
 _KEY = re.compile(r"[a-z][a-z0-9]*(?:[_.-][a-z0-9]+)*")
 _LONGEST_KEY = 100
@@ -77,31 +78,6 @@ def channel_of(text: str) -> Channel:
     raise BadValueError("channel", f"must be one of {', '.join(CHANNELS)}")
 
 
-class Whatsapp(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A template that is registered with WhatsApp, and what goes into it."""
-
-    name: Annotated[
-        str,
-        Meta(
-            max_length=512,
-            pattern=r"^[a-z0-9_]+\Z",
-            description="must be the name of the registered template: lower-case letters, digits and _",
-        ),
-    ]
-    #: The registered language, such as `en_US`.
-    language: Annotated[
-        str,
-        Meta(
-            pattern=r"^[a-z]{2,3}(_[A-Za-z]{2,4})?\Z",
-            description="must be the registered language, such as en or en_US",
-        ),
-    ]
-    #: Handlebars texts for its placeholders, in their order.
-    parameters: Annotated[
-        tuple[Annotated[str, Meta(min_length=1, max_length=1024)], ...], Meta(max_length=50)
-    ] = ()
-
-
 class Provenance(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """Where a text comes from that a machine has drafted."""
 
@@ -142,11 +118,7 @@ class LocaleSource(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
             direction=self.direction,
             whatsapp=None
             if self.whatsapp is None
-            else WhatsappReference(
-                name=self.whatsapp.name,
-                language=self.whatsapp.language,
-                parameters=self.whatsapp.parameters,
-            ),
+            else convert(to_builtins(self.whatsapp), WhatsappReference),
         )
 
     @classmethod
@@ -159,13 +131,7 @@ class LocaleSource(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
             preheader=source.preheader,
             text=source.text,
             direction=source.direction,
-            whatsapp=None
-            if source.whatsapp is None
-            else Whatsapp(
-                name=source.whatsapp.name,
-                language=source.whatsapp.language,
-                parameters=source.whatsapp.parameters,
-            ),
+            whatsapp=None if source.whatsapp is None else convert(to_builtins(source.whatsapp), Whatsapp),
         )
 
 

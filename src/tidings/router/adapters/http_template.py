@@ -14,6 +14,7 @@ from tidings.contracts.messages import OutboundMessage
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.explain import printable
 from tidings.router.adapters.places import host_and_port
+from tidings.router.adapters.whatsapp_templates import whatsapp_template
 
 #: From what is sent, a message as a rule, to a value of it.
 Fill: TypeAlias = Callable[[Any], Any]
@@ -33,6 +34,7 @@ _FIELDS: Mapping[str, Fill] = {
     "text": lambda m: m.text,
     "html": lambda m: m.html,
     "list_unsubscribe": lambda m: m.list_unsubscribe,
+    "template": lambda m: whatsapp_template(m.template) if m.template is not None else None,
     "metadata": lambda m: dict(m.metadata),
 }
 _DEEPEST = 16

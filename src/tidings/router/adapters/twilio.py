@@ -37,6 +37,7 @@ from tidings.router.adapters.http_settings import ApiUrl, HttpAccount, sender_of
 from tidings.router.adapters.kind import AdapterKind, StatusSeed, Surroundings
 from tidings.router.adapters.setting_words import PRINTABLE, Language, SenderName
 from tidings.router.adapters.twilio_callbacks import TwilioForm
+from tidings.router.adapters.whatsapp_templates import content_variables
 
 _Secret = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"^[!-~]+\Z", description=PRINTABLE)]
 _ContentSid = Annotated[
@@ -147,6 +148,7 @@ _MEANINGS: Final[tuple[tuple[str, Canonical, str], ...]] = (
     ("21614", "failed_perm", "invalid_address"),  # not a mobile number
     ("21617", "failed_perm", "content_too_long"),
     ("21635", "failed_perm", "invalid_address"),  # 'To' is a landline
+    ("21656", "rejected_by_provider", "template_mismatch"),  # ContentVariables are not valid
     ("32018", "failed_perm", "content_too_long"),  # TwiML over 4000 characters
     # Told later.
     ("30001", "failed_temp", "queue_full"),
@@ -175,6 +177,7 @@ _MEANINGS: Final[tuple[tuple[str, Canonical, str], ...]] = (
     ("63021", "failed_perm", "content_refused"),
     ("63024", "rejected_by_recipient", "not_on_channel"),  # invalid message recipient
     ("63038", "failed_temp", "daily_limit"),
+    ("92007", "rejected_by_provider", "template_mismatch"),  # a content variable holds what may not be there
     # Calls are told by word.
     ("busy", "failed_temp", "busy"),
     ("no-answer", "failed_temp", "no_answer"),
@@ -259,7 +262,7 @@ class TwilioAdapter:
             fields.append(("MessagingServiceSid", self._settings.messaging_service_sid))
         content = self._content_sid(message)
         if content is not None and message.template is not None:
-            places = {str(i): value for i, value in enumerate(message.template.parameters, 1)}
+            places = content_variables(message.template)
             fields.append(("ContentSid", content))
             if places:
                 fields.append(("ContentVariables", msgspec.json.encode(places).decode()))

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Meta
 
 from tidings.contracts.adapters import Adapter, Capabilities
-from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused, TryLater, VendorTemplate
+from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused, TryLater
 from tidings.kernel.clock import Clock
 from tidings.kernel.errors import BadValueError
 from tidings.router.adapters.egress import Guard
@@ -35,6 +35,7 @@ from tidings.router.adapters.kind import AdapterKind, Surroundings
 from tidings.router.adapters.whatsapp_cloud_callbacks import WhatsAppForm
 from tidings.router.adapters.whatsapp_cloud_codes import MEANINGS, SEEDS, Meaning
 from tidings.router.adapters.whatsapp_cloud_ids import message_name
+from tidings.router.adapters.whatsapp_templates import whatsapp_template
 
 _Secret = Annotated[
     str, Meta(min_length=8, max_length=2048, pattern=r"^[!-~]+\Z", description="must be one word of ASCII")
@@ -130,7 +131,11 @@ class WhatsAppAdapter:
             "messaging_product": "whatsapp",
             "recipient_type": "individual",
             "to": message.to,
-            **(_template(message.template) if message.template is not None else _text(message.text)),
+            **(
+                {"type": "template", "template": whatsapp_template(message.template)}
+                if message.template is not None
+                else _text(message.text)
+            ),
         }
         return VendorRequest(
             url=f"{self._url}/messages",
@@ -166,17 +171,6 @@ class WhatsAppAdapter:
             if isinstance(found, Refused) and by_them
             else found
         )
-
-
-def _template(template: VendorTemplate) -> Mapping[str, Any]:
-    """A text that Meta keeps; its places are filled in their order."""
-    content: dict[str, Any] = {"name": template.name, "language": {"code": template.language}}
-    if template.parameters:
-        # Meta refuses a value with line breaks, tabs or more than four blanks in a row (132018).
-        values = [" ".join(value.split()) for value in template.parameters]
-        parameters = [{"type": "text", "text": value} for value in values]
-        content["components"] = [{"type": "body", "parameters": parameters}]
-    return {"type": "template", "template": content}
 
 
 def _text(text: str | None) -> Mapping[str, Any]:

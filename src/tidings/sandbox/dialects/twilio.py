@@ -11,6 +11,8 @@ from email.utils import format_datetime
 from typing import Final
 from urllib.parse import parse_qsl, urlencode
 
+import msgspec
+
 from tidings.sandbox.answers import Answer, Request, json_answer
 from tidings.sandbox.dialects.dialect import Asked, Call, Said, Trouble
 from tidings.sandbox.dialects.memory import Memory
@@ -18,6 +20,7 @@ from tidings.sandbox.hooks import Hook
 from tidings.sandbox.receipts import Receipt
 
 _PATH: Final = re.compile(r"/2010-04-01/Accounts/(AC[0-9a-fA-F]{32})(?:/(Messages|Calls))?\.json")
+_BROKEN: Final = re.compile(r"[\n\r\t]| {5}")
 _TAG: Final = re.compile(r"<[^>]*>")
 _ACCOUNT: Final = "AC" + "5a" * 16
 _VERSION: Final = "2010-04-01"
@@ -147,6 +150,8 @@ def _message(form: Mapping[str, str]) -> Asked | Answer:
         return _error(400, 21603, "A 'From' phone number is required.")
     if not form.get("Body") and not form.get("ContentSid"):
         return _error(400, 21602, "Message body is required.")
+    if not _variables_fit(form.get("ContentVariables", "{}")):
+        return _error(400, 21656, "The ContentVariables Parameter is invalid")
     text = form.get("Body") or f"{form.get('ContentSid')} {form.get('ContentVariables', '')}".strip()
     return Asked(
         channel="whatsapp" if to.startswith("whatsapp:") else "sms",
@@ -154,6 +159,15 @@ def _message(form: Mapping[str, str]) -> Asked | Answer:
         to=(to.removeprefix("whatsapp:"),),
         text=text,
     )
+
+
+def _variables_fit(text: str) -> bool:
+    """As Twilio: an object of texts, none of them empty, none with a line break, a tab or five blanks in a row."""
+    try:
+        given = msgspec.json.decode(text, type=dict[str, str])
+    except msgspec.MsgspecError:
+        return False
+    return all(value.strip() and not _BROKEN.search(value) for value in given.values())
 
 
 def _call(form: Mapping[str, str]) -> Asked | Answer:

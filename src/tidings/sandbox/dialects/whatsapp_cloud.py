@@ -13,10 +13,12 @@ import msgspec
 from tidings.contracts.callbacks import ReceiptWord
 from tidings.sandbox.answers import Answer, Request, json_answer
 from tidings.sandbox.dialects.dialect import Asked, Call, Said, Trouble
+from tidings.sandbox.dialects.whatsapp_templates import Templates, objects
 from tidings.sandbox.hooks import Hook
 from tidings.sandbox.receipts import Receipt
 
-_PATH = re.compile(r"(?:/v[0-9]+\.[0-9]+)?/(?P<number>[0-9]{1,32})(?P<messages>/messages)?/?")
+_PATH = re.compile(r"(?:/v[0-9]+\.[0-9]+)?/(?P<number>[0-9]{1,32})(?P<what>/messages|/message_templates)?/?")
+_ASKED: Final = frozenset({("POST", "/messages"), ("POST", "/message_templates"), ("GET", None)})
 _BEARER = re.compile(r"(?i)bearer +\S+")
 _MOST_KNOWN: Final = 50_000
 _DISPLAYED: Final = "15550100000"
@@ -61,13 +63,14 @@ class WhatsAppDialect:
     def __init__(self) -> None:
         #: Message → from which number it went to whom, because statuses say so.
         self._known: OrderedDict[str, tuple[str, str]] = OrderedDict()
+        self._templates = Templates()
 
     def read(self, request: Request) -> Asked | Answer:
-        """A message; or a question about the number."""
+        """A message, a template that is registered, or a question about the number."""
         if not _BEARER.fullmatch(request.headers.get("authorization", "")):
             return _refusal("unauthorised")
         path = _PATH.fullmatch(request.path)
-        if path is None or (request.method, path["messages"]) not in {("POST", "/messages"), ("GET", None)}:
+        if path is None or (request.method, path["what"]) not in _ASKED:
             return _error(
                 400, 100, "Unsupported request - method type or object: check the path", "", subcode=33
             )
@@ -80,7 +83,15 @@ class WhatsAppDialect:
                     "quality_rating": "GREEN",
                 }
             )
-        return _asked(path["number"], request.body)
+        try:
+            given = msgspec.json.decode(request.body, type=dict[str, Any])
+        except (msgspec.MsgspecError, UnicodeDecodeError):
+            return _error(400, 100, "Invalid parameter", "The body is not JSON")
+        if path["what"] == "/messages":
+            return self._message(path["number"], given)
+        if (complaint := self._templates.register(given)) is not None:
+            return _error(400, *complaint)
+        return json_answer({"id": "594425479261596", "status": "APPROVED", "category": given.get("category")})
 
     def accepted(self, asked: Asked, message_id: str) -> Answer:
         """Taken under the id of the sandbox, written as Meta writes ids."""
@@ -129,6 +140,19 @@ class WhatsAppDialect:
         }
         return _call(hook, said.to, value)
 
+    def _message(self, number: str, given: Mapping[str, Any]) -> Asked | Answer:
+        to, kind = given.get("to"), given.get("type", "text")
+        if given.get("messaging_product") != "whatsapp" or not isinstance(to, str) or not to:
+            return _error(400, 100, "Invalid parameter", "messaging_product and to are required")
+        content = given.get(kind) if isinstance(kind, str) else None
+        if not isinstance(content, dict):
+            return _error(400, 131008, "Required parameter is missing", f"Parameter {kind!s:.20} is missing")
+        if kind == "template" and (complaint := self._templates.complaint(content)) is not None:
+            return _error(400, *complaint)
+        return Asked(
+            channel="whatsapp", sender=number, to=("+" + to.lstrip("+"),), text=_shown(kind, content)
+        )
+
     def _status(self, receipt: Receipt) -> dict[str, Any]:
         word, usual = _TOLD[receipt.beat.status]
         status: dict[str, Any] = {
@@ -159,31 +183,13 @@ class WhatsAppDialect:
         return status
 
 
-def _asked(number: str, body: bytes) -> Asked | Answer:
-    try:
-        given = msgspec.json.decode(body, type=dict[str, Any])
-    except (msgspec.MsgspecError, UnicodeDecodeError):
-        return _error(400, 100, "Invalid parameter", "The body is not JSON")
-    to, kind = given.get("to"), given.get("type", "text")
-    if given.get("messaging_product") != "whatsapp" or not isinstance(to, str) or not to:
-        return _error(400, 100, "Invalid parameter", "messaging_product and to are required")
-    content = given.get(kind) if isinstance(kind, str) else None
-    if not isinstance(content, dict):
-        return _error(400, 131008, "Required parameter is missing", f"Parameter {kind!s:.20} is missing")
-    return Asked(channel="whatsapp", sender=number, to=("+" + to.lstrip("+"),), text=_shown(kind, content))
-
-
 def _shown(kind: str, content: Mapping[str, Any]) -> str:
     """What the page shows: the text, or the template with what is filled in."""
     if kind == "template":
-        components = [one for one in _objects(content.get("components")) if one.get("type") == "body"]
-        filled = [str(p.get("text", "")) for one in components for p in _objects(one.get("parameters"))]
+        components = [one for one in objects(content.get("components")) if one.get("type") == "body"]
+        filled = [str(p.get("text", "")) for one in components for p in objects(one.get("parameters"))]
         return " · ".join([f"[{content.get('name', '')}]", *filled])
     return str(content.get("body", "") if kind == "text" else content.get("caption", ""))
-
-
-def _objects(value: object) -> list[dict[str, Any]]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
 def _wamid(message_id: str) -> str:

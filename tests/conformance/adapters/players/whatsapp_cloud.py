@@ -8,7 +8,7 @@ from tests.conformance.adapters.player import Example, HttpPlayer
 from tests.support import played_http as http
 from tests.support.vendors import MESSAGE
 from tidings.contracts.callback_forms import Details, RawCallback, ReadEvent, ReadInbound, Reading
-from tidings.contracts.messages import VendorTemplate
+from tidings.contracts.vendor_templates import VendorTemplate
 
 _SECRET = "test-app-secret-0123456789abcdef"
 

@@ -21,8 +21,8 @@ from tidings.contracts.messages import (
     Refused,
     TryLater,
     Unlearned,
-    VendorTemplate,
 )
+from tidings.contracts.vendor_templates import TemplateButton, TemplateHeader, VendorTemplate
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.errors import BadValueError
 from tidings.router.adapters.kind import Surroundings
@@ -131,6 +131,50 @@ async def test_whatsapp_with_a_template_and_without() -> None:
         key=repr,
     )
     assert {outcome.sender for outcome in outcomes} == {"+15017122661"}
+
+
+@pytest.mark.parametrize(
+    ("template", "variables"),
+    [
+        (VendorTemplate(name=CONTENT, language="en", otp_button="123456"), '{"1":"123456"}'),
+        (
+            VendorTemplate(name=CONTENT, language="en", parameters=("123456", "a\nb\tc      d")),
+            '{"1":"123456","2":"a b c d"}',
+        ),
+        (VendorTemplate(name=CONTENT, language="en", named_parameters={"name": "Laila"}), '{"name":"Laila"}'),
+        (
+            VendorTemplate(
+                name=CONTENT,
+                language="en",
+                header=TemplateHeader(type="text", text="Order 1"),
+                parameters=("Laila",),
+                buttons=(TemplateButton(type="url", index=0, text="orders/1"),),
+            ),
+            '{"1":"Order 1","2":"Laila","3":"orders/1"}',
+        ),
+    ],
+)
+async def test_content_variables_are_numbered_and_folded(template: VendorTemplate, variables: str) -> None:
+    """Through header, body and buttons; without what Twilio refuses with 21656."""
+    outcome, [(_, body)] = await sent(replace(SMS, channel="whatsapp", template=template))
+
+    assert isinstance(outcome, Accepted)
+    assert parse_qs(body.decode())["ContentVariables"] == [variables]
+
+
+async def test_an_empty_content_variable_is_refused_by_name() -> None:
+    empty = VendorTemplate(name=CONTENT, language="en", parameters=("123456", ""))
+    outcome, heard = await sent(replace(SMS, channel="whatsapp", template=empty))
+
+    assert isinstance(outcome, Refused)
+    assert outcome.reason.startswith("template.parameters[1] is empty")
+    assert heard == []
+
+
+def test_twilios_words_on_content_variables_are_known() -> None:
+    known = {seed.code: (seed.canonical, seed.reason) for seed in KIND.statuses}
+
+    assert known["21656"] == known["92007"] == ("rejected_by_provider", "template_mismatch")
 
 
 async def test_a_call_is_read_out() -> None:

@@ -24,7 +24,8 @@ from tidings.contracts.callback_forms import (
     Refusal,
     Verified,
 )
-from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater, Unlearned, VendorTemplate
+from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater, Unlearned
+from tidings.contracts.vendor_templates import TemplateButton, TemplateHeader, VendorTemplate
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.http.errors import MalformedBodyError, WrongContentTypeError
 from tidings.kernel.refusals import InvalidError
@@ -111,6 +112,120 @@ async def test_a_template_goes_before_the_text() -> None:
         ],
     }
     assert second["template"] == {"name": "hello", "language": {"code": "fa"}}
+
+
+async def test_a_code_goes_into_the_body_and_the_button() -> None:
+    """As developers.facebook.com shows it for authentication templates: the button of the type OTP is sent as url."""
+    code = VendorTemplate(name="otp", language="en_US", otp_button="J$FpnYnP")
+    async with played(ACCEPTED) as (adapter, vendor):
+        await adapter.send([replace(TEXT, template=code)])
+
+    assert msgspec.json.decode(vendor.heard[0][1])["template"] == {
+        "name": "otp",
+        "language": {"code": "en_US"},
+        "components": [
+            {"type": "body", "parameters": [{"type": "text", "text": "J$FpnYnP"}]},
+            {
+                "type": "button",
+                "sub_type": "url",
+                "index": "0",
+                "parameters": [{"type": "text", "text": "J$FpnYnP"}],
+            },
+        ],
+    }
+
+
+async def test_header_names_and_buttons_are_filled() -> None:
+    """Every component that a reference can name, each with the type of parameter that Meta wants there."""
+    whole = VendorTemplate(
+        name="order_ready",
+        language="en_US",
+        header=TemplateHeader(type="document", link="https://shop.example/1.pdf", filename="order 1.pdf"),
+        named_parameters={"first_name": "Laila", "order": "two\n bags"},
+        buttons=(
+            TemplateButton(type="url", index=0, text="orders/1"),
+            TemplateButton(type="quick_reply", index=1, text="stop-orders"),
+            TemplateButton(type="copy_code", index=3, text="25OFF"),
+        ),
+    )
+    texted = VendorTemplate(
+        name="hello", language="fa", header=TemplateHeader(type="text", text="Laila", parameter_name="name")
+    )
+    async with played(ACCEPTED) as (adapter, vendor):
+        await adapter.send([replace(TEXT, template=whole)])
+        await adapter.send([replace(TEXT, template=texted)])
+
+    first, second = (msgspec.json.decode(body)["template"]["components"] for _, body in vendor.heard)
+    document = {"link": "https://shop.example/1.pdf", "filename": "order 1.pdf"}
+    assert first == [
+        {"type": "header", "parameters": [{"type": "document", "document": document}]},
+        {
+            "type": "body",
+            "parameters": [
+                {"type": "text", "text": "Laila", "parameter_name": "first_name"},
+                {"type": "text", "text": "two bags", "parameter_name": "order"},
+            ],
+        },
+        {
+            "type": "button",
+            "sub_type": "url",
+            "index": "0",
+            "parameters": [{"type": "text", "text": "orders/1"}],
+        },
+        {
+            "type": "button",
+            "sub_type": "quick_reply",
+            "index": "1",
+            "parameters": [{"type": "payload", "payload": "stop-orders"}],
+        },
+        {
+            "type": "button",
+            "sub_type": "copy_code",
+            "index": "3",
+            "parameters": [{"type": "coupon_code", "coupon_code": "25OFF"}],
+        },
+    ]
+    assert second == [
+        {"type": "header", "parameters": [{"type": "text", "text": "Laila", "parameter_name": "name"}]}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("template", "named"),
+    [
+        (replace(TEMPLATE, parameters=("Laila", " \n")), "template.parameters[1] is empty"),
+        (
+            replace(TEMPLATE, parameters=(), named_parameters={"name": ""}),
+            "template.named_parameters.name is empty",
+        ),
+        (
+            VendorTemplate(name="otp", language="en", otp_button="1" * 16),
+            "template.otp_button is longer than the 15",
+        ),
+        (VendorTemplate(name="otp", language="en", otp_button=""), "template.otp_button is empty"),
+        (
+            replace(TEMPLATE, buttons=(TemplateButton(type="url", index=0, text="\t"),)),
+            "template.buttons[0].text is empty",
+        ),
+        (
+            replace(TEMPLATE, buttons=(TemplateButton(type="copy_code", index=0, text="a-b"),)),
+            "template.buttons[0].text must be letters and digits",
+        ),
+        (
+            replace(TEMPLATE, header=TemplateHeader(type="image", link="http://pictures.example/1.png")),
+            "template.header.link must begin with https://",
+        ),
+    ],
+)
+async def test_what_meta_would_refuse_is_refused_by_its_field(template: VendorTemplate, named: str) -> None:
+    """Before the call, and without the value."""
+    async with played(ACCEPTED) as (adapter, vendor):
+        (outcome,) = await adapter.send([replace(TEXT, template=template)])
+
+    assert isinstance(outcome, Refused)
+    assert outcome.code == "bad_message"
+    assert outcome.reason.startswith(named)
+    assert vendor.heard == []
 
 
 async def test_what_cant_be_said_is_refused_without_asking() -> None:

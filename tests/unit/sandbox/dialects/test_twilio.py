@@ -120,9 +120,17 @@ async def test_credentials_and_mistakes(twilio: Spoken) -> None:
     signed = {"auth": ("AC", "x")}
     bare = await twilio.web.post(f"{place}/Messages.json", data={"To": "+93700123456"})
     empty = await twilio.web.post(f"{place}/Messages.json", data={"To": "+9"}, **signed)  # type: ignore[arg-type]
+    content = {
+        "To": "whatsapp:+9",
+        "From": "whatsapp:+1",
+        "ContentSid": "HX1",
+        "ContentVariables": '{"1":""}',
+    }
+    unfilled = await twilio.web.post(f"{place}/Messages.json", data=content, **signed)  # type: ignore[arg-type]
     elsewhere = await twilio.web.get("/twilio/2008-08-01/Accounts.json", **signed)  # type: ignore[arg-type]
 
     assert await twilio.adapter.check() == Accepted()
     assert (bare.status_code, bare.json()["code"]) == (401, 20003)
     assert (empty.status_code, empty.json()["code"]) == (400, 21603)
+    assert (unfilled.status_code, unfilled.json()["code"]) == (400, 21656)
     assert elsewhere.status_code == 404

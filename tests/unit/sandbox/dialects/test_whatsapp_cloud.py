@@ -12,7 +12,8 @@ import pytest
 from tests.support.vendors import MESSAGE
 from tidings.contracts.adapters import Adapter
 from tidings.contracts.callback_forms import RawCallback, Refusal, Verified
-from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater, VendorTemplate
+from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater
+from tidings.contracts.vendor_templates import TemplateButton, VendorTemplate
 from tidings.kernel.clock import SystemClock
 from tidings.router.adapters.kind import Surroundings
 from tidings.router.adapters.whatsapp_cloud import KIND, WhatsAppSettings
@@ -170,6 +171,102 @@ def test_a_template_is_shown_with_what_is_filled_in() -> None:
 
     assert isinstance(found, Asked)
     assert (found.sender, found.to, found.text) == (NUMBER, ("+93701234567",), "[order_ready] · Laila · two")
+
+
+CODE = VendorTemplate(name="otp", language="en", otp_button="123456")
+
+
+@pytest.mark.parametrize(
+    ("template", "code"),
+    [
+        (CODE, None),
+        (replace(CODE, language="prs_AF"), None),
+        # As a reference without a button was sent: the code stands in the body alone.
+        (VendorTemplate(name="otp", language="en", parameters=("123456",)), "131008"),
+        (VendorTemplate(name="otp", language="en", parameters=("123456", "10")), "132000"),
+        (VendorTemplate(name="anything", language="en", parameters=("1", "2", "3")), None),
+    ],
+)
+async def test_an_authentication_template_needs_its_button(
+    template: VendorTemplate, code: str | None
+) -> None:
+    """`otp` is registered from the start, and filled as Meta wants it or refused as Meta refuses it."""
+    async with account(WhatsAppDialect()) as adapter:
+        (outcome,) = await adapter.send([replace(TEXT, template=template)])
+
+    assert getattr(outcome, "code", None) == code
+    assert isinstance(outcome, Accepted if code is None else Refused)
+
+
+READY = VendorTemplate(
+    name="order_ready",
+    language="en",
+    named_parameters={"name": "Laila"},
+    buttons=(
+        TemplateButton(type="url", index=1, text="1"),
+        TemplateButton(type="copy_code", index=2, text="25OFF"),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("template", "code"),
+    [
+        (READY, None),
+        (replace(READY, buttons=READY.buttons[:1]), "131008"),
+        (replace(READY, named_parameters={}), "132000"),
+        (replace(READY, named_parameters={}, parameters=("Laila",)), "100"),
+        (replace(READY, language="fr"), "132001"),
+    ],
+)
+async def test_a_registered_template_is_filled_as_it_was_registered(
+    template: VendorTemplate, code: str | None
+) -> None:
+    dialect = WhatsAppDialect()
+    buttons = [
+        {"type": "QUICK_REPLY", "text": "Stop"},
+        {"type": "URL", "text": "See", "url": "https://shop.example/{{1}}"},
+        {"type": "COPY_CODE", "example": "25OFF"},
+    ]
+    registered = {
+        "name": "order_ready",
+        "language": "en",
+        "category": "UTILITY",
+        "components": [
+            {"type": "BODY", "text": "Hello {{name}}, it is ready."},
+            {"type": "BUTTONS", "buttons": buttons},
+        ],
+    }
+    answer = dialect.read(
+        Request(
+            method="POST",
+            path="/v24.0/102290129340398/message_templates",
+            query=b"",
+            headers={"authorization": "Bearer EAAJB"},
+            body=msgspec.json.encode(registered),
+        )
+    )
+    async with account(dialect) as adapter:
+        (outcome,) = await adapter.send([replace(TEXT, template=template)])
+
+    assert isinstance(answer, Answer)
+    assert answer.status == 200
+    assert getattr(outcome, "code", None) == code
+
+
+@pytest.mark.parametrize(("text", "code"), [("", 131008), ("a\nb", 132018), ("a     b", 132018)])
+def test_a_value_that_meta_refuses_is_refused(text: str, code: int) -> None:
+    components = [{"type": "body", "parameters": [{"type": "text", "text": text}]}]
+    body = {
+        "messaging_product": "whatsapp",
+        "to": "1",
+        "type": "template",
+        "template": {"name": "x", "components": components},
+    }
+    found = asked(body)
+
+    assert isinstance(found, Answer)
+    assert msgspec.json.decode(found.body)["error"]["code"] == code
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,8 @@ import json
 import re
 from typing import Final
 
+import msgspec
+
 from tidings.notify.render.locales import direction_of
 from tidings.notify.render.model import Direction
 from tidings.notify.templates.compile import markup as tools
@@ -118,20 +120,31 @@ def json_document(source: str) -> str:
 
 
 def whatsapp_document(reference: WhatsappReference) -> str:
-    """The reference as JSON, its parameters to be filled."""
-    parameters = ",".join(
-        '"'
-        + "".join(
-            piece.text if isinstance(piece, Expression) else json.dumps(piece, ensure_ascii=False)[1:-1]
-            for piece in split(parameter)
-        )
-        + '"'
-        for parameter in reference.parameters
-    )
-    return json_document(
-        f'{{"name":{json.dumps(reference.name)},"language":{json.dumps(reference.language)},'
-        f'"parameters":[{parameters}]}}'
-    )
+    """The reference as JSON, its values to be filled; what it does not have is left out."""
+    whole = msgspec.to_builtins(reference)
+    kept = {
+        name: value
+        for name, value in whole.items()
+        if name == "parameters" or value not in (None, [], {}, ())
+    }
+    return json_document(_json(kept))
+
+
+def _json(value: object) -> str:
+    """JSON whose texts are Handlebars: their expressions stay as they are."""
+    match value:
+        case str():
+            pieces = (
+                piece.text if isinstance(piece, Expression) else json.dumps(piece, ensure_ascii=False)[1:-1]
+                for piece in split(value)
+            )
+            return f'"{"".join(pieces)}"'
+        case dict():
+            inner = (f"{json.dumps(name)}:{_json(one)}" for name, one in value.items() if one is not None)
+            return f"{{{','.join(inner)}}}"
+        case list() | tuple():
+            return f"[{','.join(_json(one) for one in value)}]"
+    return json.dumps(value)
 
 
 def markdown_html(source: str) -> str:
