@@ -109,6 +109,12 @@ def test_expressions_stay_where_they_were(source: str, expected: str) -> None:
         ("<style>" + "p { color: red }" * 301 + "</style>x", "300 style rules"),
         ("<br>" * 10_001, "10000 elements"),
         ('<p title="{{link a}}">x</p>', "print the address itself"),
+        ("<p>a</p>\n<p><b id=a1>x</p><p>y</p>", "line 2: <b> is not closed in the same element, before </p>"),
+        ("<p><i>x<p>y</p></i>", "<i> is not closed in the same element, before <p>"),
+        ("<table><b><tr><td>x</td></tr></b></table>", "<b> is not closed in the same element, before <tr>"),
+        ("<ul><li><u>x<li>y</ul>", "<u> is not closed in the same element, before <li>"),
+        ("<b>x", "<b> is not closed in the same element, before the end"),
+        ("<a href='https://x.example'>x<a href='https://x.example'>y</a>", "before the next <a>"),
     ],
 )
 def test_what_can_not_be_kept_is_refused_with_a_remedy(source: str, says: str) -> None:
@@ -180,7 +186,15 @@ def test_what_mjml_repeats_for_other_programs_is_put_back_everywhere() -> None:
     [
         ("<mj-font name='R' href='https://f.example/r.css'/>", "web font"),
         ("<mj-include path='/etc/passwd'/>", "other files"),
-        ("<mj-section>", "can't be read"),
+        ("<mj-section>", "<mj-section> is not closed"),
+        (
+            "<mj-section>\n<mj-column><mj-text><b>x</mj-text></mj-column></mj-section>",
+            "line 2: <b> is not closed",
+        ),
+        ("</mj-section>", "</mj-section> closes nothing"),
+        # The compiler would end the whole process.
+        ("<mj-text>" + "<li>" * 7_000 + "x" + "</li>" * 7_000 + "</mj-text>", "nest more than 100 deep"),
+        ("<tr><td>" * 60 + "x" + "</td></tr>" * 60, "nest more than 100 deep"),
     ],
 )
 def test_mjml_that_would_fetch_or_is_broken_is_refused(source: str, says: str) -> None:
@@ -252,6 +266,31 @@ def test_links_of_the_template_itself_are_on_the_list() -> None:
         compile_html('<a href="https://evil.example/a">x</a>', allowed=allowed)
 
 
+def test_a_mail_that_compiles_to_more_than_one_may_have_is_refused() -> None:
+    text = "<mj-text>x</mj-text>" * 5_000
+
+    with pytest.raises(CompileError, match="characters, more than the 1000000"):
+        compile_mjml(f"<mj-section><mj-column>{text}</mj-column></mj-section>")
+
+
+def test_html_that_is_sloppy_but_harmless_is_taken() -> None:
+    source = "<p>one<p>two<ul><li>a<li>b</ul><table><tr><td>c<td>d<tr><td>e</table><div><b><i>x</i></b></div>"
+
+    assert body_of(compile_html(source)).startswith(
+        "<p>one</p><p>two</p><ul><li>a</li><li>b</li></ul><table>"
+    )
+
+
+@pytest.mark.parametrize(
+    "body", ["|a|b|\n|-|-|\n" + "|x|y|\n" * 40_000, "#\n" * 10_001], ids=["cells", "lines"]
+)
+def test_markdown_without_end_is_refused_before_it_is_read(body: str) -> None:
+    source = Source(format=BodyFormat.MARKDOWN, body=body, subject="s")
+
+    with pytest.raises(CompileError, match="more than 10000 lines or cells"):
+        compile_source(source, locale="en", links=LinkPolicy())
+
+
 def test_tokens_can_not_be_confused_with_the_authors_words() -> None:
     assert body_of(compile_html("<p>tk0n0e {{a}} tk1n0e</p>")) == "<p>tk0n0e {{a}} tk1n0e</p>"
 
@@ -272,6 +311,10 @@ def test_tokens_can_not_be_confused_with_the_authors_words() -> None:
         "<td>" * 50_000,
         '<p style="' + "url(https:" * 20_000 + '{{a}}">x</p>',
         "&" * 200_000,
+        "".join(f"tk{number}n" for number in range(30_000)) + "{{a}}",
+        "".join(f"<b id=a{number}>" for number in range(50)) + "<p>x</p>" * 5_000,
+        "<p>" + "".join(f"<b id=a{number}>" for number in range(50)) + "<p>x</p>" * 5_000,
+        "".join(f"<p><b id=a{number}>x</p>" for number in range(5_000)),
     ],
     ids=lambda source: source[:12],
 )

@@ -19,7 +19,9 @@ from tidings.notify.render.model import Rendered
         ('<a href="mailto:a@x.example">Write</a>', "Write"),
         ('<img src="cid:a" alt="Logo">', "Logo"),
         ("<table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>2</td></tr></table>", "a  b\n1  2"),
+        ("<table>\n<tr>\n  <td>a</td>\n  <td>b</td>\n</tr>\n</table>", "a  b"),
         ('<div style="display: none">hidden</div>seen', "seen"),
+        ('<img src="cid:a" alt="+" style="display: none">seen', "seen"),
         ("<p>a</p><hr><p>b</p>", "a\n\n----------\n\nb"),
     ],
 )

@@ -12,6 +12,7 @@ from tidings.notify.render.model import Direction
 from tidings.notify.templates.compile import markup as tools
 from tidings.notify.templates.compile.expressions import Expression, expressions, located, split
 from tidings.notify.templates.compile.links import link_faults
+from tidings.notify.templates.compile.nesting import nesting_faults
 from tidings.notify.templates.compile.restore import restore
 from tidings.notify.templates.compile.text import text_of
 from tidings.notify.templates.compile.tokens import Tokenised, Where, tokenise, unused_salt, word_pattern
@@ -79,6 +80,7 @@ def _tokenised(body: str, links: LinkPolicy, *, mjml: bool) -> Tokenised:
         if found.unescaped
     ]
     shape = masked(body)
+    faults += nesting_faults(shape, mjml=mjml)
     faults += tools.unwanted(shape)
     faults += link_faults(
         shape, allowed=links.allowed, own_hosts=links.own_hosts, tokens=MASKED, assets=links.assets
@@ -87,7 +89,8 @@ def _tokenised(body: str, links: LinkPolicy, *, mjml: bool) -> Tokenised:
     try:
         tokenised = tokenise(body, mjml=mjml)
     except CompileError as error:
-        faults += error.faults
+        known = {fault.what for fault in faults}
+        faults += (fault for fault in error.faults if fault.what not in known)
     if faults or tokenised is None:
         raise CompileError(faults=faults)
     return tokenised
@@ -151,6 +154,11 @@ def markdown_html(source: str) -> str:
     """Markdown as HTML, its expressions untouched; what stands between lines stays between elements."""
     from markdown_it import MarkdownIt
 
+    # Lines and cells are elements afterwards; to read more of them takes seconds.
+    if max(source.count("\n"), source.count("|")) > tools.MOST_ELEMENTS:
+        raise CompileError(
+            f"the Markdown has more than {tools.MOST_ELEMENTS} lines or cells; make it shorter"
+        )
     salt = unused_salt(source)
     found: list[Expression] = []
     flat: list[str] = []

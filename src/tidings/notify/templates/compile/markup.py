@@ -11,6 +11,7 @@ import mrml
 
 from tidings.notify.render.model import Direction
 from tidings.notify.templates.compile.lexer import pieces
+from tidings.notify.templates.compile.passage import passage
 from tidings.notify.templates.compile.sanitise import safe_style, sanitise
 from tidings.notify.templates.errors import CompileError
 from tidings.notify.templates.faults import Fault
@@ -38,7 +39,9 @@ _REFUSED: Final = {
 }
 #: Each rule is tried on each element.
 _MOST_RULES: Final = 300
-_MOST_ELEMENTS: Final = 10_000
+MOST_ELEMENTS: Final = 10_000
+#: No message may be longer when it is rendered.
+_LONGEST: Final = 1_000_000
 #: Selectors that look at all elements from each element.
 _SLOW: Final = re.compile(r"[~+]|:has\b")
 _BODY: Final = re.compile(r"<body(?P<attributes>[^>]*)>(?P<inside>[\s\S]*)</body>")
@@ -75,9 +78,9 @@ def unwanted(markup: str) -> Iterator[Fault]:
 
         elements += piece.kind == "open"
         rules += piece.source.count("{") if piece.kind == "raw" else 0
-        if elements > _MOST_ELEMENTS or rules > _MOST_RULES:
+        if elements > MOST_ELEMENTS or rules > _MOST_RULES:
             yield fault(
-                f"a mail has at most {_MOST_ELEMENTS} elements and {_MOST_RULES} style rules",
+                f"a mail has at most {MOST_ELEMENTS} elements and {_MOST_RULES} style rules",
                 "make it smaller",
             )
             return
@@ -104,8 +107,9 @@ def compile_mjml(markup: str, *, locale: str, direction: Direction) -> str:
     markup = re.sub(r"<mjml\b[^>]*>", f'<mjml lang="{locale}" dir="{direction}">', markup, count=1)
     if direction == "rtl":
         markup = _from_right(markup)
+    carried = passage(markup)
     try:
-        return mrml.to_html(markup, _PARSING, _RENDERING).content
+        return carried.back(mrml.to_html(carried.markup, _PARSING, _RENDERING).content)
     except OSError as error:
         raise CompileError(f"the MJML can't be read: {error}") from None
 
@@ -124,9 +128,15 @@ def inline_styles(markup: str) -> str:
         # A parser puts what stands before the first element outside the body.
         markup = f"<!DOCTYPE html><html><head></head><body>{markup}</body></html>"
     try:
-        return _INLINER.inline(markup)
+        inlined = _INLINER.inline(markup)
     except (css_inline.InlineError, ValueError) as error:
         raise CompileError(f"the styles can't be read: {error}") from None
+    # A parser adds the bodies of tables, and no more than that where all tags are closed.
+    if sum(piece.kind == "open" for piece in pieces(inlined)) > 2 * MOST_ELEMENTS:
+        raise CompileError(
+            f"the body has more than {2 * MOST_ELEMENTS} elements after parsing; are all tags closed?"
+        )
+    return inlined
 
 
 def finish(markup: str) -> Page:
@@ -156,7 +166,7 @@ def frame(page: Page, *, locale: str, direction: Direction, title: str, preheade
     style = f' style="{page.body_style}"' if page.body_style else ""
     styles = f'<style type="text/css">{page.styles}</style>' if page.styles else ""
     # Once more on a div: some mail programs throw away the attributes of html and body.
-    return (
+    whole = (
         f'<!DOCTYPE html><html lang="{locale}" dir="{direction}" xmlns="http://www.w3.org/1999/xhtml" '
         'xmlns:v="urn:schemas-microsoft-com:vml" xmlns:o="urn:schemas-microsoft-com:office:office"><head>'
         f'<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -164,3 +174,8 @@ def frame(page: Page, *, locale: str, direction: Direction, title: str, preheade
         f'<body dir="{direction}"{style}>{hidden}'
         f'<div lang="{locale}" dir="{direction}">{page.body}</div></body></html>'
     )
+    if len(whole) > _LONGEST:
+        raise CompileError(
+            f"the compiled mail has {len(whole)} characters, more than the {_LONGEST} that one may have; make it smaller"
+        )
+    return whole

@@ -13,6 +13,7 @@ _BLOCKS: Final = frozenset(
 )
 _HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _SPACED: Final = frozenset({"p", "ul", "ol", "blockquote", "pre"}) | _HEADINGS
+_TABLE_PARTS: Final = frozenset({"table", "thead", "tbody", "tfoot", "tr", "colgroup"})
 _SKIPPED: Final = frozenset({"style", "script", "head", "title"})
 _VOID: Final = frozenset({"br", "hr", "img", "input", "meta", "link", "wbr", "col"})
 
@@ -34,6 +35,10 @@ def _plain(expression: str) -> str:
     )
 
 
+def _unshown(given: dict[str, str]) -> bool:
+    return "display:none" in given.get("style", "").replace(" ", "").lower()
+
+
 class _Reader(HTMLParser):
     def __init__(self, tokenised: Tokenised) -> None:
         super().__init__(convert_charrefs=True)
@@ -51,8 +56,7 @@ class _Reader(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = {name: value or "" for name, value in attrs}
         if tag not in _VOID:
-            style = given.get("style", "").replace(" ", "").lower()
-            self._stack.append((tag, tag in _SKIPPED or "display:none" in style))
+            self._stack.append((tag, tag in _SKIPPED or _unshown(given)))
         if self._hidden:
             return
         match tag:
@@ -61,7 +65,7 @@ class _Reader(HTMLParser):
             case "hr":
                 self._line()
                 self.out.append("----------\n")
-            case "img":
+            case "img" if not _unshown(given):
                 self._say(given.get("alt", ""))
             case "a":
                 self._links.append((given.get("href", ""), len(self.out)))
@@ -86,7 +90,9 @@ class _Reader(HTMLParser):
             self._line(blank=tag in _SPACED)
 
     def handle_data(self, data: str) -> None:
-        if not self._hidden:
+        # Between the parts of a table there is nothing to read.
+        between = self._stack and self._stack[-1][0] in _TABLE_PARTS and not data.strip()
+        if not self._hidden and not between:
             self._say(re.sub(r"\s+", " ", data))
 
     def handle_comment(self, data: str) -> None:

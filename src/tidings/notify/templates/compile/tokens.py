@@ -8,10 +8,12 @@ as a whole, so that no tool takes its pieces for a scheme; so does an attribute 
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Literal
 
 from tidings.notify.templates.compile.expressions import Expression, split
 from tidings.notify.templates.compile.lexer import Attribute, Piece, pieces
+from tidings.notify.templates.compile.nesting import DEEPEST
 from tidings.notify.templates.errors import CompileError
 
 #: Where an HTML parser takes no text.
@@ -45,8 +47,6 @@ LINKS = {
 #: An element that ends when another of these begins.
 _ENDS = {"tr": {"tr", "td", "th"}, "td": {"td", "th"}, "th": {"td", "th"}, "li": {"li"}}
 
-#: The tools call themselves for every level, and a mail has a few dozen.
-_DEEPEST = 100
 #: Prints markup, and that can't stand inside a tag.
 _LINK_HELPER = re.compile(r"\{\{~?\s*link\s")
 
@@ -122,10 +122,8 @@ def tokenise(source: str, *, mjml: bool) -> Tokenised:
 
 def unused_salt(source: str) -> str:
     """What makes the words of tokens unlike anything in the source."""
-    number = 0
-    while f"tk{number}n" in source:
-        number += 1
-    return str(number)
+    used = set(re.findall(r"tk([0-9]+)n", source))
+    return next(salt for salt in map(str, count()) if salt not in used)
 
 
 class _Swapper:
@@ -183,8 +181,8 @@ class _Swapper:
         self._out.append(written)
         if not piece.empty:
             self._stack.append((piece.name, False))
-            if len(self._stack) > _DEEPEST:
-                raise CompileError(f"elements nest more than {_DEEPEST} deep; are all tags closed?")
+            if len(self._stack) > DEEPEST:
+                raise CompileError(f"elements nest more than {DEEPEST} deep; are all tags closed?")
 
     def _attribute(self, piece: Piece, attribute: Attribute, numbers: list[int], written: str) -> str:
         place = f"{attribute.name} of <{piece.name}>"
@@ -210,7 +208,8 @@ class _Swapper:
 
     def _begin(self, name: str) -> None:
         """End what `name` ends by itself, and open what a parser would open before it."""
-        while self._stack and self._parent in _ENDS.get(name, ()):
+        # MJML is XML, where nothing ends by itself.
+        while not self._mjml and self._stack and self._parent in _ENDS.get(name, ()):
             self._stack.pop()
         if name == "tr" and self._parent in ("table", "mj-table"):
             self._write_tbody()

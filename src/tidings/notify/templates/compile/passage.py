@@ -1,0 +1,106 @@
+"""Carries what people write past the MJML compiler, which reads and changes more than it should.
+
+It prints attributes as Rust prints texts for programmers (a zero-width non-joiner becomes `\\u{200c}`), and reads the
+HTML inside texts as XML. So it gets a word for each content, and for each attribute in which there is anything but
+plain ASCII; the words are swapped back afterwards. Lengths and colours it has to see, and they are plain ASCII.
+"""
+
+import re
+from dataclasses import dataclass, field
+from typing import Final
+
+from tidings.notify.templates.compile.lexer import Attribute, Piece, pieces
+from tidings.notify.templates.compile.tokens import unused_salt, word_pattern
+
+#: Elements whose content is HTML or text, and is printed as it is.
+CONTENTS: Final = frozenset(
+    {
+        "mj-accordion-text",
+        "mj-accordion-title",
+        "mj-button",
+        "mj-navbar-link",
+        "mj-preview",
+        "mj-raw",
+        "mj-social-element",
+        "mj-table",
+        "mj-text",
+        "mj-title",
+    }
+)
+_SEEN: Final = re.compile(r"[A-Za-z0-9 #%.,:;/()!?=+*@'_-]*")
+_NAME: Final = re.compile(r"[a-z_][a-z0-9_.:-]*")
+#: What people read: its blanks are theirs.
+_READ: Final = frozenset({"alt", "title"})
+
+
+@dataclass(slots=True)
+class Passage:
+    """A markup for the compiler, and what its words stand for."""
+
+    markup: str
+    salt: str
+    kept: list[str] = field(default_factory=list)
+
+    def back(self, compiled: str) -> str:
+        """The compiler's HTML with everything in its place."""
+        return word_pattern(self.salt).sub(lambda word: self.kept[int(word[1])], compiled)
+
+
+def passage(markup: str) -> Passage:
+    """MJML as the compiler should see it."""
+    made = Passage(markup="", salt=unused_salt(markup))
+    out: list[str] = []
+    inside: list[str] = []
+    name, depth = "", 0
+    for piece in pieces(markup):
+        if name:
+            depth += piece.name == name and (
+                (piece.kind == "open" and not piece.empty) - (piece.kind == "close")
+            )
+            if depth:
+                inside.append(piece.source)
+                continue
+            out.append(_content(made, name, "".join(inside)))
+            name, inside = "", []
+        if piece.kind == "open":
+            out.append(_tag(made, piece))
+            if piece.name in CONTENTS and not piece.empty:
+                name, depth = piece.name, 1
+        elif piece.kind == "close":
+            out.append(f"</{piece.name}>")
+        else:
+            out.append(piece.source)
+    made.markup = "".join(out)
+    return made
+
+
+def _content(made: Passage, name: str, inside: str) -> str:
+    if not inside.strip():
+        return inside
+    # A title is repeated in an attribute.
+    return _word(made, _quotable(inside) if name == "mj-title" else inside)
+
+
+def _tag(made: Passage, piece: Piece) -> str:
+    first: dict[str, Attribute] = {}
+    for attribute in piece.attributes:
+        if _NAME.fullmatch(attribute.name):
+            first.setdefault(attribute.name, attribute)
+    written = "".join(f' {name}="{_value(made, attribute)}"' for name, attribute in first.items())
+    return f"<{piece.name}{written}{' /' if piece.empty else ''}>"
+
+
+def _value(made: Passage, attribute: Attribute) -> str:
+    value = attribute.value
+    if attribute.name not in _READ:
+        value = " ".join(value.split())
+    return value if _SEEN.fullmatch(value) else _word(made, _quotable(value))
+
+
+def _word(made: Passage, kept: str) -> str:
+    made.kept.append(kept)
+    return f"tk{made.salt}n{len(made.kept) - 1}e"
+
+
+def _quotable(markup: str) -> str:
+    return markup.replace('"', "&quot;").replace("<", "&lt;")
