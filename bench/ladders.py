@@ -105,6 +105,9 @@ class _Adapters:
     async def borrow(self, account: Any, tenant_id: TenantId) -> AsyncIterator[Adapter]:  # noqa: ARG002
         yield _Takes()
 
+    async def fixed_senders(self, account: Any, tenant_id: TenantId) -> dict[str, str]:  # noqa: ARG002
+        return {}
+
     def doubt(self, account_id: str) -> None:
         pass
 
@@ -144,7 +147,8 @@ class _Router:
             clock=clock,
             luck=luck,
         )
-        booking = Booking(self.accounts, traffic, rates=rates, clock=clock, luck=luck)
+        adapters = _Adapters()
+        booking = Booking(self.accounts, traffic, senders=adapters, rates=rates, clock=clock, luck=luck)
         recorder = Recorder(
             db,
             ladder=ladder,
@@ -154,7 +158,7 @@ class _Router:
             note_sent=_nobody_answers,
             observer=observer,
         )
-        vendors = Vendors(self.accounts, _Adapters())  # type: ignore[arg-type]
+        vendors = Vendors(self.accounts, adapters)  # type: ignore[arg-type]
         caller = Caller(
             vendors,
             recorder,

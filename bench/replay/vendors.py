@@ -172,6 +172,10 @@ class PlayedAdapters:
         """One vendor."""
         yield _Takes(account.vendor, self._side, self._message_of)
 
+    async def fixed_senders(self, account: StoredAccount, tenant_id: TenantId) -> dict[str, str]:  # noqa: ARG002
+        """None."""
+        return {}
+
     def doubt(self, account_id: str) -> None:
         """Never."""
 

@@ -349,7 +349,8 @@ class World:
         traffic = Traffic(LocalHotState(db, clock).limits, clock=clock)
         rates, ladder, observer = Rates(), Ladder(), Unobserved()
         policies = Policies(db, clock=clock)
-        booking = Booking(accounts, traffic, rates=rates, clock=clock, luck=luck)
+        played: Any = PlayedAdapters(self.side, self._messages.__getitem__)
+        booking = Booking(accounts, traffic, senders=played, rates=rates, clock=clock, luck=luck)
         planner = Planner(
             db, policies=policies, accounts=accounts, rates=rates, traffic=traffic, clock=clock, luck=luck
         )
@@ -362,7 +363,6 @@ class World:
             note_sent=_nobody_answers,
             observer=observer,
         )
-        played: Any = PlayedAdapters(self.side, self._messages.__getitem__)
         caller = Caller(
             Vendors(accounts, played),
             recorder,

@@ -144,9 +144,8 @@ class Worker:
         self.alarm = Alarm()
         self.preparer = PlayedPreparer()
         self.accounts = Accounts(db, vendors=frozenset(ADAPTERS), clock=clock)
-        self.vendors = Vendors(
-            self.accounts, OpenAdapters(world.secrets, clock=clock, tenant_guard=world.tenant_guard)
-        )
+        adapters = OpenAdapters(world.secrets, clock=clock, tenant_guard=world.tenant_guard)
+        self.vendors = Vendors(self.accounts, adapters)
         observer = Unobserved()
         luck = world.luck
         ladder = Ladder(world.patience)
@@ -161,7 +160,9 @@ class Worker:
             clock=clock,
             luck=luck,
         )
-        booking = Booking(self.accounts, self.traffic, rates=world.rates, clock=clock, luck=luck)
+        booking = Booking(
+            self.accounts, self.traffic, senders=adapters, rates=world.rates, clock=clock, luck=luck
+        )
         sent = SentNotes(
             AddressHashes(db, Keyring(world.kms, clock=clock)), outbox=Outbox("chan"), clock=clock
         )

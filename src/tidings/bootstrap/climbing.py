@@ -46,7 +46,14 @@ class Climbing:
             clock=clock,
             luck=luck,
         )
-        booking = Booking(vendors.accounts, vendors.traffic, rates=vendors.rates, clock=clock, luck=luck)
+        booking = Booking(
+            vendors.accounts,
+            vendors.traffic,
+            senders=vendors.adapters,
+            rates=vendors.rates,
+            clock=clock,
+            luck=luck,
+        )
         caller = Caller(
             vendors.vendors,
             Recorder(

@@ -1,6 +1,6 @@
 """Senders that are granted to tenants, as `tidings tenant` shows and looks for them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tidings.cli.printing import shown
@@ -33,32 +33,41 @@ def lines_of_grants(policy: "NotificationPolicy") -> Iterator[str]:
 def _granted(senders: Sequence[str]) -> str:
     if "*" in senders:
         return "any sender"
-    return ", ".join(senders) or "the account's own sender only; `tidings tenant grant` grants others"
+    return ", ".join(senders) or (
+        "the account's own sender only, where nobody can answer it; `tidings tenant grant` grants others"
+    )
 
 
 async def not_granted(system: "System", tenants: "Sequence[Tenant]") -> list[dict[str, str | None]]:
     """The channels over the platform's accounts whose sender would be refused."""
+    from tidings.contracts.senders import SENDERLESS, may_show, own_sender
     from tidings.notify.channels import store
-    from tidings.notify.channels.senders import authorised, shown_on
+    from tidings.notify.channels.senders import grants_on, shown_on
 
     found: list[dict[str, str | None]] = []
+    fixed: dict[str, Mapping[str, str]] = {}
     for tenant in tenants:
         async with system.db.tenant(tenant.id) as tx:
             channels = await store.find_channels(tx)
-            shared = await system.outbound.accounts.shared(tx)
+            accounts = await system.outbound.accounts.within(tx)
         for one in channels:
-            sender, policy = shown_on(one.channel, one.sender), tenant.notification_policy
-            found += [
-                {
-                    "tenant": tenant.slug or tenant.id,
-                    "channel": one.channel,
-                    "vendor": vendor,
-                    "sender": sender,
-                }
-                for vendor in one.vendors
-                if vendor in shared
-                and not authorised(one.channel, sender, policy, vendor=vendor, shared=shared)
-            ]
+            for vendor in one.vendors:
+                account = accounts.get(vendor)
+                if account is None or not account.platform or one.channel in SENDERLESS:
+                    continue
+                if account.id not in fixed:
+                    fixed[account.id] = await system.outbound.adapters.read_fixed_senders(account)
+                sender, own = shown_on(one.channel, one.sender), fixed[account.id].get(one.channel)
+                grants = grants_on(one.channel, tenant.notification_policy)
+                if not may_show(one.channel, sender or "", grants, handle=account.handle, fixed=own):
+                    found.append(
+                        {
+                            "tenant": tenant.slug or tenant.id,
+                            "channel": one.channel,
+                            "vendor": vendor,
+                            "sender": own or sender or own_sender(one.channel, account.handle),
+                        }
+                    )
     return found
 
 
@@ -70,4 +79,4 @@ def lines_of_missing(found: Sequence[dict[str, str | None]]) -> Iterator[str]:
     if found:
         yield "their messages are refused; `tidings tenant grant TENANT --sender-domain … --sender-id …` grants senders"
     else:
-        yield "every channel over the platform's accounts has a sender that is granted, or the account's own"
+        yield "every channel over the platform's accounts has a sender that is granted, or the account's own that nobody can answer"

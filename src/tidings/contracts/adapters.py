@@ -7,6 +7,8 @@ from typing import Final, Protocol, runtime_checkable
 
 from tidings.contracts.messages import OutboundMessage, Outcome
 
+#: The sender that would go out is not granted to the tenant.
+NOT_GRANTED: Final = "sender_unauthorised"
 #: Codes with which we speak of ourselves: the vendor was not asked. No vendor's own code is ever passed on as one of these.
 OUR_CODES: Final = frozenset(
     {
@@ -21,6 +23,7 @@ OUR_CODES: Final = frozenset(
         "late",
         "no_account",
         "secret_store",
+        NOT_GRANTED,
         "vendor_limit",
     }
 )

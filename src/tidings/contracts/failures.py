@@ -27,6 +27,7 @@ _OURS: Final[dict[str, str]] = {
     "internal": "a fault of ours; the log of the worker has it",
     "late": "the vendor did not answer in time",
     "no_account": "there is no account with this vendor",
+    "sender_unauthorised": "the sender that goes out through the shared account is not granted to the tenant",
     "secret_store": "the store that keeps the account's secret did not answer",
     "tls": _UNTRUSTED,
     "token": "the vendor gave no access token for the account's credentials",

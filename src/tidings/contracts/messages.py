@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from tidings.contracts.callback_forms import Effect
+from tidings.contracts.senders import ANY_SENDER
 from tidings.contracts.vendor_templates import VendorTemplate
 from tidings.kernel.keys.data_key import DataKey
 
@@ -91,8 +92,9 @@ class OutboundMessage:
     list_unsubscribe: str | None = field(default=None, repr=False)
     #: A mail address that unsubscribes whoever writes to it.
     list_unsubscribe_mailto: str | None = field(default=None, repr=False)
-    #: Whether the platform granted the sender to the tenant; one that is not goes over accounts of the tenant's own alone.
-    sender_granted: bool = True
+    #: The senders that the platform granted to the tenant on this channel, as `is_granted` reads them: what may be shown
+    #: over accounts that tenants share.
+    grants: tuple[str, ...] = (ANY_SENDER,)
     #: Where messages wait for a connection, it goes before those that are not.
     urgent: bool = False
     #: What the caller gave along, for adapters that pass it on.

@@ -16,6 +16,7 @@ from tests.support import played_http as http
 from tests.support.vendors import PRIVATE, KnownSecrets, opened
 from tidings.contracts.adapters import Cancels
 from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater, Unlearned
+from tidings.contracts.senders import as_shown
 from tidings.router.adapters.registry import ADAPTERS, read_account
 
 
@@ -252,6 +253,18 @@ async def test_it_says_what_it_can_do(player: Player) -> None:
             read = await read_account(player.name, settings, KnownSecrets())
             assert kind.callbacks is not None
             assert kind.callbacks.keys(read.settings) is not None
+
+
+@question("Answers go to the sender that its settings name, or else to the message's")
+async def test_answers_go_to_the_sender_that_is_asked_about(player: Player) -> None:
+    """Who may send as it is decided before the vendor is called: by the same sender that people answer."""
+    async with player.play("accepted") as settings:
+        fixed = (await read_account(player.name, settings, KnownSecrets())).fixed_senders()
+    (outcome,) = (await observe(player, "accepted")).one
+    asked = fixed.get(player.message.channel, player.message.sender.value)
+
+    assert isinstance(outcome, Accepted)
+    assert outcome.sender is None or as_shown(outcome.sender) == as_shown(asked)
 
 
 @question("It calls back only what the vendor says yes to, where it can call back at all")

@@ -1,14 +1,17 @@
 """At the moment of sending: over an account that tenants share nothing goes out as a sender that is not granted."""
 
+import json
 from typing import Any
 
 import pytest
 
 from tests.support.people import unused
 from tests.support.pipeline import PipelineWorld, Sender, person
+from tidings.cli.tenant_senders import not_granted
 from tidings.contracts.channel_configs import ConfigureAccount
 from tidings.contracts.tenants import NotificationPolicy
 from tidings.kernel.ids import NotificationId
+from tidings.notify.tenants.store import find_tenant
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("pipeline-sent")]
 
@@ -20,10 +23,12 @@ def _phone() -> str:
     return f"+4915197{next(_numbers):06d}"
 
 
-async def _shared(world: PipelineWorld, handle: str | None = None) -> str:
+async def _shared(
+    world: PipelineWorld, handle: str | None = None, *, kind: str = "http", secret: str = "http.json"
+) -> str:
     """A platform's account that only this test uses: its vendor."""
-    vendor = f"http_{unused()[:20]}"
-    command = ConfigureAccount(vendor=vendor, secret_ref="file://http.json", handle=handle)
+    vendor = f"{kind}_{unused()[:12]}"
+    command = ConfigureAccount(vendor=vendor, secret_ref=f"file://{secret}", handle=handle)
     async with world.db.platform() as tx:
         await world.system.adapter_configs.configure_platform(tx, [command], actor="test")
     return vendor
@@ -41,7 +46,7 @@ def _own(world: PipelineWorld, sender: Sender, vendor: str) -> dict[str, Any]:
 async def _send(world: PipelineWorld, sender: Sender, phone: str, **wish: Any) -> tuple[str | None, str]:
     """How its ladder ended, and why."""
     text = {"template": "otp", "variables": {"code": "482915"}, "channel": "sms", "use_case": "txn"}
-    sent = await sender.send(recipient=person(phone), **(text | wish))
+    sent = await sender.send(**(text | {"recipient": person(phone)} | wish))
     await world.settle()
     async with world.db.tenant(sender.tenant_id) as tx:
         found = await world.system.history.of_notifications(tx, [NotificationId(sent["id"])])
@@ -66,7 +71,8 @@ async def test_a_grant_that_was_taken_away(world: PipelineWorld) -> None:
 
 async def test_who_names_no_sender_comes_from_the_account_that_carries_it(world: PipelineWorld) -> None:
     first, second = _phone(), _phone()
-    async with world.sender(channels=(), grants=False) as sender:
+    numbers = NotificationPolicy(allowed_sender_ids=("+15550111", "+15550222"))
+    async with world.sender(numbers, channels=(), grants=False) as sender:
         one, other = await _shared(world, "+15550111"), await _shared(world, "+15550222")
         await sender.channel("sms", vendor=one, sender={})
         await _send(world, sender, first)
@@ -102,6 +108,53 @@ async def test_an_own_account_that_is_off_makes_no_room_for_its_sender(world: Pi
 
     assert ended == REFUSED
     assert world.received(phone) == []
+
+
+async def test_nobody_gets_answers_to_a_number_that_was_not_granted(world: PipelineWorld) -> None:
+    """The attack: name a sender of one's own on an account that sends as its own number whatever is named, write to a
+    person whom another tenant wrote to, and be the one whom the person answers."""
+    number = "100000000000001"
+    secret = world.folder / "secrets" / "shared-whatsapp.json"
+    secret.write_text(
+        json.dumps(
+            {
+                "api_url": f"{world.sandbox.url}/whatsapp_cloud",
+                "phone_number_id": number,
+                "access_token": "sandbox-access-token",
+                "app_secret": "the-secret-of-the-app",
+                "verify_token": "the-word-of-the-app",
+            }
+        )
+    )
+    secret.chmod(0o600)
+    vendor = await _shared(world, kind="whatsapp_cloud", secret=secret.name)
+    phone = _phone()
+    people = {"recipient": person(phone) | {"addresses": [{"channel": "whatsapp", "address": phone}]}}
+    acmes = NotificationPolicy(allowed_sender_ids=(number,))
+    betas = NotificationPolicy(allowed_sender_ids=("BetaOnly",))
+    async with (
+        world.sender(acmes, channels=(), grants=False) as acme,
+        world.sender(betas, channels=(), grants=False) as beta,
+    ):
+        await acme.channel("whatsapp", vendor=vendor, sender={"sender_id": number})
+        await beta.channel("whatsapp", vendor=vendor, sender={"sender_id": "BetaOnly"})
+        wished = await _send(world, acme, phone, channel="whatsapp", **people)
+        tried = await _send(world, beta, phone, channel="whatsapp", **people)
+        tested = await beta.client.post("/api/v1/channels/whatsapp/test", json={"to": phone})
+        whom = [
+            (await one.client.get("/api/v1/router/conversations")).json()["items"] for one in (acme, beta)
+        ]
+        async with world.db.platform() as tx:
+            found = [await find_tenant(tx, tenant_id=one.tenant_id) for one in (acme, beta)]
+        listed = await not_granted(world.system, [one for one in found if one is not None])
+
+    assert wished[0] == "DELIVERED"
+    assert tried == REFUSED
+    assert (tested.json()["result"], tested.json()["code"]) == ("try_later", "sender_unauthorised")
+    assert [shown.from_ for shown in world.received(phone)] == [number]
+    assert [(one["tenant"], one["sender"]) for one in listed] == [(found[1].slug, number)]  # type: ignore[union-attr]
+    # A person's answer goes to the conversation that is open with them on the number.
+    assert [len(found) for found in whom] == [1, 0]
 
 
 async def test_a_policy_that_names_a_shared_vendor_is_no_way_around(world: PipelineWorld) -> None:

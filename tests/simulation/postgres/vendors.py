@@ -192,6 +192,10 @@ class PlayedAdapters:
         """The line to the account's vendor."""
         yield PlayedAdapter(account.vendor, self._street, self._process)
 
+    async def fixed_senders(self, account: StoredAccount, tenant_id: TenantId) -> dict[str, str]:
+        """Its accounts send as what the message says."""
+        return {}
+
     def doubt(self, account_id: str) -> None:
         """Credentials are not looked at."""
 

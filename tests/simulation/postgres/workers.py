@@ -129,7 +129,8 @@ class MortalWorker(Process):
         # What is only remembered is read past death, so that the last transaction is always the one that counts.
         accounts = Accounts(db, vendors=frozenset(ADAPTERS), clock=clock)
         policies = Policies(db, clock=clock)
-        vendors = Vendors(accounts, PlayedAdapters(street, self))  # type: ignore[arg-type]
+        adapters = PlayedAdapters(street, self)
+        vendors = Vendors(accounts, adapters)  # type: ignore[arg-type]
         self.traffic = Traffic(limits, clock=clock)
         planner = Planner(
             db,
@@ -140,7 +141,7 @@ class MortalWorker(Process):
             clock=clock,
             luck=draw,
         )
-        booking = Booking(accounts, self.traffic, rates=Rates(), clock=clock, luck=draw)
+        booking = Booking(accounts, self.traffic, senders=adapters, rates=Rates(), clock=clock, luck=draw)
         recorder = StampedRecorder(
             self.db,
             ladder=ladder,

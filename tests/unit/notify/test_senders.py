@@ -4,26 +4,29 @@ from collections.abc import Mapping
 
 import pytest
 
+from tidings.contracts.senders import is_granted
 from tidings.contracts.tenants import Channel, NotificationPolicy
 from tidings.kernel.ids import TenantId
 from tidings.notify.channels.model import Sender
-from tidings.notify.channels.senders import authorised, granted, sender_wrong, shown_on
+from tidings.notify.channels.senders import authorised, sender_wrong, shown_on
 
 TENANT = TenantId("tnt_01")
 MAIL = NotificationPolicy(allowed_sender_domains=("acme.test", "*.acme.test"))
 PHONE = NotificationPolicy(allowed_sender_ids=("+15550100", "ACME"))
+HOUSE = NotificationPolicy(allowed_sender_ids=("+15550199",))
 NOTHING = NotificationPolicy()
 ANYTHING = NotificationPolicy(allowed_sender_domains=("*",), allowed_sender_ids=("*",))
 OWN: dict[str, str | None] = {}
 SHARED: dict[str, str | None] = {"v": None}
 WITH_NUMBER: dict[str, str | None] = {"v": "+15550199"}
+WITH_NAME: dict[str, str | None] = {"v": "HOUSE"}
 WITH_ADDRESS: dict[str, str | None] = {"v": "Hello@house.test"}
 
 
 @pytest.mark.parametrize(
     ("channel", "shown", "policy", "shared", "may"),
     [
-        # Over an account that tenants share: what is granted, and the account's own.
+        # Over an account that tenants share: what is granted, and the account's own where nobody can answer it.
         ("email", "hello@acme.test", NOTHING, SHARED, False),
         ("email", "hello@acme.test", MAIL, SHARED, True),
         ("email", "hello@eu.acme.test", MAIL, SHARED, True),
@@ -42,8 +45,15 @@ WITH_ADDRESS: dict[str, str | None] = {"v": "Hello@house.test"}
         ("sms", "ACME Bank", PHONE, SHARED, False),
         ("sms", "ACME", MAIL, SHARED, False),
         ("sms", "anything", ANYTHING, SHARED, True),
-        ("sms", "15550199", NOTHING, WITH_NUMBER, True),
-        ("sms", None, NOTHING, WITH_NUMBER, True),
+        ("sms", "15550199", NOTHING, WITH_NUMBER, False),
+        ("sms", "15550199", HOUSE, WITH_NUMBER, True),
+        ("sms", None, NOTHING, WITH_NUMBER, False),
+        ("sms", None, HOUSE, WITH_NUMBER, True),
+        ("sms", None, NOTHING, WITH_NAME, True),
+        ("whatsapp", None, NOTHING, WITH_NUMBER, False),
+        ("whatsapp", None, HOUSE, WITH_NUMBER, True),
+        ("telegram", None, NOTHING, WITH_NAME, False),
+        ("voice", None, NOTHING, WITH_NUMBER, True),
         ("sms", None, NOTHING, SHARED, False),
         ("voice", "+15550100", NOTHING, SHARED, False),
         ("whatsapp", "+15550100", NOTHING, SHARED, False),
@@ -80,8 +90,19 @@ def test_who_may_appear_as_whom(
 
 
 def test_an_empty_list_grants_nothing() -> None:
-    assert not granted("email", "hello@acme.test", NOTHING)
-    assert not granted("sms", "ACME", NOTHING)
+    assert not is_granted("email", "hello@acme.test", ())
+    assert not is_granted("sms", "ACME", ())
+
+
+def test_a_channel_without_a_sender_is_told_which_one_is_not_granted() -> None:
+    """The account has a number of its own, and people answer it."""
+    (wrong,) = sender_wrong("sms", Sender(), NOTHING, vendors=["v"], shared=WITH_NUMBER, tenant_id=TENANT)
+
+    assert wrong.field == "sender.sender_id"
+    assert wrong.remedy == (
+        "must be one that is granted to you, because the account with v is the platform's and tenants share it; "
+        "granted: none so far. The platform's operator grants one: `tidings tenant grant tnt_01 --sender-id +15550199`"
+    )
 
 
 def test_a_refusal_says_what_is_granted_and_who_grants_more() -> None:

@@ -1,12 +1,12 @@
 """Who may appear as whom; no I/O.
 
-Over an account that tenants share: the senders that the platform granted to the tenant, and the account's own. Over the
-tenant's own account: every sender, or those of its list where it has one.
+Over an account that tenants share: the senders that the platform granted to the tenant, and the account's own where nobody
+can answer it. Over the tenant's own account: every sender, or those of its list where it has one.
 """
 
 from collections.abc import Mapping, Sequence
 
-from tidings.contracts.senders import ANY_SENDER, SENDERLESS, as_shown, is_own_sender, own_sender
+from tidings.contracts.senders import SENDERLESS, is_granted, may_show, own_sender, receives_answers
 from tidings.contracts.tenants import Channel, NotificationPolicy
 from tidings.kernel.addresses import normalise
 from tidings.kernel.errors import BadValueError
@@ -20,25 +20,9 @@ def shown_on(channel: Channel, sender: Sender) -> str | None:
     return sender.from_address if channel == "email" else sender.sender_id
 
 
-def granted(channel: Channel, shown: str | None, policy: NotificationPolicy) -> bool:
-    """Whether the tenant's lists name this sender; an empty list grants nothing, `*` grants all."""
-    if channel in SENDERLESS:
-        return True
-    if shown is None:
-        return False
-    if channel == "email":
-        return domain_listed(shown, policy.allowed_sender_domains)
-    allowed = policy.allowed_sender_ids
-    return ANY_SENDER in allowed or as_shown(shown) in map(as_shown, allowed)
-
-
-def domain_listed(address: str, allowed: Sequence[str]) -> bool:
-    """Whether the domain of a mail address is in the list; `*.acme.test` stands for its subdomains."""
-    domain = address.rpartition("@")[2].lower()
-    return any(
-        rule in (ANY_SENDER, domain) or (rule.startswith("*.") and domain.endswith(rule[1:]))
-        for rule in allowed
-    )
+def grants_on(channel: Channel, policy: NotificationPolicy) -> tuple[str, ...]:
+    """The senders that the platform granted to the tenant on this channel."""
+    return policy.allowed_sender_domains if channel == "email" else policy.allowed_sender_ids
 
 
 def authorised(
@@ -53,11 +37,10 @@ def authorised(
 
     `shared` are the vendors over which it sends through the platform's account, each with that account's handle.
     """
-    if granted(channel, shown, policy):
-        return True
+    grants = grants_on(channel, policy)
     if vendor in shared:
-        return is_own_sender(channel, shown or "", shared[vendor])
-    return shown is not None and not _list_of(channel, policy)
+        return may_show(channel, shown or "", grants, handle=shared[vendor])
+    return channel in SENDERLESS or (shown is not None and (not grants or is_granted(channel, shown, grants)))
 
 
 def sender_wrong(
@@ -86,16 +69,25 @@ def sender_wrong(
         return []
     field = "sender.from_address" if channel == "email" else "sender.sender_id"
     if shown is None:
+        # The account has a sender of its own, people can answer it, and it is not granted.
+        named = next(((v, own) for v in refusing if (own := own_sender(channel, shared.get(v)))), None)
+        if named is not None:
+            vendor, own = named
+            words = _not_granted(channel, own, policy, vendor=vendor, own=None, tenant=tenant_id)
+            return [FieldError(field, words)]
         what = (
             "the address that mail comes from" if channel == "email" else "the number or name that people see"
         )
         return [FieldError(field, f"is required: {what}")]
-    vendor = next((v for v in refusing if v in shared), None)
-    if vendor is None:
+    sharing = next((v for v in refusing if v in shared), None)
+    if sharing is None:
         kind = "of an allowed domain" if channel == "email" else "an allowed one"
-        return [FieldError(field, f"must be {kind}: {', '.join(_list_of(channel, policy))}")]
-    own = own_sender(channel, shared[vendor])
-    return [FieldError(field, _not_granted(channel, shown, policy, vendor=vendor, own=own, tenant=tenant_id))]
+        return [FieldError(field, f"must be {kind}: {', '.join(grants_on(channel, policy))}")]
+    own = own_sender(channel, shared[sharing])
+    if own is not None and receives_answers(channel, own):
+        own = None
+    words = _not_granted(channel, shown, policy, vendor=sharing, own=own, tenant=tenant_id)
+    return [FieldError(field, words)]
 
 
 def _not_granted(
@@ -113,13 +105,9 @@ def _not_granted(
         if channel == "email"
         else ("one", "--sender-id", f"'{shown}'" if " " in shown else shown)
     )
-    listed = ", ".join(_list_of(channel, policy)) or "none so far"
+    listed = ", ".join(grants_on(channel, policy)) or "none so far"
     instead = f"; leave it out to send as {own}" if own is not None else ""
     return (
         f"must be {kind} that is granted to you, because the account with {vendor} is the platform's and tenants share it; "
         f"granted: {listed}{instead}. The platform's operator grants one: `tidings tenant grant {tenant} {option} {value}`"
     )
-
-
-def _list_of(channel: Channel, policy: NotificationPolicy) -> tuple[str, ...]:
-    return policy.allowed_sender_domains if channel == "email" else policy.allowed_sender_ids

@@ -24,7 +24,7 @@ from tidings.notify.channels.errors import (
     UnknownChannelError,
 )
 from tidings.notify.channels.model import ChannelConfig
-from tidings.notify.channels.senders import authorised, shown_on
+from tidings.notify.channels.senders import authorised, grants_on, shown_on
 from tidings.notify.channels.store import Begin
 from tidings.notify.facts.load import FactsLoader
 from tidings.notify.facts.model import Shared
@@ -80,7 +80,7 @@ class ChannelTester:
         to = normalise(wish.channel, wish.to, field="to")
         shared = await self._loader.shared()
         async with begin() as tx:
-            config, vendor = await self._allowed(tx, wish)
+            config, vendor, policy = await self._allowed(tx, wish)
             await self._not_held(tx, shared, wish.channel, to)
         await self._take(tenant_id, Take(key=f"channel_test:{wish.channel}", limit=LIMIT))
         entry = Entry(
@@ -92,7 +92,7 @@ class ChannelTester:
         )
         async with begin() as tx:
             await self._audit.append(tx, [entry])
-        message = self._message(tenant_id, config, to, vendor)
+        message = self._message(tenant_id, config, to, vendor, grants=grants_on(wish.channel, policy))
         return await self._desk.try_out(tenant_id, vendor, message, is_test=wish.is_test)
 
     async def admit_dns(self, tenant_id: TenantId) -> None:
@@ -108,8 +108,8 @@ class ChannelTester:
         if not taken.granted:
             raise TooManyTestsError
 
-    async def _allowed(self, tx: TenantTx, wish: TestWish) -> tuple[ChannelConfig, str]:
-        """The channel, and the vendor that the test goes to."""
+    async def _allowed(self, tx: TenantTx, wish: TestWish) -> tuple[ChannelConfig, str, NotificationPolicy]:
+        """The channel, the vendor that the test goes to, and the policy with the tenant's grants."""
         found = await store.find_channels(tx, channels=[wish.channel])
         if not found:
             raise UnknownChannelError(f"the channel {wish.channel} is not set up here; PUT it first")
@@ -123,7 +123,7 @@ class ChannelTester:
         shown = shown_on(wish.channel, config.sender)
         if not authorised(wish.channel, shown, policy, vendor=vendor, shared=shared):
             raise SenderUnauthorisedError
-        return config, vendor
+        return config, vendor, policy
 
     async def _not_held(self, tx: TenantTx, shared: Shared, channel: Channel, to: NormalisedAddress) -> None:
         pepper = await self._keyring.pepper(tx)
@@ -139,7 +139,13 @@ class ChannelTester:
             raise AddressHeldError
 
     def _message(
-        self, tenant_id: TenantId, config: ChannelConfig, to: NormalisedAddress, vendor: str
+        self,
+        tenant_id: TenantId,
+        config: ChannelConfig,
+        to: NormalisedAddress,
+        vendor: str,
+        *,
+        grants: tuple[str, ...],
     ) -> OutboundMessage:
         now = self._clock.now()
         sender = config.sender
@@ -149,6 +155,7 @@ class ChannelTester:
             tenant_id=tenant_id,
             channel=config.channel,
             sender=Address(value=shown or "", name=sender.from_name),
+            grants=grants,
             to=cast("str", to),
             reply_to=Address(value=sender.reply_to) if sender.reply_to else None,
             subject=f"Test of {config.channel}",

@@ -20,7 +20,7 @@ from tidings.kernel.db import TenantTx
 from tidings.kernel.hot_state import Limits
 from tidings.kernel.ids import RecipientId, TenantId
 from tidings.notify.channels.model import ChannelConfig
-from tidings.notify.channels.senders import authorised, granted
+from tidings.notify.channels.senders import authorised, grants_on
 from tidings.notify.decide import trace
 from tidings.notify.decide.decide import decide_step, step_limited
 from tidings.notify.decide.limits import counts_recipients_on, takes_of_step
@@ -404,7 +404,7 @@ def _message(
         tenant_id=tenant_id,
         channel=work.channel,
         sender=sender,
-        sender_granted=granted(work.channel, sender.value or None, facts.tenant.policy),
+        grants=grants_on(work.channel, facts.tenant.policy),
         reply_to=reply_to,
         to=address or work.recipient_id,
         also_to=tuple(other.value for other in decision.addresses[1:] if other.value is not None),

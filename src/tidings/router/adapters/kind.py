@@ -22,6 +22,11 @@ async def nobody_hears(_: Reading) -> None:
     """For adapters that are opened to ask something, and not to listen."""
 
 
+def no_fixed_sender(_settings: Any, _channel: str) -> str | None:
+    """For adapters that send as what the message says."""
+    return None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
     """What an adapter is given beside its settings."""
@@ -63,6 +68,9 @@ class AdapterKind:
     #: The one that a secret of plain text fills; dots lead inwards.
     main_credential: str
     make: Callable[[Any, Surroundings], Adapter]
+    #: The sender that these settings put in the place of the message's, on this channel; None where the message's goes out.
+    #: Over accounts that tenants share it is the one that has to be granted.
+    fixed_sender: Callable[[Any, str], str | None] = no_fixed_sender
     #: Settings whose keys are the vendor's own words: none in them is a reference, whatever it ends in.
     verbatim: frozenset[str] = frozenset()
     #: What its price list counts.

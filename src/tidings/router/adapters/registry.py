@@ -128,6 +128,11 @@ class ReadAccount:
     #: Another one as soon as any setting or secret is another.
     mark: bytes = field(repr=False)
 
+    def fixed_senders(self) -> dict[str, str]:
+        """By channel, the sender that the settings put in the place of a message's."""
+        found = {channel: self.kind.fixed_sender(self.settings, channel) for channel in self.kind.channels}
+        return {channel: sender for channel, sender in found.items() if sender}
+
     def open(self, surroundings: Surroundings) -> Adapter:
         """Its adapter, ready to send."""
         return self.kind.make(self.settings, surroundings)

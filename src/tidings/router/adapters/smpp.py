@@ -316,6 +316,10 @@ def _make(settings: SmppSettings, around: Surroundings) -> Adapter:
     return adapter
 
 
+def _fixed_sender(settings: SmppSettings, _: str) -> str | None:
+    return settings.source
+
+
 KIND = AdapterKind(
     name="smpp",
     title="Any SMSC (SMPP 3.4)",
@@ -325,6 +329,7 @@ KIND = AdapterKind(
     credential_fields=("system_id", "password"),
     main_credential="password",
     make=_make,
+    fixed_sender=_fixed_sender,
     prices=("segment",),
     by_settings=frozenset({"receipts"}),
     proof="the bind's system_id and password",

@@ -217,6 +217,10 @@ def _make(settings: TelegramSettings, around: Surroundings) -> Adapter:
     return TelegramAdapter(settings, clock=around.clock, guard=around.guard)
 
 
+def _fixed_sender(settings: TelegramSettings, _: str) -> str | None:
+    return bot_id(settings.token)
+
+
 KIND = AdapterKind(
     name="telegram_bot",
     title="Telegram (Bot API)",
@@ -226,6 +230,7 @@ KIND = AdapterKind(
     credential_fields=("token", "webhook_secret"),
     main_credential="token",
     make=_make,
+    fixed_sender=_fixed_sender,
     by_settings=frozenset({"inbound"}),
     callbacks=TelegramForm(),
     proof="X-Telegram-Bot-Api-Secret-Token: the account's webhook_secret itself",

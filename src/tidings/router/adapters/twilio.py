@@ -367,6 +367,13 @@ def _make(settings: TwilioSettings, around: Surroundings) -> Adapter:
     return TwilioAdapter(settings, clock=around.clock, guard=around.guard)
 
 
+def _fixed_sender(settings: TwilioSettings, channel: str) -> str | None:
+    if channel == "voice":
+        return settings.voice_from
+    own = settings.sms_from if channel == "sms" else settings.whatsapp_from
+    return settings.messaging_service_sid if own is None else own.removeprefix("whatsapp:")
+
+
 KIND = AdapterKind(
     name="twilio",
     title="Twilio",
@@ -376,6 +383,7 @@ KIND = AdapterKind(
     credential_fields=("auth_token", "api_key_secret", "callback_auth_token"),
     main_credential="auth_token",
     make=_make,
+    fixed_sender=_fixed_sender,
     prices=("message", "segment", "minute"),
     by_settings=frozenset({"receipts", "inbound"}),
     callbacks=TwilioForm(),

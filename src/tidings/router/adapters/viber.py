@@ -248,6 +248,10 @@ def _make(settings: ViberSettings, around: Surroundings) -> Adapter:
     return ViberAdapter(settings, clock=around.clock, guard=around.guard)
 
 
+def _fixed_sender(settings: ViberSettings, _: str) -> str | None:
+    return settings.bot_id
+
+
 KIND = AdapterKind(
     name="viber",
     title="Viber (REST Bot API)",
@@ -257,6 +261,7 @@ KIND = AdapterKind(
     credential_fields=("auth_token",),
     main_credential="auth_token",
     make=_make,
+    fixed_sender=_fixed_sender,
     callbacks=ViberForm(),
     proof="X-Viber-Content-Signature: HMAC-SHA256 over the body with the bot's token",
     statuses=_SEEDS,

@@ -183,6 +183,10 @@ def _make(settings: VoiceOtpSettings, around: Surroundings) -> Adapter:
     return VoiceOtpAdapter(settings, clock=around.clock, guard=around.guard)
 
 
+def _fixed_sender(settings: VoiceOtpSettings, _: str) -> str | None:
+    return settings.caller
+
+
 KIND = AdapterKind(
     name="voice_otp_gateway",
     title="Voice one-time passwords (an operator's gateway)",
@@ -192,6 +196,7 @@ KIND = AdapterKind(
     credential_fields=("api_token", "callback_secret"),
     main_credential="api_token",
     make=_make,
+    fixed_sender=_fixed_sender,
     prices=("minute",),
     by_settings=frozenset({"receipts"}),
     callbacks=VoiceOtpForm(),

@@ -301,6 +301,10 @@ def _make(settings: VonageSettings, around: Surroundings) -> Adapter:
     return VonageAdapter(settings, clock=around.clock, guard=around.guard)
 
 
+def _fixed_sender(settings: VonageSettings, _: str) -> str | None:
+    return settings.sms_from
+
+
 KIND = AdapterKind(
     name="vonage",
     title="Vonage (Messages API)",
@@ -310,6 +314,7 @@ KIND = AdapterKind(
     credential_fields=("private_key", "api_secret", "signature_secret"),
     main_credential="private_key",
     make=_make,
+    fixed_sender=_fixed_sender,
     prices=("segment",),
     by_settings=frozenset({"receipts", "inbound"}),
     callbacks=VonageForm(),

@@ -205,6 +205,10 @@ def _make(settings: WhatsAppSettings, around: Surroundings) -> Adapter:
     return WhatsAppAdapter(settings, clock=around.clock, guard=around.guard)
 
 
+def _fixed_sender(settings: WhatsAppSettings, _: str) -> str | None:
+    return settings.phone_number_id
+
+
 KIND = AdapterKind(
     name="whatsapp_cloud",
     title="WhatsApp (Meta Cloud API)",
@@ -214,6 +218,7 @@ KIND = AdapterKind(
     credential_fields=("access_token", "app_secret", "verify_token"),
     main_credential="access_token",
     make=_make,
+    fixed_sender=_fixed_sender,
     by_settings=frozenset({"receipts", "inbound"}),
     callbacks=WhatsAppForm(),
     proof="X-Hub-Signature-256: HMAC-SHA256 over the body with the app's secret",

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from msgspec.structs import replace
 
 from tidings.contracts.delivery import SkipStep
 from tidings.contracts.messages import OutboundMessage
-from tidings.contracts.senders import is_own_sender
+from tidings.contracts.senders import ANY_SENDER, may_show
 from tidings.kernel.clock import Clock
 from tidings.kernel.ids import TenantId
 from tidings.router.channel_configs.store import StoredAccount
@@ -47,13 +47,29 @@ class Want:
     currency: str | None = None
 
 
+class FixedSenders(Protocol):
+    """Knows which accounts have a sender of their own in their settings."""
+
+    async def fixed_senders(self, account: StoredAccount, tenant_id: TenantId) -> Mapping[str, str]:
+        """By channel, the sender that goes out whatever the message says."""
+        ...
+
+
 class Booking:
     """Books whole sets: from memory, but for the limits of accounts that have any."""
 
     def __init__(
-        self, accounts: Accounts, traffic: Traffic, *, rates: Rates, clock: Clock, luck: Callable[[], float]
+        self,
+        accounts: Accounts,
+        traffic: Traffic,
+        *,
+        senders: FixedSenders,
+        rates: Rates,
+        clock: Clock,
+        luck: Callable[[], float],
     ) -> None:
         self._accounts = accounts
+        self._senders = senders
         self._traffic = traffic
         self._rates = rates
         self._clock = clock
@@ -62,16 +78,32 @@ class Booking:
     async def book(self, tenant_id: TenantId, wants: Sequence[Want]) -> list[list[Answer]]:
         """For each ladder one answer for each of its steps, in the same order."""
         accounts = await self._accounts.of(tenant_id)
+        fixed = await self._fixed(tenant_id, wants, accounts)
         now = moment(self._clock)
         answers = [
             [
-                self._one(tenant_id, want, step, message, accounts=accounts, now=now)
+                self._one(tenant_id, want, step, message, accounts=accounts, fixed=fixed, now=now)
                 for step, message in want.ready
             ]
             for want in wants
         ]
         await self._admit(answers, accounts)
         return [self._priced(want, some, accounts) for want, some in zip(wants, answers, strict=True)]
+
+    async def _fixed(
+        self, tenant_id: TenantId, wants: Sequence[Want], accounts: Mapping[str, StoredAccount]
+    ) -> dict[str, Mapping[str, str]]:
+        """By vendor, what the settings of shared accounts fix, where a tenant may not appear as anybody."""
+        vendors = {
+            vendor
+            for want in wants
+            if not want.is_test
+            for place, message in want.ready
+            if ANY_SENDER not in message.grants
+            for vendor in want.here.steps[place - 1].vendors
+        }
+        shared = [a for vendor in sorted(vendors) if (a := accounts.get(vendor)) is not None and a.platform]
+        return {one.vendor: await self._senders.fixed_senders(one, tenant_id) for one in shared}
 
     def _priced(
         self, want: Want, answers: Sequence[Answer], accounts: Mapping[str, StoredAccount]
@@ -106,6 +138,7 @@ class Booking:
         message: OutboundMessage,
         *,
         accounts: Mapping[str, StoredAccount],
+        fixed: Mapping[str, Mapping[str, str]],
         now: datetime,
     ) -> Answer:
         step = want.here.steps[place - 1]
@@ -118,7 +151,9 @@ class Booking:
             return Booked(step=place, message=message, call_id=call_id, vendor=SIMULATED, within=within)
         # Who may have the message already is asked again, and nobody else.
         asked = step.vendors if leg is None or leg.unlearned not in step.vendors else (leg.unlearned,)
-        vendors = tuple(vendor for vendor in asked if _may_carry(accounts.get(vendor), message))
+        vendors = tuple(
+            vendor for vendor in asked if _may_carry(accounts.get(vendor), message, fixed.get(vendor, {}))
+        )
         if not vendors:
             return Barred(
                 step=place, by=SkipStep(reason=SENDER_UNAUTHORISED, result="REFUSED_SENDER_UNAUTHORIZED")
@@ -189,11 +224,14 @@ def _another_way(here: Position, step: int) -> bool:
     return here.next <= len(here.steps) or any(leg.step != step for leg in here.legs)
 
 
-def _may_carry(account: StoredAccount | None, message: OutboundMessage) -> bool:
-    """Whether the account may show the message's sender: one that tenants share shows those that were granted, and its own."""
-    if account is None or not account.platform or message.sender_granted:
+def _may_carry(account: StoredAccount | None, message: OutboundMessage, fixed: Mapping[str, str]) -> bool:
+    """Whether the tenant may appear as the sender that goes out through this account."""
+    if account is None or not account.platform:
         return True
-    return is_own_sender(message.channel, message.sender.value, account.handle)
+    channel = message.channel
+    return may_show(
+        channel, message.sender.value, message.grants, handle=account.handle, fixed=fixed.get(channel)
+    )
 
 
 def _over_cap(step: int) -> Barred:

@@ -7,7 +7,7 @@ under way through the one before it ends there.
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -66,6 +66,8 @@ class _Open:
     overdue_at: float
     #: When it was read.
     read_at: float
+    #: By channel, the sender that its settings put in the place of a message's.
+    fixed_senders: Mapping[str, str]
     #: Sets that are being sent through it.
     users: int = 0
     #: Another one stands in its place; it is closed when the last set is through.
@@ -133,6 +135,24 @@ class OpenAdapters:
             if opened.retired and not opened.users:
                 self._close_later(opened.adapter)
 
+    async def fixed_senders(self, account: StoredAccount, tenant_id: TenantId) -> Mapping[str, str]:
+        """By channel, the sender that the account's settings put in the place of a message's.
+
+        From memory while the account is open. One that can't be opened has none: nothing goes out through it either.
+        """
+        try:
+            async with self.borrow(account, tenant_id):
+                return self._open[account.id].fixed_senders
+        except UnusableError:
+            return {}
+
+    async def read_fixed_senders(self, account: StoredAccount) -> Mapping[str, str]:
+        """The same for one of the platform's, without opening it: its secret is read now, and nobody is connected to."""
+        try:
+            return (await self._read(account, TenantId(""))).fixed_senders()
+        except UnusableError:
+            return {}
+
     @asynccontextmanager
     async def apart(self, account: StoredAccount, tenant_id: TenantId) -> AsyncIterator[Adapter]:
         """An adapter of its own, closed in the end: for an account that is not, or not yet, what is stored."""
@@ -183,7 +203,13 @@ class OpenAdapters:
             self._retire(before)
         now = self._clock.monotonic()
         self._open[account.id] = fresh = _Open(
-            account.version, adapter, read.mark, now + self._max_age, now + 2 * self._max_age, now
+            account.version,
+            adapter,
+            read.mark,
+            now + self._max_age,
+            now + 2 * self._max_age,
+            now,
+            read.fixed_senders(),
         )
         self._make_room(besides=account.id)
         return fresh

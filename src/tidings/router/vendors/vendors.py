@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from tidings.contracts.adapters import Cancels
+from tidings.contracts.adapters import NOT_GRANTED, Adapter, Cancels
 from tidings.contracts.messages import OutboundMessage, Outcome, TryLater
-from tidings.contracts.senders import own_sender
+from tidings.contracts.senders import ANY_SENDER, may_show, own_sender
 from tidings.kernel.errors import DatabaseError
 from tidings.kernel.ids import TenantId
 from tidings.kernel.logs import get_logger
@@ -19,6 +19,9 @@ from tidings.router.vendors.opened import OpenAdapters, UnusableError
 from tidings.router.vendors.simulated import SIMULATED, SimulatedAdapter, is_simulated
 
 _log = get_logger("vendors")
+_NOT_GRANTED = TryLater(
+    reason="the sender that goes out through this account is not granted to the tenant", code=NOT_GRANTED
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +80,7 @@ class Vendors:
             async with self._adapters.borrow(account, tenant_id) as adapter:
                 receipts, idempotent = adapter.capabilities.receipts, adapter.capabilities.idempotent
                 named = [_with_sender(message, account) for message in messages]
-                outcomes = await hand_over(adapter, named, within=within)
+                outcomes = await self._hand_over(adapter, account, tenant_id, named, within=within)
         except UnusableError as error:
             unusable = TryLater(reason=str(error), code=error.code)
             outcomes = [unusable] * len(messages)
@@ -86,6 +89,28 @@ class Vendors:
         return Sent(
             vendor=vendor, account_id=account.id, outcomes=outcomes, receipts=receipts, idempotent=idempotent
         )
+
+    async def _hand_over(
+        self,
+        adapter: Adapter,
+        account: StoredAccount,
+        tenant_id: TenantId,
+        messages: Sequence[OutboundMessage],
+        *,
+        within: float | None,
+    ) -> Sequence[Outcome]:
+        """One outcome each. A secret may have changed since the call was booked, and the sender in it: what is not granted
+        any more is given back, and booked anew."""
+        if not account.platform or all(ANY_SENDER in message.grants for message in messages):
+            return await hand_over(adapter, messages, within=within)
+        fixed = await self._adapters.fixed_senders(account, tenant_id)
+        granted = [
+            may_show(m.channel, m.sender.value, m.grants, handle=account.handle, fixed=fixed.get(m.channel))
+            for m in messages
+        ]
+        going = [message for message, may in zip(messages, granted, strict=True) if may]
+        told = iter(await hand_over(adapter, going, within=within) if going else ())
+        return [next(told) if may else _NOT_GRANTED for may in granted]
 
     async def cancel(self, tenant_id: TenantId, vendor: str, message_ids: Sequence[str]) -> set[str]:
         """Ask a vendor to call messages off; those that it did. Whatever goes wrong, nobody has to know."""
