@@ -54,6 +54,11 @@ class PlayedSmtp:
             return part.pop(0) if len(part) > 1 else part[0]
         return part
 
+    def _name(self, verb: str, line: str) -> str:
+        """`RCPT dropped`: the answer for recipients with that word in them."""
+        words = (name for name in self._parts if name.startswith(f"{verb} "))
+        return next((name for name in words if name.partition(" ")[2] in line), verb)
+
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One connection."""
         self.connections += 1
@@ -72,7 +77,7 @@ class PlayedSmtp:
         while line := (await reader.readline()).decode().rstrip("\r\n"):
             self.heard.append(line)
             verb = line.partition(" ")[0].upper()
-            if not await self._say(writer, verb):
+            if not await self._say(writer, self._name(verb, line)):
                 return
             if verb == "STARTTLS" and self._tls is not None:
                 await writer.start_tls(self._tls)

@@ -7,6 +7,7 @@ from tidings.contracts.callback_forms import Reading
 from tidings.kernel.outbox import Outbox
 from tidings.router.adapters.registry import ADAPTERS
 from tidings.router.channel_configs.store import StoredAccount
+from tidings.router.executions.store import wake_waiting
 from tidings.router.prices.rates import Rates
 from tidings.router.traffic.board import Traffic
 from tidings.router.traffic.change import TrafficChanger
@@ -51,4 +52,5 @@ class Outbound:
             self.traffic_changer,
             clock=clock,
             observer=TrafficMetrics(system.metrics),
+            wake=wake_waiting,
         )

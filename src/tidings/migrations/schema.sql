@@ -1079,6 +1079,7 @@ CREATE TABLE chan.executions_live (
     claimed_by text COLLATE pg_catalog."C",
     trace_id text COLLATE pg_catalog."C",
     traceparent text COLLATE pg_catalog."C",
+    waits_for text COLLATE pg_catalog."C",
     CONSTRAINT ck_executions_live_cost CHECK (((cost_reserved_micros >= 0) AND (cost_spent_micros >= 0) AND ((cost_cap_micros IS NULL) OR ((cost_reserved_micros + cost_spent_micros) <= cost_cap_micros)))),
     CONSTRAINT ck_executions_live_currency CHECK ((cost_currency ~ '^[A-Z]{3}$'::text)),
     CONSTRAINT ck_executions_live_id CHECK (((id ~~ 'exec\_%'::text) AND (length(id) = 31))),
@@ -1108,6 +1109,8 @@ COMMENT ON COLUMN chan.executions_live.claimed_by IS 'The worker that has it in 
 COMMENT ON COLUMN chan.executions_live.trace_id IS 'The trace of the request that ordered the notification.';
 
 COMMENT ON COLUMN chan.executions_live.traceparent IS 'As handed over; its trace_id goes into the history.';
+
+COMMENT ON COLUMN chan.executions_live.waits_for IS 'circuit_open, while a step of it waits for that; null otherwise.';
 
 CREATE TABLE chan.fallback_executions (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
@@ -3996,6 +3999,8 @@ CREATE INDEX ix_erased_executions_pending ON chan.erased_executions USING btree 
 
 CREATE INDEX ix_executions_live_due ON chan.executions_live USING btree (priority, due_at) WHERE (claimed_by IS NULL);
 
+CREATE INDEX ix_executions_live_waits ON chan.executions_live USING btree (due_at) WHERE ((waits_for IS NOT NULL) AND (claimed_by IS NULL));
+
 CREATE INDEX ix_fallback_executions_notification ON ONLY chan.fallback_executions USING btree (tenant_id, notification_id, recipient_id);
 
 CREATE INDEX ix_inbound_deliveries_claimed ON chan.inbound_deliveries USING btree (claimed_by) WHERE (claimed_by IS NOT NULL);
@@ -5962,6 +5967,8 @@ GRANT SELECT(due_at),UPDATE(due_at) ON TABLE chan.executions_live TO tidings_wor
 GRANT SELECT(priority) ON TABLE chan.executions_live TO tidings_worker;
 
 GRANT SELECT(claimed_by),UPDATE(claimed_by) ON TABLE chan.executions_live TO tidings_worker;
+
+GRANT SELECT(waits_for) ON TABLE chan.executions_live TO tidings_worker;
 
 GRANT SELECT ON TABLE chan.fallback_executions TO tidings_breakglass;
 

@@ -21,7 +21,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=59, newest=59)
+SERVES: Final = SchemaRange(oldest=60, newest=60)
 
 
 async def check_servable(

@@ -83,7 +83,7 @@ class AdapterConfigs:
         if fresh:
             await store.insert_accounts(tx, fresh)
         if changed:
-            await store.update_accounts(tx, changed, now=now)
+            await store.update_accounts(tx, changed, now=now, anew=True)
         await self._audit.append(
             tx,
             [
@@ -121,7 +121,7 @@ class AdapterConfigs:
         """The account under these terms; `expect` refuses a version that is not the caller's."""
         before = await self._own(tx, account_id, expect)
         after = replace(before, prices=terms.prices, per_second=terms.per_second, per_day=terms.per_day)
-        return before if after == before else await self._put(tx, "updated", before, after, actor)
+        return before if after == before else await self._put(tx, "updated", before, after, actor, anew=False)
 
     async def change(
         self,
@@ -143,7 +143,7 @@ class AdapterConfigs:
         if after == before and change.secret_ref is None:
             return before
         action = "updated" if after.active == before.active else "enabled" if after.active else "disabled"
-        return await self._put(tx, action, before, after, actor)
+        return await self._put(tx, action, before, after, actor, anew=True)
 
     async def _own(
         self, tx: TenantTx | PlatformTx, account_id: str, expect: Callable[[StoredAccount], None]
@@ -162,9 +162,11 @@ class AdapterConfigs:
         before: StoredAccount,
         after: StoredAccount,
         actor: str,
+        *,
+        anew: bool,
     ) -> StoredAccount:
         now = self._clock.now()
-        await store.update_accounts(tx, [after], now=now)
+        await store.update_accounts(tx, [after], now=now, anew=anew)
         await self._audit.append(tx, [_entry(action, before, after, actor)])
         return replace(after, version=before.version + 1, changed_at=now)
 

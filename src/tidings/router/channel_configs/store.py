@@ -88,9 +88,9 @@ async def insert_accounts(tx: TenantTx | PlatformTx, accounts: Sequence[StoredAc
 
 
 async def update_accounts(
-    tx: TenantTx | PlatformTx, accounts: Sequence[StoredAccount], *, now: datetime
+    tx: TenantTx | PlatformTx, accounts: Sequence[StoredAccount], *, now: datetime, anew: bool
 ) -> int:
-    """Write changed accounts of the tenant, or of the platform."""
+    """Write changed accounts of the tenant, or of the platform; `anew`: they may work now where they did not before."""
     return await tx.execute(
         QUERIES.update_accounts,
         tenant_id=_owner(tx),
@@ -102,6 +102,7 @@ async def update_accounts(
         per_days=[a.per_day for a in accounts],
         prices=[prices_text(a.prices) for a in accounts],
         actives=[a.active for a in accounts],
+        anews=[anew] * len(accounts),
     )
 
 

@@ -25,7 +25,8 @@ FROM unnest(
 ) AS fresh (id, provider, handle, secret_ref, per_second, per_day, prices, created_at);
 
 -- name: update_accounts
--- Under the lock: the values are whole, not changes. Circuit and egress stay as they are.
+-- Under the lock: the values are whole, not changes. Egress stays as it is, and the circuit too, but for one that opened by
+-- itself and whose account is to be read anew: it may be tried at once.
 UPDATE chan.channel_adapter_configs AS mine
 SET phone_number_id_or_handle = fresh.handle,
     secret_ref = fresh.secret_ref,
@@ -34,9 +35,13 @@ SET phone_number_id_or_handle = fresh.handle,
     pricing_model = fresh.prices::jsonb,
     active = fresh.active,
     updated_at = :now,
-    version = mine.version + 1
+    version = mine.version + 1,
+    circuit_until = CASE WHEN fresh.anew AND circuit_state = 'OPEN' AND NOT circuit_held THEN :now ELSE circuit_until END,
+    circuit_changed_at =
+        CASE WHEN fresh.anew AND circuit_state = 'OPEN' AND NOT circuit_held THEN :now ELSE circuit_changed_at END,
+    circuit_version = circuit_version + (fresh.anew AND circuit_state = 'OPEN' AND NOT circuit_held)::integer
 FROM unnest(
     :ids::text[], :handles::text[], :secret_refs::text[], :per_seconds::integer[], :per_days::integer[], :prices::text[],
-    :actives::boolean[]
-) AS fresh (id, handle, secret_ref, per_second, per_day, prices, active)
+    :actives::boolean[], :anews::boolean[]
+) AS fresh (id, handle, secret_ref, per_second, per_day, prices, active, anew)
 WHERE mine.tenant_id IS NOT DISTINCT FROM :tenant_id AND mine.id = fresh.id;

@@ -4,6 +4,7 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from datetime import datetime
 from typing import TypeAlias
 
 from msgspec.structs import replace
@@ -151,8 +152,12 @@ class Caller:
                 answer_ref=refs.get(call.call_id),
             )
         if sent.account_id is not None:
-            told = zip((message.to for message in messages), outcomes, strict=True)
-            self._traffic.observe_set(sent.account_id, told, seconds=took)
+            self._traffic.observe_set(
+                sent.account_id,
+                list(zip((message.to for message in messages), outcomes, strict=True)),
+                seconds=took,
+                tried_since=[_tried_since(calls[place][0], sent.account_id) for place in going],
+            )
         for status, count in Counter(told_as(outcome)[0] for outcome in outcomes).items():
             self._observer.called(sent.vendor, status, count, took)
         return answers
@@ -206,6 +211,11 @@ class Caller:
         needless = [(note.live.id, past) for note in notes for past in note.turn.needless]
         if needless:
             await call_off(self.recorder.db, self._vendors, tenant_id, needless, clock=self._clock)
+
+
+def _tried_since(ladder: Called, account_id: str) -> datetime | None:
+    """When this message was first handed to the account; None: it was not yet."""
+    return next((past.started_at for past in ladder.live.here.past if past.account == account_id), None)
 
 
 def _others(message: OutboundMessage, outcome: Outcome) -> tuple[AddressTold, ...]:

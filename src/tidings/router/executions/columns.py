@@ -11,13 +11,13 @@ from tidings.kernel.events import Event, envelope_of
 from tidings.kernel.ids import EVENT, TenantId
 from tidings.router.executions.model import Note
 from tidings.router.executions.snapshot import path_text, state_text
-from tidings.router.ladder.model import End, Past
+from tidings.router.ladder.model import CIRCUIT_OPEN, End, Past
 
 #: Where the router's own events come from.
 SOURCE: Final = "/tidings/router"
 
 _NAMES: Final = (
-    "ids", "versions", "keeps", "reserveds", "spents", "currencies", "states", "due_ats",
+    "ids", "versions", "keeps", "reserveds", "spents", "currencies", "states", "due_ats", "waits",
     "results", "evidences", "final_channels", "paths", "event_ids", "payloads", "envelopes",
 )  # fmt: skip
 _ATTEMPT_NAMES: Final = (
@@ -47,9 +47,11 @@ def _row(tenant_id: TenantId, note: Note, now: datetime) -> tuple[Any, ...]:
     purse = turn.there.purse
     known = (live.id, live.version, note.keep, purse.reserved, purse.spent, note.currency)
     if turn.end is not None:
-        return (*known, None, None, *_end(tenant_id, note, turn.end, now))
+        return (*known, None, None, None, *_end(tenant_id, note, turn.end, now))
     # What is asked for and not taken up in the same go is due at once.
-    return (*known, state_text(turn.there), now if turn.ask else turn.due_at, *_NO_END)
+    due_at = now if turn.ask else turn.due_at
+    waits = CIRCUIT_OPEN if any(leg.waits == CIRCUIT_OPEN for leg in turn.there.legs) else None
+    return (*known, state_text(turn.there), due_at, waits, *_NO_END)
 
 
 def _attempt(note: Note, past: Past) -> tuple[Any, ...]:

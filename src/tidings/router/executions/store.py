@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from tidings.contracts.delivery import OUTCOME_SUBJECT
@@ -11,7 +11,8 @@ from tidings.kernel.ids import EVENT, NotificationId, RecipientId, TenantId, tim
 from tidings.kernel.sql import Queries
 from tidings.router.executions.model import ExecutionId, Live
 from tidings.router.executions.snapshot import frozen_of, state_of
-from tidings.router.ladder.model import Position, Purse
+from tidings.router.ladder.model import CIRCUIT_OPEN, Position, Purse
+from tidings.router.ladder.waits import woken
 
 QUERIES = Queries.beside(__file__)
 
@@ -92,6 +93,11 @@ async def note_clock_events(
     )
 
 
+async def wake_waiting(tx: WorkerTx, *, now: datetime, spread: timedelta) -> int:
+    """Have all ladders that wait for a circuit looked at again within `spread`; how many there were."""
+    return await tx.execute(QUERIES.wake_waiting, now=now, spread=spread, waits_for=CIRCUIT_OPEN)
+
+
 async def release_claims(tx: WorkerTx, claims: Sequence[Claimed], *, worker: str, due_at: datetime) -> int:
     """Give them back, to be looked at again at that moment."""
     return await tx.execute(
@@ -163,7 +169,7 @@ def _live(row: Row) -> Live:
             use_case=row["use_case"],
             expires_at=row["expires_at"],
             strategy=row["strategy"],
-            legs=state.legs,
+            legs=woken(state.legs, row["due_at"]),
             next=state.next,
             past=state.past,
             again=state.again,

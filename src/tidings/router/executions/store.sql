@@ -67,7 +67,7 @@ CROSS JOIN LATERAL (
 -- What a claim is about; only what is still in our hands.
 SELECT live.id, live.notification_id, live.recipient_id, live.use_case, live.priority, live.expires_at, live.strategy,
        live.is_test, live.ladder_snapshot, live.state, live.version, live.receipts, live.cost_cap_micros,
-       live.cost_reserved_micros, live.cost_spent_micros, live.cost_currency, live.traceparent
+       live.cost_reserved_micros, live.cost_spent_micros, live.cost_currency, live.traceparent, live.due_at
 FROM unnest(:ids::text[]) AS wanted (id)
 CROSS JOIN LATERAL (
     SELECT * FROM chan.executions_live
@@ -96,12 +96,12 @@ ORDER BY heard.recorded_at, heard.id;
 WITH told AS (
     SELECT * FROM unnest(
         :ids::text[], :versions::integer[], :keeps::boolean[], :reserveds::bigint[], :spents::bigint[],
-        :currencies::text[], :states::text[], :due_ats::timestamptz[],
+        :currencies::text[], :states::text[], :due_ats::timestamptz[], :waits::text[],
         :results::text[], :evidences::text[], :final_channels::text[], :paths::text[],
         :event_ids::text[], :payloads::text[], :envelopes::text[]
     ) AS told (
         id, read_version, keep, reserved, spent,
-        currency, state, due_at,
+        currency, state, due_at, waits_for,
         result, evidence, final_channel, path,
         event_id, payload, envelope
     )
@@ -123,6 +123,7 @@ WITH told AS (
     UPDATE chan.executions_live AS live
     SET state = found.state,
         due_at = found.due_at,
+        waits_for = found.waits_for,
         cost_reserved_micros = found.reserved,
         cost_spent_micros = found.spent,
         cost_currency = coalesce(live.cost_currency, found.currency),
@@ -193,6 +194,12 @@ UPDATE chan.executions_live AS live
 SET claimed_by = NULL, due_at = :due_at
 FROM unnest(:tenant_ids::text[], :ids::text[]) AS given (tenant_id, id)
 WHERE live.tenant_id = given.tenant_id AND live.id = given.id AND live.claimed_by = :worker;
+
+-- name: wake_waiting
+-- Those that wait for a circuit are looked at again, over a while: which account's circuit it is, each finds out by itself.
+UPDATE chan.executions_live
+SET due_at = :now::timestamptz + :spread::interval * random()
+WHERE waits_for = :waits_for AND claimed_by IS NULL AND due_at > :now::timestamptz + :spread::interval;
 
 -- name: free_orphans
 -- Rare, so it reads the whole table rather than that every ladder pays for an index. What was under way stays noted in the

@@ -12,6 +12,7 @@ from tidings.kernel.hot_state import Limits
 from tidings.kernel.ids import TenantId
 from tidings.router.channel_configs.store import StoredAccount
 from tidings.router.traffic.admission import admit
+from tidings.router.traffic.circuit import Circuit
 from tidings.router.traffic.known import AccountCircuit, ChannelWeights
 from tidings.router.traffic.model import (
     ACCOUNT_OFF,
@@ -65,6 +66,10 @@ class Traffic:
         self._weights: dict[tuple[TenantId | None, str], ChannelWeights] = {}
         #: By account: how many more may go through its half-open circuit.
         self._probes: dict[str, int] = {}
+        #: By account: when it was last seen to take a message, by any process.
+        self._took_at: dict[str, datetime] = {}
+        #: A circuit may be gone through earlier than those who wait for it were told; whoever wakes them takes it back.
+        self.sooner = True
 
     # --- asked before a call
 
@@ -110,15 +115,34 @@ class Traffic:
             era = circuit.version if mine else LATE
         self.tally.add(account_id, prefix, era, ok=ok, failed=failed, slow=slow, seconds=seconds)
 
-    def observe_set(self, account_id: str, answers: Iterable[tuple[str, Outcome]], *, seconds: float) -> None:
-        """What became of a set that was handed over in one call: each address with its outcome."""
+    def observe_set(
+        self,
+        account_id: str,
+        answers: Sequence[tuple[str, Outcome]],
+        *,
+        seconds: float,
+        tried_since: Sequence[datetime | None] = (),
+    ) -> None:
+        """What became of a set that was handed over in one call: each address with its outcome.
+
+        `tried_since`: for each when it was first handed to this account, where that was before this call.
+        """
+        now = self._clock.now()
+        if any(type(outcome) is Accepted for _, outcome in answers):
+            self._took_at[account_id] = now
+        since = iter(tried_since or (None,) * len(answers))
         by_prefix: dict[str, list[int]] = {}
         many = 0
         for to, outcome in answers:
             many += 1
             # Nearly all of them.
+            first = next(since)
             verdict = False if type(outcome) is Accepted else is_failure(outcome)
             if verdict is None:
+                continue
+            if verdict and first is not None and self._takes_others(account_id, since=first):
+                # It fails again and again where others are taken: that speaks of the message.
+                self._give_probe_back(account_id)
                 continue
             if verdict:
                 self._causes.setdefault(account_id, deque(maxlen=_CAUSES)).append(cause_of(outcome))
@@ -138,6 +162,17 @@ class Traffic:
         known = self._causes.get(account_id)
         return Counter(known).most_common(1)[0][0] if known else None
 
+    def learn_taken(self, taken: Mapping[str, datetime]) -> None:
+        """When accounts took a message, as other processes saw it."""
+        for account_id, at in taken.items():
+            known = self._took_at.get(account_id)
+            if known is None or known < at:
+                self._took_at[account_id] = at
+
+    def _takes_others(self, account_id: str, *, since: datetime) -> bool:
+        took_at = self._took_at.get(account_id)
+        return took_at is not None and took_at > since
+
     def is_slow(self, seconds: float, messages: int = 1) -> bool:
         """Whether a vendor took too long for so many messages."""
         return seconds > self.settings.slow_seconds + self.settings.slow_seconds_each * (messages - 1)
@@ -151,6 +186,7 @@ class Traffic:
             if known is not None and known.circuit.version >= one.circuit.version:
                 continue
             self._circuits[one.account_id] = one
+            self.sooner |= known is not None and _is_sooner(known.circuit, one.circuit)
             self._probes.pop(one.account_id, None)
             self.wanted.discard(one.account_id)
             if one.circuit.state == "CLOSED":
@@ -222,8 +258,10 @@ class Traffic:
         fresh = [vendor for vendor in free if vendor not in tried]
         if barred:
             for known in barred:
-                # A repeat goes to somebody else first; where there is nobody else, it is as good a probe as any.
-                if (known.vendor not in tried or not fresh) and self._take_probe(known):
+                # A repeat goes to somebody else first. Where there is nobody else it may be a probe, once all that wait
+                # have had the time to come back and those that never failed here have had their turn.
+                may = known.vendor not in tried or (not fresh and self._is_late(known.circuit))
+                if may and self._take_probe(known):
                     return Chosen(known.vendor, known.account_id, PROBE)
             until = self._ask_again(barred) + self.settings.spread * luck
             if not free:
@@ -291,6 +329,14 @@ class Traffic:
         self._probes[known.account_id] = left - 1
         return True
 
+    def _give_probe_back(self, account_id: str) -> None:
+        left = self._probes.get(account_id)
+        if left is not None:
+            self._probes[account_id] = min(left + 1, self.settings.circuits.probes)
+
+    def _is_late(self, circuit: Circuit) -> bool:
+        return circuit.since is None or self._clock.now() >= circuit.since + self.settings.spread
+
     def _ask_again(self, barred: Sequence[AccountCircuit]) -> datetime:
         """When the first of them may be tried; those that may already are noted as wanted."""
         now = self._clock.now()
@@ -311,3 +357,12 @@ class Traffic:
             else:
                 times.append(circuit.until)
         return max(min(times), now + timedelta(milliseconds=1))
+
+
+def _is_sooner(before: Circuit, after: Circuit) -> bool:
+    """Whether those who wait for the circuit wait for a moment that is no longer the first at which it may be tried."""
+    if before.state != "OPEN":
+        return False
+    return after.state == "CLOSED" or (
+        after.until is not None and (before.until is None or after.until < before.until)
+    )

@@ -2,7 +2,7 @@
 
 import asyncio
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, Protocol
 
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database, WorkerTx
@@ -35,6 +35,14 @@ _KEPT: Final = timedelta(minutes=5)
 _log = get_logger("traffic")
 
 
+class Wake(Protocol):
+    """Has those who wait for circuits looked at again."""
+
+    async def __call__(self, tx: WorkerTx, *, now: datetime, spread: timedelta) -> object:
+        """From now on, within so long."""
+        ...
+
+
 class TrafficJob:
     """Keeps one process' `Traffic` in step with all the others'; every process that sends runs one."""
 
@@ -46,12 +54,16 @@ class TrafficJob:
         *,
         clock: Clock,
         observer: TrafficObserver = NO_OBSERVER,
+        wake: Wake | None = None,
     ) -> None:
+        """`wake` has the messages that wait for circuits looked at again, from now on within so long."""
         self._db = db
         self._traffic = traffic
         self._changer = changer
         self._clock = clock
         self._observer = observer
+        self._wake = wake
+        self._wake_again = False
         self._pauses = Pauses(longest=5.0)
         self._read_at: datetime | None = None
         self._all_read_at: datetime | None = None
@@ -74,15 +86,30 @@ class TrafficJob:
         """Once: tell, learn, decide."""
         now = self._clock.now()
         sums = await self._exchange(now)
+        self._traffic.learn_taken(sums.took_at)
         for change in circuit_changes(self._traffic, sums, now=now):
             await self._change_circuit(change)
         for moved in await self._weights_changes(sums, now):
             await self._move_weights(moved)
+        await self._wake_waiting(now)
         self._observer.circuits(self._traffic.barred())
         if self._swept_at is None or now >= self._swept_at + _ALL_AGAIN:
             async with self._db.worker() as tx:
                 await store.sweep_counts(tx, before=now - _KEPT)
             self._swept_at = now
+
+    async def _wake_waiting(self, now: datetime) -> None:
+        """Those who wait for a circuit are woken where it may be gone through sooner than they were told.
+
+        Once more at the next look: until this one, others of this process were still told the old time.
+        """
+        sooner = self._traffic.sooner
+        if self._wake is None or not (sooner or self._wake_again):
+            return
+        async with self._db.worker(claims=True) as tx:
+            await self._wake(tx, now=now, spread=self._traffic.settings.spread)
+        self._traffic.sooner = False
+        self._wake_again = sooner
 
     async def _exchange(self, now: datetime) -> Sums:
         """Tell what was seen, learn what changed; the sums of all."""

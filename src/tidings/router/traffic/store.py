@@ -65,6 +65,7 @@ async def read_sums(tx: WorkerTx, *, since: datetime, account_ids: Sequence[str]
             era=row["era"],
             counts=Counts(row["ok"], row["failed"], row["slow"]),
             seconds=row["seconds"],
+            took_at=row["took_at"],
         )
         for row in rows
     ]

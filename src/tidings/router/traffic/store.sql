@@ -21,7 +21,7 @@ WITH watched AS (
 )
 SELECT known.account_id, account.tenant_id, account.provider, known.prefix, known.era,
        sum(known.ok)::bigint AS ok, sum(known.failed)::bigint AS failed, sum(known.slow)::bigint AS slow,
-       sum(known.seconds) AS seconds
+       sum(known.seconds) AS seconds, max(known.bucket) FILTER (WHERE known.ok > 0) AS took_at
 FROM watched
 JOIN chan.circuit_counts AS known ON known.account_id = watched.account_id AND known.bucket >= :since
 JOIN chan.channel_adapter_configs AS account ON account.id = known.account_id AND account.active

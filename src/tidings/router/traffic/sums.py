@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from tidings.kernel.ids import TenantId
 from tidings.router.traffic.circuit import NONE, Counts
@@ -18,6 +19,8 @@ class Sum:
     era: int
     counts: Counts
     seconds: float = 0.0
+    #: The beginning of the latest bucket in which it took a message; None: it took none.
+    took_at: datetime | None = None
 
 
 @dataclass(slots=True)
@@ -31,12 +34,19 @@ class Sums:
     #: By account and country.
     by_prefix: dict[tuple[str, str], Counts] = field(default_factory=dict)
 
+    #: By account: the beginning of the latest bucket in which it took a message.
+    took_at: dict[str, datetime] = field(default_factory=dict)
+
     @classmethod
     def of(cls, sums: Iterable[Sum]) -> "Sums":
         """Added up."""
         found = cls()
         for one in sums:
             found.accounts[one.account_id] = (one.tenant_id, one.vendor)
+            if one.took_at is not None:
+                found.took_at[one.account_id] = max(
+                    one.took_at, found.took_at.get(one.account_id, one.took_at)
+                )
             era, place = (one.account_id, one.era), (one.account_id, one.prefix)
             found.by_era[era] = found.by_era.get(era, NONE) + one.counts
             found.by_prefix[place] = found.by_prefix.get(place, NONE) + one.counts
