@@ -99,6 +99,21 @@ def _networks(value: str) -> str | None:
     return None
 
 
+def _address_and_port(value: str | None) -> str | None:
+    try:
+        if value is None or address_and_port(value, 0)[1]:
+            return None
+    except ValueError:
+        pass
+    return "must be an IP address and a port, such as 127.0.0.1:2525 or [::1]:2525"
+
+
+def _mail_addresses(value: str) -> str | None:
+    if all(re.fullmatch(r"[^@\s]{1,64}@[^@\s]{1,255}", one) for one in words(value)):
+        return None
+    return "must be mail addresses such as fbl@example.org, with commas between them"
+
+
 def _dns_servers(value: str) -> str | None:
     try:
         _ = [address_and_port(one, 53) for one in words(value)]
@@ -363,6 +378,37 @@ class JobSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BounceSettings:
+    """Where `tidings work` and `tidings up` take mail that comes back."""
+
+    smtp: str | None = setting(
+        "TIDINGS_BOUNCES_SMTP",
+        None,
+        "Address and port for bounces over SMTP, such as 127.0.0.1:2525 or [::]:25; default: none is opened.",
+        _address_and_port,
+    )
+    lmtp: str | None = setting(
+        "TIDINGS_BOUNCES_LMTP",
+        None,
+        "Address and port for bounces over LMTP, from a mail server of yours, such as 127.0.0.1:2424; default: none is "
+        "opened.",
+        _address_and_port,
+    )
+    addresses: str = setting(
+        "TIDINGS_BOUNCES_ADDRESSES",
+        "",
+        "Further mail addresses that are taken there, such as that of a feedback loop (fbl@example.org), with commas between "
+        "them: what comes to them has to name a return path of ours.",
+        _mail_addresses,
+    )
+    name: str | None = setting(
+        "TIDINGS_BOUNCES_NAME",
+        None,
+        "What it calls itself to mail servers; default: the host of TIDINGS_PUBLIC_URL.",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SandboxSettings:
     """The stand-in for vendors that `tidings up` brings along."""
 
@@ -422,6 +468,7 @@ class Settings:
     auth: AuthSettings = field(default_factory=AuthSettings)
     observability: ObservabilitySettings = field(default_factory=ObservabilitySettings)
     jobs: JobSettings = field(default_factory=JobSettings)
+    bounces: BounceSettings = field(default_factory=BounceSettings)
     sandbox: SandboxSettings = field(default_factory=SandboxSettings)
 
     def kms_url(self) -> str:

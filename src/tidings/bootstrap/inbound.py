@@ -1,11 +1,13 @@
 """What comes from the vendors: callbacks, what people write, and the connections that are kept open to hear it."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from tidings.bootstrap.observers import CallbackMetrics
+from tidings.bootstrap.observers import BounceMetrics, CallbackMetrics
 from tidings.contracts.callback_forms import Reading
 from tidings.router.adapters.http_callbacks import GenericForm
 from tidings.router.adapters.registry import ADAPTERS
+from tidings.router.bounces.desk import BounceDesk
+from tidings.router.bounces.server import BounceServer
 from tidings.router.callbacks import bell as callback_bell
 from tidings.router.callbacks.apply import Applier
 from tidings.router.callbacks.bell import Bell
@@ -20,6 +22,7 @@ from tidings.router.channel_configs.store import StoredAccount
 from tidings.router.conversations import bell as conversation_bell
 from tidings.router.executions import receipts
 from tidings.router.vendors.listening import ListeningJob
+from tidings.settings import BounceSettings, address_and_port, words
 
 if TYPE_CHECKING:
     from tidings.bootstrap.system import System
@@ -69,12 +72,32 @@ class Inbound:
             observer=observer,
             poll_seconds=lambda: system.bus.wakeups.poll_seconds,
         )
+        self.bounces = BounceDesk(
+            system.db,
+            system.return_tokens,
+            self._intake,
+            clock=system.clock,
+            observer=BounceMetrics(system.metrics),
+            addresses=words(system.settings.bounces.addresses),
+        )
         self.listening = ListeningJob(
             system.db,
             system.outbound.adapters,
             kinds=frozenset(kind.name for kind in ADAPTERS.values() if kind.listens),
             clock=system.clock,
         )
+
+    def bounce_servers(self, settings: BounceSettings, *, name: str) -> dict[str, BounceServer]:
+        """Where mail that comes back is taken, by the name of the job."""
+        chosen: dict[Literal["smtp", "lmtp"], str | None] = {"smtp": settings.smtp, "lmtp": settings.lmtp}
+        found: dict[str, BounceServer] = {}
+        for protocol, place in chosen.items():
+            if place is not None:
+                host, port = address_and_port(place, 0)
+                found[f"bounces_{protocol}"] = BounceServer(
+                    self.bounces, protocol=protocol, host=host, port=port, name=settings.name or name
+                )
+        return found
 
     async def hear(self, account: StoredAccount, said: Reading) -> None:
         """Keep what a vendor says over the adapter's own connection."""

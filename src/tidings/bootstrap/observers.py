@@ -85,6 +85,16 @@ class CallbackMetrics:
         self._metrics.job_failures.labels(part).inc()
 
 
+class BounceMetrics:
+    """Counts mails that come back."""
+
+    def __init__(self, metrics: Metrics) -> None:
+        self._metrics = metrics
+
+    def mail(self, via: str, result: str) -> None:
+        self._metrics.bounce_mails.labels(via, result).inc()
+
+
 class ConversationMetrics:
     """Counts how conversations fare."""
 

@@ -38,6 +38,7 @@ class Outbound:
             clock=clock,
             tenant_guard=system.tenant_guard,
             hear=hear,
+            write_token=system.return_tokens.write,
             max_age=channels.secrets_max_age,
         )
         self.vendors = Vendors(self.accounts, self.adapters)

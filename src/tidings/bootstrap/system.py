@@ -68,6 +68,7 @@ from tidings.operations.partitions.readiness import PartitionReadiness
 from tidings.operations.platform_start import PlatformStart
 from tidings.router.adapters.egress import public_and
 from tidings.router.adapters.registry import ADAPTERS
+from tidings.router.bounces.tokens import ReturnTokens
 from tidings.router.callbacks.forget import CallbackForgetter
 from tidings.router.channel_configs.configure import AdapterConfigs
 from tidings.router.conversations.forget import ConversationForgetter
@@ -229,6 +230,11 @@ class System:
         )
 
     @cached_property
+    def return_tokens(self) -> ReturnTokens:
+        """What return paths of mails carry."""
+        return ReturnTokens(self._platform_pepper)
+
+    @cached_property
     def tenant_states(self) -> ProjectedStates:
         """How tenants stand, for the gate; which metadata is searchable, for accepting."""
         return ProjectedStates(self.db)
@@ -276,6 +282,7 @@ class System:
             # A key file that is not the one the data was sealed with: better now than at the first person.
             await check_master_keys(self.db, self.kms)
             await self.origins.get_ready()
+            await self.return_tokens.get_ready()
         except BaseException:
             await self._close()
             raise

@@ -101,6 +101,8 @@ class OutboundMessage:
     metadata: Mapping[str, object] = field(default_factory=dict, repr=False, hash=False)
     #: What is kept of it with every attempt.
     record: SentRecord | None = field(default=None, repr=False, compare=False)
+    #: The attempt that this call is; None where it is none, such as a test of an account.
+    attempt_id: str | None = field(default=None, compare=False)
     #: Of the person who is written to: what the vendor answers is sealed under it.
     key: DataKey | None = field(default=None, repr=False, compare=False)
 

@@ -222,6 +222,12 @@ class Metrics:
             "How long the oldest event that was never looked at has waited; 0 where there is none.",
             registry=self.registry,
         )
+        self.bounce_mails = Counter(
+            "tidings_bounce_mails_total",
+            "Mails that came back, by how they came and what became of them.",
+            ("via", "result"),
+            registry=self.registry,
+        )
 
         self.inbound_taken = Counter(
             "tidings_inbound_messages_total",

@@ -3985,6 +3985,8 @@ CREATE INDEX ix_delivery_attempt_events_attempt ON ONLY chan.delivery_attempt_ev
 
 CREATE INDEX ix_delivery_attempt_events_code ON ONLY chan.delivery_attempt_events USING btree (tenant_id, provider_code, recorded_at) WHERE (provider_code IS NOT NULL);
 
+CREATE INDEX ix_delivery_attempts_by_mail ON ONLY chan.delivery_attempts USING btree (id) WHERE (provider ~~ 'smtp%'::text);
+
 CREATE INDEX ix_delivery_attempts_execution ON ONLY chan.delivery_attempts USING btree (tenant_id, execution_id);
 
 CREATE INDEX ix_delivery_attempts_provider_message ON ONLY chan.delivery_attempts USING btree (provider_message_id, provider) WHERE (provider_message_id IS NOT NULL);

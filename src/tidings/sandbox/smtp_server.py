@@ -5,17 +5,15 @@ and `garbage` come after the message was taken, so that its sender can't know.
 """
 
 import asyncio
-import re
 import ssl
 from typing import cast
 
+from tidings.kernel.smtp_text import END, PATH, several_lines, without_dots
 from tidings.sandbox.faults import Fault, Faults
 from tidings.sandbox.store import Store
 
 MOST_MESSAGE_BYTES = 25 * 1024 * 1024
 _LONGEST_LINE = 8192
-_PATH = re.compile(rb"(?:FROM|TO):\s*<([^<>\r\n]*)>(.*)", re.IGNORECASE)
-_END = b"\r\n.\r\n"
 _GARBAGE = b"\x00\xffNOT SMTP AT ALL \xfe\r\n{]}\r\n"
 
 
@@ -99,9 +97,9 @@ class _Session(asyncio.Protocol):
             self._in_data
             and not self._buffer
             and not self._held
-            and data.endswith(_END)
+            and data.endswith(END)
             and not data.startswith(b".")
-            and data.find(b"\r\n.") == len(data) - len(_END)
+            and data.find(b"\r\n.") == len(data) - len(END)
         )
 
     def _go_on(self) -> None:
@@ -128,9 +126,9 @@ class _Session(asyncio.Protocol):
         if self._buffer.startswith(b".\r\n"):
             raw, rest = b"", 3
         else:
-            end = self._buffer.find(_END, self._searched)
+            end = self._buffer.find(END, self._searched)
             if end < 0:
-                self._searched = max(0, len(self._buffer) - len(_END) + 1)
+                self._searched = max(0, len(self._buffer) - len(END) + 1)
                 if len(self._buffer) > MOST_MESSAGE_BYTES + 65536:
                     self._answers.append(b"552 5.3.4 the message is too large\r\n")
                     self._flush()
@@ -139,9 +137,7 @@ class _Session(asyncio.Protocol):
                 return False
             raw, rest = bytes(memoryview(self._buffer)[: end + 2]), end + 5
         del self._buffer[:rest]
-        if b"\n.." in raw or raw.startswith(b".."):
-            raw = (b"\r\n" + raw).replace(b"\r\n..", b"\r\n.")[2:]
-        self._receive(raw)
+        self._receive(without_dots(raw))
         return True
 
     def _receive(self, raw: bytes) -> None:
@@ -245,13 +241,10 @@ class _Session(asyncio.Protocol):
         if self._server.tls is not None and not self._secure:
             offers.append("STARTTLS")
         lines = ["sandbox", *offers, "AUTH PLAIN LOGIN"]
-        marks = ["-"] * (len(lines) - 1) + [" "]
-        self._answers.append(
-            "".join(f"250{m}{line}\r\n" for m, line in zip(marks, lines, strict=True)).encode()
-        )
+        self._answers.append(several_lines(250, lines))
 
     def _mail(self, rest: bytes) -> None:
-        path = _PATH.fullmatch(rest)
+        path = PATH.fullmatch(rest)
         if path is None:
             self._answers.append(b"501 5.5.4 write MAIL FROM:<address>\r\n")
             return
@@ -270,7 +263,7 @@ class _Session(asyncio.Protocol):
         self._answers.append(b"250 2.1.0 Ok\r\n")
 
     def _rcpt(self, rest: bytes) -> None:
-        path = _PATH.fullmatch(rest)
+        path = PATH.fullmatch(rest)
         if self._sender is None:
             self._answers.append(b"503 5.5.1 MAIL comes first\r\n")
         elif path is None or not path[1]:

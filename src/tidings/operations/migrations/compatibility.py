@@ -21,7 +21,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=60, newest=60)
+SERVES: Final = SchemaRange(oldest=61, newest=61)
 
 
 async def check_servable(

@@ -11,6 +11,7 @@ from tidings.contracts.callback_forms import CallbackForm, Canonical, Reading
 from tidings.kernel.clock import Clock
 from tidings.router.adapters.dkim import FindSigners
 from tidings.router.adapters.egress import Guard, anywhere
+from tidings.router.adapters.return_path import WriteToken
 
 #: Takes what a vendor says over the adapter's own connection; it is durable when this returns.
 Hear: TypeAlias = Callable[[Reading], Awaitable[None]]
@@ -36,6 +37,8 @@ class Surroundings:
     guard: Guard = anywhere
     #: Whose keys sign a tenant's mail; the account's own where this is None.
     find_signers: FindSigners | None = None
+    #: Writes the token of an attempt into the return path of its mail; None: there are no such addresses.
+    write_token: WriteToken | None = None
     #: Who is told what the vendor says by itself.
     hear: Hear = nobody_hears
 

@@ -19,7 +19,7 @@ from tidings.router.adapters.dkim import DkimSigner, FindSigners
 from tidings.router.adapters.egress import Guard
 from tidings.router.adapters.kind import AdapterKind, StatusSeed, Surroundings
 from tidings.router.adapters.mime import build
-from tidings.router.adapters.mime_headers import MailAddress
+from tidings.router.adapters.return_path import ReturnPath, WriteToken
 from tidings.router.adapters.setting_words import ONE_LINE
 from tidings.router.adapters.smtp_client import SmtpConnection
 from tidings.router.adapters.smtp_open import CannotConnectError, Server
@@ -76,6 +76,10 @@ class SmtpSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     auth_without_tls: bool = False
     #: Who bounces go to; the sender itself where this is left out.
     envelope_sender: _Text | None = None
+    #: Instead, `bounces@example.org`: each message has `bounces+<token>@example.org`, and its bounces are read.
+    bounce_address: _Text | None = None
+    #: Instead, `bounces.example.org`: each message has `<token>@bounces.example.org`, and its bounces are read.
+    return_path_domain: _HostName | None = None
     #: What we call ourselves in EHLO; our address where this is left out.
     hello_name: _HostName | None = None
     #: Most connections at once.
@@ -104,7 +108,13 @@ class SmtpAdapter:
     capabilities = Capabilities(html=True, attachments=True)
 
     def __init__(
-        self, settings: SmtpSettings, *, clock: Clock, guard: Guard, find_signers: FindSigners | None = None
+        self,
+        settings: SmtpSettings,
+        *,
+        clock: Clock,
+        guard: Guard,
+        find_signers: FindSigners | None = None,
+        write_token: WriteToken | None = None,
     ) -> None:
         self._server = server = _server(settings, guard)
         self._clock = clock
@@ -113,11 +123,7 @@ class SmtpAdapter:
             for i, key in enumerate(settings.dkim)
         ]
         self._find_signers = find_signers or self._own
-        self._bounces_to = (
-            MailAddress(settings.envelope_sender, "envelope_sender").spec
-            if settings.envelope_sender
-            else None
-        )
+        self._return_path = ReturnPath(settings, write_token)
         # A message may wait for its turn, open a connection, and have three answers to wait for.
         longest = settings.batch_seconds + settings.connect_seconds + 3 * settings.timeout_seconds
         self._longest = timedelta(seconds=longest + 1)
@@ -168,7 +174,7 @@ class SmtpAdapter:
         mail = build(message, at=now)
         signers = self._find_signers(message.tenant_id, mail.domain)
         return Ready(
-            sender=self._bounces_to or mail.sender,
+            sender=self._return_path.of(message.attempt_id) or mail.sender,
             to=mail.to,
             data=mail.data(tuple(signer.sign(mail, at=now) for signer in signers)),
             needs_utf8=mail.needs_utf8,
@@ -205,7 +211,13 @@ def _server(settings: SmtpSettings, guard: Guard) -> Server:
 
 
 def _make(settings: SmtpSettings, around: Surroundings) -> Adapter:
-    return SmtpAdapter(settings, clock=around.clock, guard=around.guard, find_signers=around.find_signers)
+    return SmtpAdapter(
+        settings,
+        clock=around.clock,
+        guard=around.guard,
+        find_signers=around.find_signers,
+        write_token=around.write_token,
+    )
 
 
 KIND = AdapterKind(

@@ -53,13 +53,13 @@ WITH mine AS MATERIALIZED (
     FROM mine
     CROSS JOIN LATERAL (
         SELECT id, started_at, provider, adapter_config_id, provider_message_id FROM chan.delivery_attempts
-        WHERE tenant_id = mine.tenant_id AND execution_id = mine.execution_id AND provider_message_id IS NOT NULL
+        WHERE tenant_id = mine.tenant_id AND execution_id = mine.execution_id
         OFFSET 0
     ) AS attempt
     CROSS JOIN LATERAL (
         SELECT event_id, received_at FROM chan.webhook_inbound_dedup
         WHERE vendor = attempt.provider AND adapter = attempt.adapter_config_id
-          AND vendor_message_id = attempt.provider_message_id
+          AND vendor_message_id IN (attempt.provider_message_id, attempt.id)
           AND received_at >= attempt.started_at - interval '5 minutes'
         OFFSET 0
     ) AS told

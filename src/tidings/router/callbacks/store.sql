@@ -62,7 +62,8 @@ SELECT pg_notify('tidings_callbacks', 'queued');
 -- name: claim_events
 -- Those never looked at, in the order in which they came, and those whose next look is due. They stay locked until they are
 -- marked in this same transaction: a worker that dies lets go of them at once. Each comes with the newest attempt that it
--- can be about: of the same account, so that a tenant's own account speaks about nobody else's messages.
+-- can be about: of the same account, so that a tenant's own account speaks about nobody else's messages. A bounce that came by
+-- mail names the attempt itself: the return path of the message did.
 WITH fresh AS (
     SELECT id, received_at, webhook_inbound_id, vendor, adapter, vendor_message_id, type, correlate_attempts, true AS fresh
     FROM chan.webhook_inbound_events
@@ -82,11 +83,23 @@ SELECT mine.id, mine.received_at, mine.webhook_inbound_id, mine.vendor, mine.ada
        mine.fresh, attempt.tenant_id, attempt.id AS attempt_id, attempt.execution_id, attempt.started_at
 FROM mine
 LEFT JOIN LATERAL (
-    SELECT tenant_id, id, execution_id, started_at
-    FROM chan.delivery_attempts
-    WHERE provider_message_id = mine.vendor_message_id AND provider = mine.vendor
-      AND adapter_config_id = mine.adapter AND started_at > :oldest_attempt
-    ORDER BY started_at DESC LIMIT 1
+    (
+        SELECT tenant_id, id, execution_id, started_at
+        FROM chan.delivery_attempts
+        WHERE provider_message_id = mine.vendor_message_id AND provider = mine.vendor
+          AND adapter_config_id = mine.adapter AND started_at > :oldest_attempt
+        ORDER BY started_at DESC LIMIT 1
+    )
+    UNION ALL
+    (
+        SELECT tenant_id, id, execution_id, started_at
+        FROM chan.delivery_attempts
+        WHERE starts_with(mine.vendor_message_id, 'attempt_') AND id = mine.vendor_message_id
+          AND provider LIKE 'smtp%' AND provider = mine.vendor
+          AND adapter_config_id = mine.adapter AND started_at > :oldest_attempt
+        LIMIT 1
+    )
+    LIMIT 1
 ) AS attempt ON true
 ORDER BY mine.received_at, mine.id;
 

@@ -4,6 +4,7 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace as with_field
 from datetime import datetime
 from typing import TypeAlias
 
@@ -124,7 +125,7 @@ class Caller:
         if not going:
             return answers
         first = calls[going[0]][1]
-        messages = [calls[place][1].message for place in going]
+        messages = [_message(calls[place][1]) for place in going]
         started = self._clock.monotonic()
         with span_of_set(
             "vendors",
@@ -216,6 +217,13 @@ class Caller:
 def _tried_since(ladder: Called, account_id: str) -> datetime | None:
     """When this message was first handed to the account; None: it was not yet."""
     return next((past.started_at for past in ladder.live.here.past if past.account == account_id), None)
+
+
+def _message(call: Booked) -> OutboundMessage:
+    """What the vendor is given; a mail knows which attempt it is, because its return path names it."""
+    return (
+        with_field(call.message, attempt_id=call.call_id) if call.message.channel == "email" else call.message
+    )
 
 
 def _others(message: OutboundMessage, outcome: Outcome) -> tuple[AddressTold, ...]:

@@ -92,12 +92,13 @@ class OpenAdapters:
         tenant_guard: Guard = public_only,
         find_signers: FindSigners | None = None,
         hear: HearAccount | None = None,
+        write_token: Callable[[str, str], str] | None = None,
         most: int = 500,
         try_again: timedelta = timedelta(seconds=1),
         max_age: timedelta = timedelta(seconds=30),
     ) -> None:
         """`tenant_guard` says where tenants' own accounts may lead; the platform's may lead anywhere. `hear` is told what
-        vendors say by themselves, and to whose account.
+        vendors say by themselves, and to whose account. `write_token`: the token of an account's attempt, for its return path.
 
         A secret is read again after `max_age`; no send begins with one that was read more than twice that ago.
         """
@@ -106,6 +107,7 @@ class OpenAdapters:
         self._tenant_guard = tenant_guard
         self._find_signers = find_signers
         self._hear = hear
+        self._write_token = write_token
         self._most = most
         self._try_again = try_again.total_seconds()
         self._max_age = max_age.total_seconds()
@@ -261,6 +263,7 @@ class OpenAdapters:
             clock=self._clock,
             guard=anywhere if account.platform else self._tenant_guard,
             find_signers=self._find_signers,
+            write_token=None if self._write_token is None else partial(self._write_token, account.id),
             hear=nobody_hears if apart or self._hear is None else partial(self._hear, account),
         )
         with _usable(account):

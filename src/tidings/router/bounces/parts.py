@@ -1,0 +1,132 @@
+"""A mail from strangers, taken apart within bounds: few parts, few levels, short heads, no more bytes than are kept.
+
+The standard library reads heads and parameters. It does not take the tree apart: a mail of many nested parts would cost it the
+square of its size.
+"""
+
+import base64
+import quopri
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from email.message import Message
+from email.parser import BytesHeaderParser
+from typing import Final
+
+#: Bytes of a head; what stands behind them is not read.
+_MOST_HEAD: Final = 64 * 1024
+#: Parts of a mail, all levels together, and levels.
+_MOST_PARTS: Final = 30
+_DEEPEST: Final = 4
+_MOST_BOUNDARY: Final = 200
+_HEAD_ENDS: Final = re.compile(rb"\r?\n\r?\n")
+_heads: Final = BytesHeaderParser()
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A mail, or a part of one."""
+
+    head: Message
+    #: As it came, still encoded.
+    raw: bytes = field(repr=False)
+
+    @property
+    def kind(self) -> str:
+        """`message/delivery-status`."""
+        return self.head.get_content_type().lower()
+
+    def text(self, name: str) -> str:
+        """A header as one line; empty where there is none."""
+        return one_line(self.head.get(name, ""))
+
+    def content(self) -> bytes:
+        """Decoded, as far as that is possible."""
+        match self.text("content-transfer-encoding").lower():
+            case "base64":
+                # Lines are wrapped, and what is kept of a large mail has no end.
+                letters = re.sub(rb"[^A-Za-z0-9+/]", b"", self.raw)
+                whole = letters[:-1] if len(letters) % 4 == 1 else letters
+                return base64.b64decode(whole + b"=" * (-len(whole) % 4))
+            case "quoted-printable":
+                return quopri.decodestring(self.raw)
+            case _:
+                return self.raw
+
+
+def one_line(value: object) -> str:
+    """A header's value without its folds."""
+    return " ".join(str(value).split())
+
+
+def open_mail(raw: bytes) -> Part:
+    """A mail as it came."""
+    # Some servers put a line of their own in front, as in a file of mails.
+    if raw.startswith(b"From "):
+        raw = raw.partition(b"\n")[2]
+    return _opened(raw)
+
+
+def parts_of(part: Part) -> Iterator[Part]:
+    """All parts of a mail that have no parts themselves, in their order, the mail itself where it is not in parts."""
+    seen = 0
+    waiting: list[tuple[Part, int]] = [(part, 0)]
+    while waiting and seen < _MOST_PARTS:
+        here, level = waiting.pop(0)
+        seen += 1
+        inner = _split(here) if level < _DEEPEST else None
+        if inner is None:
+            yield here
+        else:
+            waiting[:0] = [(one, level + 1) for one in inner]
+
+
+def fields_of(content: bytes) -> list[Message]:
+    """Groups of fields with empty lines between them, as a delivery status has them."""
+    groups = [group for group in re.split(rb"(?:\r?\n[ \t]*){2,}", content[:_MOST_HEAD].strip()) if group]
+    return [_heads.parsebytes(group) for group in groups[:_MOST_PARTS]]
+
+
+def _opened(raw: bytes) -> Part:
+    if raw.startswith((b"\n", b"\r\n")):
+        # A part without a head.
+        return Part(head=_heads.parsebytes(b""), raw=raw.lstrip(b"\r\n"))
+    end = _HEAD_ENDS.search(raw, 0, _MOST_HEAD)
+    if end is None:
+        return Part(head=_heads.parsebytes(raw[:_MOST_HEAD]), raw=b"")
+    return Part(head=_heads.parsebytes(raw[: end.start()]), raw=raw[end.end() :])
+
+
+def _split(part: Part) -> list[Part] | None:
+    """Its parts; None where it has none."""
+    if not part.kind.startswith("multipart/"):
+        return None
+    try:
+        boundary = part.head.get_boundary()
+    except (ValueError, LookupError):
+        return None
+    if not boundary or len(boundary) > _MOST_BOUNDARY:
+        return None
+    line = re.compile(
+        rb"(?:\A|\r?\n)--"
+        + re.escape(boundary.encode("utf-8", "surrogateescape"))
+        + rb"(--)?[ \t]*(?=\r?\n|\Z)"
+    )
+    found: list[Part] = []
+    start: int | None = None
+    for mark in line.finditer(part.raw):
+        if start is not None:
+            found.append(_opened(_after_break(part.raw[start : mark.start()])))
+        start = mark.end()
+        if mark[1] or len(found) >= _MOST_PARTS:
+            start = None
+            break
+    if start is not None:
+        # The end was cut off.
+        found.append(_opened(_after_break(part.raw[start:])))
+    return found
+
+
+def _after_break(raw: bytes) -> bytes:
+    """Without the break that ends the line of the boundary."""
+    return raw[2:] if raw.startswith(b"\r\n") else raw.removeprefix(b"\n")
