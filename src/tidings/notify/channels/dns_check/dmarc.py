@@ -1,37 +1,36 @@
-"""DMARC: what receivers do with mail that only claims to be a domain's (RFC 7489, RFC 9091)."""
-
-import re
+"""DMARC: what receivers do with mail that only claims to be a domain's (RFC 9989)."""
 
 from tidings.kernel.dns import Resolver
-from tidings.notify.channels.dns_check.model import Finding, Status, shown, tags
-from tidings.notify.channels.dns_check.organisation import organisation_of, places
+from tidings.notify.channels.dns_check.model import Finding, Status, shown
+from tidings.notify.channels.dns_check.tree_walk import Policy, find_policy
 
 _POLICIES = ("none", "quarantine", "reject")
+#: What a receiver does with a policy that is being tried (`t=y`).
+_TRIED = {"reject": "quarantine", "quarantine": "none"}
+#: What RFC 7489 had and RFC 9989 has no more.
+_REMOVED = ("pct", "rf", "ri")
 
 
 async def check_dmarc(resolver: Resolver, domain: str) -> Finding:
-    """The domain's own record, or else its organisation's, or else its registry's: what lies between is asked by nobody."""
-    organisation = organisation_of(domain)
-    for place in places(domain):
-        name = f"_dmarc.{place}"
-        records = [t for t in await resolver.texts(name) if re.match(r"v\s*=\s*DMARC1\s*(;|\Z)", t)]
-        if records and place in (domain, organisation):
-            return _judge(name, records, inherited=place != domain)
-        if records:
-            return _finding(
-                "warn",
-                name,
-                records,
-                f"There is no DMARC record of your own; {place} has one for all names below it, which few receivers look at.",
-                _publish(organisation),
-            )
-    return _finding(
-        "fail",
-        f"_dmarc.{domain}",
-        [],
-        "There is no DMARC record: large receivers refuse or mark the mail of those who send much without one.",
-        _publish(organisation),
-    )
+    """The domain's own record, or else the one that a receiver finds above it."""
+    policy = await find_policy(resolver, domain)
+    if policy is None:
+        return _finding(
+            "fail",
+            f"_dmarc.{domain}",
+            [],
+            "There is no DMARC record: large receivers refuse or mark the mail of those who send much without one.",
+            _publish(domain),
+        )
+    if policy.domain != domain and policy.public_suffix == "y":
+        return _finding(
+            "warn",
+            f"_dmarc.{policy.domain}",
+            policy.records,
+            f"There is no DMARC record of your own; {policy.domain} has one for all names that are registered under it.",
+            _publish(domain),
+        )
+    return _judge(policy, inherited=policy.domain != domain)
 
 
 def _publish(domain: str) -> str:
@@ -41,7 +40,8 @@ def _publish(domain: str) -> str:
     )
 
 
-def _judge(name: str, records: list[str], *, inherited: bool) -> Finding:
+def _judge(found: Policy, *, inherited: bool) -> Finding:
+    name, records = f"_dmarc.{found.domain}", found.records
     if len(records) > 1:
         return _finding(
             "fail",
@@ -50,17 +50,17 @@ def _judge(name: str, records: list[str], *, inherited: bool) -> Finding:
             "There are several DMARC records; receivers then take none.",
             "Leave one there.",
         )
-    found = tags(records[0])
-    policy = (found.get("sp") if inherited else None) or found.get("p", "")
-    if policy.lower() not in _POLICIES:
+    tags = found.tags
+    policy = ((tags.get("sp") if inherited else None) or tags.get("p", "")).lower()
+    if policy not in _POLICIES:
         return _finding(
-            "fail",
+            "warn",
             name,
             records,
-            "The record has no policy that receivers know.",
+            "The record has no policy that receivers know, which counts as none; older receivers pass over the whole record.",
             "Write p=none, p=quarantine or p=reject.",
         )
-    if policy.lower() == "none":
+    if policy == "none":
         return _finding(
             "warn",
             name,
@@ -68,16 +68,24 @@ def _judge(name: str, records: list[str], *, inherited: bool) -> Finding:
             "The policy is none: receivers report mail that only claims to be yours, and deliver it all the same.",
             "When the reports show that your own mail passes, write p=quarantine or p=reject.",
         )
-    percent = found.get("pct", "100")
-    if percent != "100":
+    if tags.get("t", "n").lower() == "y":
         return _finding(
             "warn",
             name,
             records,
-            f"The policy is applied to {shown([percent])} of 100 mails only.",
-            "Remove pct when all is well.",
+            f"The policy {policy} is being tried (t=y): receivers act as if it were {_TRIED[policy]}.",
+            "Remove t=y when the reports show that your own mail passes.",
         )
-    if not found.get("rua"):
+    if tags.get("pct", "100") != "100":
+        return _finding(
+            "warn",
+            name,
+            records,
+            f"pct={shown([tags['pct']])} is no longer part of DMARC: some receivers go by it, others apply the policy to all mail.",
+            "Remove pct; to try a policy, write t=y.",
+        )
+    old = [tag for tag in _REMOVED if tag in tags]
+    if not tags.get("rua"):
         return _finding(
             "warn",
             name,
@@ -85,9 +93,10 @@ def _judge(name: str, records: list[str], *, inherited: bool) -> Finding:
             "The policy holds, and nobody gets a report when it is applied to your own mail.",
             "Add rua=mailto: with an address that reads the reports.",
         )
-    return _finding(
-        "pass", name, records, f"The policy is {policy.lower()}, and reports have somewhere to go.", None
-    )
+    said = f"The policy is {policy}, and reports have somewhere to go."
+    if old:
+        said += f" {', '.join(old)} can be removed: RFC 9989 has no such tag any more."
+    return _finding("pass", name, records, said, None)
 
 
 def _finding(status: Status, name: str, records: list[str], what: str, how: str | None) -> Finding:
