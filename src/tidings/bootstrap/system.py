@@ -50,6 +50,7 @@ from tidings.kernel.workers import Presence
 from tidings.notify.access.authenticate import KeyAuthenticator
 from tidings.notify.access.last_used import LastUsed
 from tidings.notify.access.ledger import KeyLedger
+from tidings.notify.access.seals import KeySeals
 from tidings.notify.categories.registry import Categories
 from tidings.notify.erasure.erase import Eraser
 from tidings.notify.imports.engine import Importer
@@ -142,8 +143,16 @@ class System:
         self.gate = TenantGate(self.tenant_states, clock=self.clock)
         self.tenants = TenantChanger(outbox=self.outbox, audit=self.audit, clock=self.clock)
         self.last_used = LastUsed(self.db)
-        self.keys = KeyAuthenticator(self.db, clock=self.clock, last_used=self.last_used)
-        self.key_ledger = KeyLedger(outbox=self.outbox, audit=self.audit, clock=self.clock)
+        self.key_ledger = KeyLedger(
+            outbox=self.outbox, audit=self.audit, clock=self.clock, seals=KeySeals(self.db, self.keyring)
+        )
+        self.keys = KeyAuthenticator(
+            self.db,
+            clock=self.clock,
+            last_used=self.last_used,
+            seals=self.key_ledger.seals,
+            on_broken_seal=self.metrics.api_key_seals_broken.inc,
+        )
         self.categories = Categories(self.db, clock=self.clock)
         self.own_hosts = _own_hosts(settings.http)
         #: How the outside reaches us, where somebody has said so.

@@ -7,7 +7,12 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 
 #: What the API counts: requests, and those of vendors that it refuses. All else is counted where jobs run, or where either does.
 _OF_THE_API = frozenset(
-    {"tidings_http_requests", "tidings_http_request_seconds", "tidings_callbacks_refused"}
+    {
+        "tidings_http_requests",
+        "tidings_http_request_seconds",
+        "tidings_callbacks_refused",
+        "tidings_api_key_seals_broken",
+    }
 )
 _OF_BOTH = frozenset(
     {
@@ -39,6 +44,11 @@ class Metrics:
             "Time to answer.",
             ("method", "route"),
             buckets=_FAST,
+            registry=self.registry,
+        )
+        self.api_key_seals_broken = Counter(
+            "tidings_api_key_seals_broken_total",
+            "Look-ups of API keys whose row was not written by Tidings; nobody was let in.",
             registry=self.registry,
         )
         self.relayed = Counter(

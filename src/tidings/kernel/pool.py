@@ -155,6 +155,9 @@ class Pool:
                         "application_name": "tidings",
                         # The bus and the idempotency keys reckon with it, whatever the server's default is.
                         "default_transaction_isolation": "read committed",
+                        # A role may set its own defaults, and what it set stays for all sessions: none of these may stick.
+                        "default_transaction_read_only": "off",
+                        "row_security": "on",
                         "timezone": "UTC",
                         "statement_timeout": _milliseconds(settings.statement_timeout),
                         "lock_timeout": _milliseconds(settings.lock_timeout),

@@ -98,6 +98,7 @@ class Presence:
                 command_timeout=10,
                 server_settings={
                     "application_name": "tidings worker",
+                    "default_transaction_read_only": "off",
                     # A machine that vanishes without a word is noticed within seconds too.
                     "tcp_keepalives_idle": "5",
                     "tcp_keepalives_interval": "2",

@@ -1998,6 +1998,7 @@ CREATE TABLE notification.api_keys (
     rotated_to text COLLATE pg_catalog."C",
     overlap_ends_at timestamp with time zone,
     version integer DEFAULT 1 NOT NULL,
+    seal bytea,
     CONSTRAINT ck_api_keys_environment CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text]))),
     CONSTRAINT ck_api_keys_id CHECK ((id ~ '^key_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
     CONSTRAINT ck_api_keys_role CHECK ((role = ANY (ARRAY['platform.channel.admin'::text, 'platform.support'::text, 'tenant.admin'::text, 'tenant.support'::text, 'tenant.viewer'::text]))),
@@ -2012,6 +2013,8 @@ COMMENT ON TABLE notification.api_keys IS 'Callers'' keys. tenant_id null: a key
 COMMENT ON COLUMN notification.api_keys.secret_hash IS 'sha256 of a random secret of full entropy; the secret itself is shown once and not kept.';
 
 COMMENT ON COLUMN notification.api_keys.overlap_ends_at IS 'After a rotation the old key works until then.';
+
+COMMENT ON COLUMN notification.api_keys.seal IS 'Proof that the application wrote tenant, role, scopes, environment, hash and ends of this row: an empty box of the platform key api_keys, bound to them. A row without a valid one lets nobody in.';
 
 CREATE TABLE notification.audit (
     tenant_id text COLLATE pg_catalog."C",

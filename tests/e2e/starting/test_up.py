@@ -27,6 +27,7 @@ def test_it_starts_from_nothing_answers_and_stops(data_dir: Path) -> None:
 
         assert set(demo) >= {"base_url", "tenant_id", "api_key", "platform_key", "database_url", "pid"}
         assert stat.S_IMODE((data_dir / "demo.json").stat().st_mode) == 0o600
+        assert stat.S_IMODE((data_dir / "postgres.log").stat().st_mode) == 0o600
         assert "tidings_runtime" in demo["database_url"]
         assert demo["base_url"] in printed
         assert demo["api_key"] in printed

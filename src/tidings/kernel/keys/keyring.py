@@ -150,6 +150,10 @@ class Keyring:
             keys[row["version"]] = Key(row["version"], await self._unwrap(row["wrapped_key"], aad))
         return DataKey("", f"_platform/{purpose}", keys, max(keys))
 
+    async def has_platform_key(self, tx: PlatformTx, purpose: str) -> bool:
+        """Whether it was made already."""
+        return bool(await tx.fetch(QUERIES.load_platform_keys, purpose=purpose))
+
     async def tenant_key(self, tenant_id: str, row: Row) -> Key:
         """The wrapping key in a row of tenant_keys."""
         aad = tenant_key_aad(tenant_id, "wrapping", row["version"])

@@ -1,18 +1,23 @@
 """Knows callers by what they carry: an API key, or a token where those are set up."""
 
+from collections.abc import Callable
+
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.http.callers import Authenticator, Caller
 from tidings.kernel.http.short_memory import ShortMemory
 from tidings.kernel.ids import ApiKeyId
+from tidings.kernel.logs import get_logger
 from tidings.kernel.refusals import UnauthenticatedError
 from tidings.notify.access import store
 from tidings.notify.access.last_used import LastUsed
 from tidings.notify.access.model import ApiKey, KeyState, hash_secret, read_credential
+from tidings.notify.access.seals import KeySeals
 
 #: Below a second, so that a revocation counts within one even when the look-up takes a while.
 REMEMBERED_SECONDS = 0.5
 
+_log = get_logger("access")
 _UNKNOWN = "this API key is not known; check that it was copied whole"
 _ENDED = {
     KeyState.REVOKED: "this API key was revoked",
@@ -23,8 +28,18 @@ _ENDED = {
 class KeyAuthenticator:
     """Looks API keys up by their id, remembers them for a moment, and compares secrets by their hashes."""
 
-    def __init__(self, db: Database, *, clock: Clock, last_used: LastUsed) -> None:
+    def __init__(
+        self,
+        db: Database,
+        *,
+        clock: Clock,
+        last_used: LastUsed,
+        seals: KeySeals,
+        on_broken_seal: Callable[[], object] | None = None,
+    ) -> None:
         self._db = db
+        self._seals = seals
+        self._on_broken_seal = on_broken_seal
         self._clock = clock
         self._last_used = last_used
         self._memory: ShortMemory[ApiKeyId, ApiKey | None] = ShortMemory(
@@ -56,8 +71,16 @@ class KeyAuthenticator:
         self._memory.forget(key_id)
 
     async def _find(self, key_id: ApiKeyId) -> ApiKey | None:
+        """As it was written by the application; a row that somebody else wrote or changed is nobody's key."""
+        await self._seals.get_ready()
         async with self._db.platform() as tx:
-            return await store.find_any_key(tx, key_id=key_id)
+            key = await store.find_any_key(tx, key_id=key_id)
+        if key is None or await self._seals.holds(key):
+            return key
+        _log.error("api_key_seal_broken", key_id=key.id, tenant_id=key.tenant_id, sealed=key.seal is not None)
+        if self._on_broken_seal is not None:
+            self._on_broken_seal()
+        return None
 
 
 class AnyAuthenticator:

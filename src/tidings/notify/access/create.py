@@ -39,7 +39,7 @@ async def create_key(
         check_grant(grantor, role=wish.role, scopes=scopes, environment=wish.environment)
     secret = new_secret()
     key_id = API_KEY.new(now)
-    key = ApiKey(
+    unsealed = ApiKey(
         id=key_id,
         tenant_id=tenant_id,
         name=wish.name,
@@ -51,6 +51,7 @@ async def create_key(
         created_at=time_of(key_id),
         expires_at=wish.expires_at,
     )
+    key = await ledger.seals.sealed(unsealed)
     await store.insert_key(tx, key)
     created = ApiKeyCreated(
         key_id=key.id,

@@ -12,14 +12,16 @@ from tidings.kernel.events import new_event
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.tracing import current_traceparent
 from tidings.notify.access.model import ApiKey
+from tidings.notify.access.seals import KeySeals
 
 _SUBJECTS: Mapping[type[Any], str] = {form: subject for subject, form in API_KEY_EVENTS.items()}
 
 
 class KeyLedger:
-    """One event and one audit row per change."""
+    """One event and one audit row per change; and the seals that changed rows are written with."""
 
-    def __init__(self, *, outbox: Outbox, audit: AuditLog, clock: Clock) -> None:
+    def __init__(self, *, outbox: Outbox, audit: AuditLog, clock: Clock, seals: KeySeals) -> None:
+        self.seals = seals
         self._outbox = outbox
         self._audit = audit
         self._clock = clock

@@ -64,6 +64,8 @@ class ApiKey:
     #: After a rotation it works until then.
     overlap_ends_at: datetime | None = None
     version: int = 1
+    #: Proof that the application wrote all of this (`seals.py`); None for a row that somebody else wrote.
+    seal: bytes | None = field(default=None, repr=False)
 
     def state(self, now: datetime) -> KeyState:
         """Where it stands at `now`."""

@@ -19,9 +19,8 @@ async def revoke_key(
     key = await store.lock_key(tx, key_id=key_id)
     if key is None:
         raise UnknownKeyError
-    now = clock.now()
-    if not await store.mark_revoked(tx, key_id=key_id, now=now):
+    revoked = await ledger.seals.sealed(replace(key, revoked_at=clock.now(), version=key.version + 1))
+    if not await store.mark_revoked(tx, revoked):
         return key
-    revoked = replace(key, revoked_at=now, version=key.version + 1)
     await ledger.record(tx, revoked, ApiKeyRevoked(key_id=key.id), actor=actor, before=key)
     return revoked

@@ -34,6 +34,9 @@ async def rotate_key(
         raise AlreadyRotatedError(f"the key {old.id} was rotated to {old.rotated_to}; rotate that one")
     if not old.usable(now):
         raise KeyEndedError
+    if not await ledger.seals.holds(old):
+        # Its successor would be sealed with what somebody else wrote.
+        raise KeyEndedError("the key's row was changed outside Tidings; revoke it and create a new one")
     if wrong := expiry_faults(expires_at, now):
         raise InvalidError(wrong)
     # Whoever rotates a key reads the successor's secret: it must not give them more than they have.
@@ -55,10 +58,11 @@ async def rotate_key(
         rotated_from=old.id,
     )
     ends_at = now + overlap
+    successor = await ledger.seals.sealed(successor)
+    after = await ledger.seals.sealed(replace(old, rotated_to=new_id, overlap_ends_at=ends_at))
     await store.insert_key(tx, successor)
-    await store.mark_rotated(tx, key_id=old.id, successor_id=new_id, overlap_ends_at=ends_at, now=now)
+    await store.mark_rotated(tx, after, now=now)
     rotated = ApiKeyRotated(key_id=old.id, successor_id=new_id, overlap_ends_at=ends_at)
-    after = replace(old, rotated_to=new_id, overlap_ends_at=ends_at)
     await ledger.record(tx, after, rotated, actor=grantor.actor, before=old)
     return successor, secret
 

@@ -1,6 +1,6 @@
 """The only Python here that runs SQL on API keys."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from tidings.kernel.db import PlatformTx, Row, TenantTx
@@ -31,6 +31,7 @@ async def insert_key(tx: TenantTx | PlatformTx, key: ApiKey) -> None:
         created_at=key.created_at,
         expires_at=key.expires_at,
         rotated_from=key.rotated_from,
+        seal=key.seal,
     )
 
 
@@ -63,28 +64,44 @@ async def list_keys(tx: TenantTx | PlatformTx, *, after_id: str | None, limit: i
     return [_from_row(row) for row in rows]
 
 
-async def mark_rotated(
-    tx: TenantTx | PlatformTx,
-    *,
-    key_id: ApiKeyId,
-    successor_id: ApiKeyId,
-    overlap_ends_at: datetime,
-    now: datetime,
-) -> None:
+async def mark_rotated(tx: TenantTx | PlatformTx, rotated: ApiKey, *, now: datetime) -> None:
     """Note the successor of a key and how long both work."""
     await tx.execute(
         QUERIES.mark_rotated,
-        id=key_id,
+        id=rotated.id,
         tenant_id=_tenant_of(tx),
-        successor_id=successor_id,
-        overlap_ends_at=overlap_ends_at,
+        successor_id=rotated.rotated_to,
+        overlap_ends_at=rotated.overlap_ends_at,
+        seal=rotated.seal,
         now=now,
     )
 
 
-async def mark_revoked(tx: TenantTx | PlatformTx, *, key_id: ApiKeyId, now: datetime) -> bool:
+async def mark_revoked(tx: TenantTx | PlatformTx, revoked: ApiKey) -> bool:
     """Whether this call revoked it; False where it was revoked before."""
-    return await tx.execute(QUERIES.mark_revoked, id=key_id, tenant_id=_tenant_of(tx), now=now) > 0
+    changed = await tx.execute(
+        QUERIES.mark_revoked,
+        id=revoked.id,
+        tenant_id=_tenant_of(tx),
+        now=revoked.revoked_at,
+        seal=revoked.seal,
+    )
+    return changed > 0
+
+
+async def lock_seals(tx: PlatformTx) -> None:
+    """Wait for whoever makes the key that seals just now."""
+    await tx.fetch(QUERIES.lock_seals)
+
+
+async def find_unsealed(tx: PlatformTx) -> list[ApiKey]:
+    """Rows without a seal, whosesoever they are."""
+    return [_from_row(row) for row in await tx.fetch(QUERIES.find_unsealed)]
+
+
+async def set_seals(tx: PlatformTx, keys: Sequence[ApiKey]) -> int:
+    """Keep the seals of these."""
+    return await tx.execute(QUERIES.set_seals, ids=[key.id for key in keys], seals=[key.seal for key in keys])
 
 
 async def touch_keys(tx: PlatformTx, used: Mapping[ApiKeyId, datetime], *, interval: timedelta) -> int:
@@ -110,4 +127,5 @@ def _from_row(row: Row) -> ApiKey:
         rotated_to=row["rotated_to"],
         overlap_ends_at=row["overlap_ends_at"],
         version=row["version"],
+        seal=row["seal"],
     )

@@ -1,24 +1,25 @@
 -- name: insert_key
 -- The secret is not among the columns: only its hash is kept.
 INSERT INTO notification.api_keys (
-    id, tenant_id, name, secret_hash, scopes, role, environment, created_by, created_at, updated_at, expires_at, rotated_from
+    id, tenant_id, name, secret_hash, scopes, role, environment, created_by, created_at, updated_at, expires_at, rotated_from,
+    seal
 )
 VALUES (
     :id, :tenant_id, :name, :secret_hash, CAST(:scopes AS text[]), :role, :environment, :created_by,
-    :created_at, :created_at, :expires_at, :rotated_from
+    :created_at, :created_at, :expires_at, :rotated_from, :seal
 );
 
 -- name: find_key
 -- For showing: a tenant finds its own, the platform its own and nobody else's.
 SELECT id, tenant_id, name, secret_hash, scopes, role, environment, created_by, created_at, expires_at,
-       last_used_at, revoked_at, rotated_from, rotated_to, overlap_ends_at, version
+       last_used_at, revoked_at, rotated_from, rotated_to, overlap_ends_at, version, seal
 FROM notification.api_keys
 WHERE id = :id AND tenant_id IS NOT DISTINCT FROM :tenant_id;
 
 -- name: lock_key
 -- Two rotations at once: the second waits here and then sees the first.
 SELECT id, tenant_id, name, secret_hash, scopes, role, environment, created_by, created_at, expires_at,
-       last_used_at, revoked_at, rotated_from, rotated_to, overlap_ends_at, version
+       last_used_at, revoked_at, rotated_from, rotated_to, overlap_ends_at, version, seal
 FROM notification.api_keys
 WHERE id = :id AND tenant_id IS NOT DISTINCT FROM :tenant_id
 FOR UPDATE;
@@ -27,17 +28,35 @@ FOR UPDATE;
 -- Two installations that start at once: the second waits here and then sees the first one's key.
 SELECT pg_advisory_xact_lock(7411010, 0);
 
+-- name: lock_seals
+-- Two processes that find no key to seal with: the second waits here and then reads the first one's.
+SELECT pg_advisory_xact_lock(7411010, 1);
+
+-- name: find_unsealed
+-- Of all tenants and the platform; once, in the transaction that makes the key.
+SELECT id, tenant_id, name, secret_hash, scopes, role, environment, created_by, created_at, expires_at,
+       last_used_at, revoked_at, rotated_from, rotated_to, overlap_ends_at, version, seal
+FROM notification.api_keys
+WHERE seal IS NULL;
+
+-- name: set_seals
+-- In the same transaction.
+UPDATE notification.api_keys AS known
+SET seal = made.seal
+FROM unnest(CAST(:ids AS text[]), CAST(:seals AS bytea[])) AS made (id, seal)
+WHERE known.id = made.id;
+
 -- name: find_any_key
 -- For the door, which does not know the tenant yet: the platform role looks up one id.
 SELECT id, tenant_id, name, secret_hash, scopes, role, environment, created_by, created_at, expires_at,
-       last_used_at, revoked_at, rotated_from, rotated_to, overlap_ends_at, version
+       last_used_at, revoked_at, rotated_from, rotated_to, overlap_ends_at, version, seal
 FROM notification.api_keys
 WHERE id = :id;
 
 -- name: list_keys
 -- The newest first; ids begin with their time, so ix_api_keys_tenant serves.
 SELECT id, tenant_id, name, secret_hash, scopes, role, environment, created_by, created_at, expires_at,
-       last_used_at, revoked_at, rotated_from, rotated_to, overlap_ends_at, version
+       last_used_at, revoked_at, rotated_from, rotated_to, overlap_ends_at, version, seal
 FROM notification.api_keys
 WHERE tenant_id IS NOT DISTINCT FROM :tenant_id
   AND (CAST(:after_id AS text) IS NULL OR id < :after_id)
@@ -47,13 +66,13 @@ LIMIT :limit;
 -- name: mark_rotated
 -- The old key remembers its successor and how long both work.
 UPDATE notification.api_keys
-SET rotated_to = :successor_id, overlap_ends_at = :overlap_ends_at, updated_at = :now, version = version + 1
+SET rotated_to = :successor_id, overlap_ends_at = :overlap_ends_at, seal = :seal, updated_at = :now, version = version + 1
 WHERE id = :id AND tenant_id IS NOT DISTINCT FROM :tenant_id;
 
 -- name: mark_revoked
 -- The first time counts; revoking again changes nothing.
 UPDATE notification.api_keys
-SET revoked_at = :now, updated_at = :now, version = version + 1
+SET revoked_at = :now, seal = :seal, updated_at = :now, version = version + 1
 WHERE id = :id AND tenant_id IS NOT DISTINCT FROM :tenant_id AND revoked_at IS NULL;
 
 -- name: touch_keys

@@ -189,6 +189,7 @@ class EmbeddedPostgres:
             f"GRANT CONNECT ON DATABASE {DATABASE} TO {RUNTIME};\n\n"
             f"REVOKE ALL ON DATABASE postgres FROM PUBLIC;\n\n"
             f"GRANT CONNECT ON DATABASE postgres TO {OWNER};\n\n"
+            f"REVOKE ALL ON DATABASE template1 FROM PUBLIC;\n\n"
         )
         # -j: a statement ends at a semicolon followed by an empty line.
         self._run(["postgres", "--single", "-j", "-D", str(draft), "postgres"], stdin=script)

@@ -21,7 +21,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=61, newest=61)
+SERVES: Final = SchemaRange(oldest=62, newest=62)
 
 
 async def check_servable(

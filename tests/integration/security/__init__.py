@@ -1,0 +1,1 @@
+"""Attacks that once succeeded, or that must never."""
