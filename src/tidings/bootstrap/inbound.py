@@ -13,8 +13,9 @@ from tidings.router.callbacks.apply import Applier
 from tidings.router.callbacks.bell import Bell
 from tidings.router.callbacks.dead_letters import DeadCallbacks
 from tidings.router.callbacks.evidence import Evidence
+from tidings.router.callbacks.hearing import keep_said
 from tidings.router.callbacks.hooks import Hooks
-from tidings.router.callbacks.intake import Incoming, Intake
+from tidings.router.callbacks.intake import Intake
 from tidings.router.callbacks.jobs import CallbackJob
 from tidings.router.callbacks.take import HookDesk
 from tidings.router.callbacks.wrote import InboundKeeper
@@ -32,7 +33,7 @@ class Inbound:
     """From the vendors back to the ladders, and to whoever was written to."""
 
     def __init__(self, system: "System") -> None:
-        observer = CallbackMetrics(system.metrics)
+        self._observer = observer = CallbackMetrics(system.metrics)
         # A job in this process is told at once; one elsewhere hears it from the database.
         self.bell = Bell(system.bus.wakeups.on(callback_bell.CHANNEL, callback_bell.PAYLOAD))
         self.conversation_bell = conversation_bell.Bell(
@@ -101,15 +102,6 @@ class Inbound:
 
     async def hear(self, account: StoredAccount, said: Reading) -> None:
         """Keep what a vendor says over the adapter's own connection."""
-        await self._intake.take(
-            account.vendor,
-            Incoming(
-                account_id=account.id,
-                signature_valid=True,
-                status="received",
-                reason=None,
-                body=b"",
-                events=said.events,
-                inbound=said.inbound,
-            ),
+        await keep_said(
+            self._intake, said, vendor=account.vendor, account_id=account.id, observer=self._observer
         )

@@ -64,6 +64,8 @@ class CallbackMetrics:
     def received(self, vendor: str, count: int, repeated: int) -> None:
         self._metrics.callbacks_received.labels(vendor, "new").inc(count)
         self._metrics.callbacks_received.labels(vendor, "repeated").inc(repeated)
+        # There from the start, so that the first one is an increase that an alert sees.
+        self._metrics.callbacks_refused.labels(vendor, "unreadable")
 
     def refused(self, vendor: str, code: str) -> None:
         self._metrics.callbacks_refused.labels(vendor, code).inc()

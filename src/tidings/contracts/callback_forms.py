@@ -125,6 +125,8 @@ class Reading:
 
     events: Sequence[ReadEvent] = ()
     inbound: Sequence[ReadInbound] = ()
+    #: What was said over the adapter's own connection and could not be read, as it came: kept to be looked at.
+    unread: Sequence[bytes] = field(default=(), repr=False)
     #: What the vendor wants to hear to this one, where it is more than the form's own reply.
     reply: HookReply | None = None
 

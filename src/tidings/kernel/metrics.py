@@ -5,19 +5,15 @@ Labels are few and closed: a part, a role, a status. Never a tenant's words, an 
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
-#: What the API counts: requests, and those of vendors that it refuses. All else is counted where jobs run, or where either does.
+#: What the API counts: requests and their keys. All else is counted where jobs run, or where either does.
 _OF_THE_API = frozenset(
-    {
-        "tidings_http_requests",
-        "tidings_http_request_seconds",
-        "tidings_callbacks_refused",
-        "tidings_api_key_seals_broken",
-    }
+    {"tidings_http_requests", "tidings_http_request_seconds", "tidings_api_key_seals_broken"}
 )
 _OF_BOTH = frozenset(
     {
         # Vendors call the API; some tell over a connection of the worker's.
         "tidings_callbacks_received",
+        "tidings_callbacks_refused",
         "tidings_job_failures",
         "tidings_job_overdue_seconds",
         "tidings_hot_state_degraded",
@@ -202,7 +198,7 @@ class Metrics:
         )
         self.callbacks_refused = Counter(
             "tidings_callbacks_refused_total",
-            "Callback requests that were not taken, by why.",
+            "Callback requests that were not taken, by why; and receipts over a vendor's connection that nobody could read.",
             ("vendor", "reason"),
             registry=self.registry,
         )

@@ -212,6 +212,14 @@ async def callbacks_refused(watched: Watched) -> None:
             assert refused.status_code == 401, refused.text
 
 
+async def receipts_unreadable(watched: Watched) -> None:
+    """An SMSC writes a receipt as nobody else does, after others that could be read."""
+    account = await watched.account()
+    await watched.hear(wrote(1, to="+15005550111"))
+    await watched.scrape()
+    await watched.system.inbound.hear(account, Reading(unread=[b"00,0210021543,,447887123456"]))
+
+
 async def inbound_unmatched(watched: Watched) -> None:
     """A hundred people, or one machine, write to a number that is nobody's."""
     await watched.hear(*(wrote(number, to="+15005550999") for number in range(110)))
@@ -367,6 +375,7 @@ CONDITIONS: dict[str, Callable[[Watched], Awaitable[None]]] = {
     "TidingsGroupBehind": group_behind,
     "TidingsCallbacksWaiting": callbacks_waiting,
     "TidingsCallbacksRefused": callbacks_refused,
+    "TidingsReceiptsUnreadable": receipts_unreadable,
     "TidingsCircuitOpen": circuit_open,
     "TidingsOutcomesMissed": outcomes_missed,
     "TidingsInboundDead": inbound_dead,

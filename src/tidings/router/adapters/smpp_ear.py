@@ -1,7 +1,7 @@
 """Hears what the SMSC says by itself, and answers it once it is kept: receipts, and what people write.
 
 What comes together is told together. Nothing is answered well before it is durable; where it can't be kept the SMSC is asked to
-send it again. The one exception is a long message's part whose others are slow: some SMSCs send the next part only when
+send it again. What can't be read is kept as it came. The one exception is a long message's part whose others are slow: some SMSCs send the next part only when
 the last one is answered.
 """
 
@@ -39,7 +39,6 @@ class _Request:
 
     session: SmppSession
     pdu: Pdu = field(repr=False)
-    delivery: Delivery = field(repr=False)
     answered: bool = False
     timer: asyncio.TimerHandle | None = None
 
@@ -57,6 +56,10 @@ class _Item:
 
     event: ReadEvent | None = None
     inbound: ReadInbound | None = None
+    #: The whole PDU, where nobody can read what it says.
+    unread: bytes | None = field(default=None, repr=False)
+    #: What is answered once it is kept.
+    status: int = OK
     digest: bytes = b""
     #: What it was put together from, where it came in parts.
     assembly: Assembly[_Request] | None = field(default=None, repr=False)
@@ -115,14 +118,15 @@ class SmppEar:
             delivery = read_delivery(pdu)
         except BadPduError as error:
             _log.warning("smpp.unreadable", reason=str(error))
-            session.answer(pdu, NEVER_AGAIN)
+            request = _Request(session, pdu)
+            self._put(_Item(unread=pdu.encode(), status=NEVER_AGAIN, requests=(request,)))
             return
-        request = _Request(session, pdu, delivery)
+        request = _Request(session, pdu)
         try:
             if is_receipt(delivery):
-                self._take_receipt(request)
+                self._take_receipt(request, delivery)
             else:
-                self._take_words(request)
+                self._take_words(request, delivery)
         except Exception as error:  # noqa: BLE001  # our own mistake must not end the link
             _log.error("smpp.not_read", error=type(error).__name__)
             request.answer(TRY_AGAIN)
@@ -147,17 +151,16 @@ class SmppEar:
 
     # --- reading
 
-    def _take_receipt(self, request: _Request) -> None:
-        event = self._form.read(request.delivery, now=self._clock.now())
+    def _take_receipt(self, request: _Request, delivery: Delivery) -> None:
+        event = self._form.read(delivery, now=self._clock.now())
         if event is None:
             # Telling it again would not tell more.
             _log.warning("smpp.receipt_of_nothing")
-            request.answer(OK)
+            self._put(_Item(unread=request.pdu.encode(), requests=(request,)))
             return
         self._put(_Item(event=event, requests=(request,)))
 
-    def _take_words(self, request: _Request) -> None:
-        delivery = request.delivery
+    def _take_words(self, request: _Request, delivery: Delivery) -> None:
         content, piece = split_header(delivery)
         if piece is None:
             text = read_text(content, delivery.data_coding, alphabet=self._alphabet)
@@ -184,7 +187,7 @@ class SmppEar:
         runs = [read_text(run, assembly.data_coding, alphabet=self._alphabet) for run in assembly.runs]
         readable = [run for run in runs if run is not None]
         text = _GAP.join(readable) if len(readable) == len(runs) else None
-        first = assembly.kept[0].delivery
+        first = read_delivery(assembly.kept[0].pdu)
         reference = assembly.key[2].to_bytes(4, "big")
         item = self._written(text, first, reference + b"".join(assembly.runs), tuple(assembly.kept))
         item.assembly = assembly
@@ -241,6 +244,7 @@ class SmppEar:
         reading = Reading(
             events=[item.event for item in items if item.event is not None],
             inbound=[item.inbound for item in items if item.inbound is not None],
+            unread=[item.unread for item in items if item.unread is not None],
         )
         try:
             async with asyncio.timeout(self._timeout_seconds):
@@ -251,7 +255,7 @@ class SmppEar:
         return True
 
     def _kept(self, item: _Item) -> None:
-        item.answer(OK)
+        item.answer(item.status)
         if item.digest:
             self._repeats.answered(item.digest, item.requests[-1].session)
         if item.assembly is not None:

@@ -15,17 +15,17 @@ from tidings.router.adapters.smpp_pdu import (
     TLV_RECEIPTED_MESSAGE_ID,
     Delivery,
 )
+from tidings.router.adapters.smpp_text import split_header
 
 #: How an SMSC writes its ids: as a text that is the same everywhere, or as a number.
 IdForm: TypeAlias = Literal["text", "decimal", "hex"]
 
 #: Their word → ours.
 _WORDS: Final[Mapping[str, Canonical]] = {
-    "accepted": "accepted",
     "acceptd": "accepted",
+    "scheduled": "accepted",
     "enroute": "sent",
     "buffred": "sent",
-    "scheduled": "accepted",
     "delivrd": "delivered",
     "expired": "failed_perm",
     "undeliv": "failed_perm",
@@ -34,6 +34,22 @@ _WORDS: Final[Mapping[str, Canonical]] = {
     "rejectd": "rejected_by_provider",
     "deleted": "cancelled",
     "unknown": "unknown",
+}
+#: The same words, as some write them out.
+_SPELLINGS: Final[Mapping[str, str]] = {
+    "accepted": "acceptd",
+    "en_route": "enroute",
+    "en-route": "enroute",
+    "buffered": "buffred",
+    "delivered": "delivrd",
+    "delivred": "delivrd",
+    "undeliverable": "undeliv",
+    "undelivered": "undeliv",
+    "undelivrd": "undeliv",
+    "not_delivered": "undeliv",
+    "rejected": "rejectd",
+    "cancelled": "deleted",
+    "canceled": "deleted",
 }
 #: message_state → the word that the text would have (SMPP 3.4, 5.2.28; 0 and 9 are of 5.0).
 _STATES: Final[Mapping[int, str]] = {
@@ -48,11 +64,26 @@ _STATES: Final[Mapping[int, str]] = {
     8: "rejectd",
     9: "skipped",
 }
-_KEYS: Final = r"id|sub|dlvrd|submit[ _]date|done[ _]date|stat|err"
-#: Some write a blank behind the colon, and some leave a value out.
-_FIELD: Final = re.compile(rf"\b({_KEYS})\s*: ?(?!(?:{_KEYS}|text)\s*:)([^\s:]*)", re.IGNORECASE)
-_TIMES: Final = {10: "%y%m%d%H%M", 12: "%y%m%d%H%M%S", 14: "%Y%m%d%H%M%S"}
+#: After these nothing comes any more.
+_LAST: Final = frozenset({"delivrd", "expired", "undeliv", "skipped", "failed", "rejectd", "deleted"})
+_KEYS: Final = r"id|sub|dlvrd|submit[\s_]*date|done[\s_]*date|stat|err"
+#: Any number of blanks, a value in quotes, a comma behind it, or no value at all.
+_FIELD: Final = re.compile(
+    rf"\b({_KEYS})\s*[:=]\s*(?!(?:{_KEYS}|text)\s*[:=])(?:\"([^\"]*)\"|'([^']*)'|([^\s:,;\"']*))",
+    re.IGNORECASE,
+)
+#: The message's own beginning stands at the end and may hold anything.
+_OWN_WORDS: Final = re.compile(r"\btext\s*[:=]", re.IGNORECASE)
+_DIGITS: Final = re.compile(r"[0-9]*")
+_TIMES: Final[Mapping[int, tuple[str, ...]]] = {
+    10: ("%y%m%d%H%M",),
+    # The second is one that begins with the century and has no seconds.
+    12: ("%y%m%d%H%M%S", "%Y%m%d%H%M"),
+    14: ("%Y%m%d%H%M%S",),
+}
+_WITH_MILLISECONDS: Final = 15
 _MOST_AHEAD: Final = timedelta(days=1)
+_NO_ERROR: Final = re.compile(r"(?:0x)?0*|none|ok|no[_-]?error", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,12 +103,12 @@ class ReceiptForm:
 
     def read(self, delivery: Delivery, *, now: datetime) -> ReadEvent | None:
         """What it says; None where it does not say of which message."""
-        fields = _fields(delivery.content)
+        fields = _fields(delivery)
         message_id = self._id(delivery, fields)
         if message_id is None:
             return None
-        word = (fields.get("stat") or _state(delivery) or "unknown").lower()[:40]
-        done = fields.get("done date", "")[:40]
+        word = _word(fields.get("stat", ""), _state(delivery))
+        done = fields.get("donedate", "")[:40]
         code = kept_code(fields.get("err")) or _network_error(delivery)
         return ReadEvent(
             vendor_message_id=message_id,
@@ -85,7 +116,7 @@ class ReceiptForm:
             status=_WORDS.get(word, "unknown"),
             occurred_at=self._moment(done, now),
             discriminator=f"{word} {done}".strip(),
-            details=Details(code=code) if code is not None and code.strip("0") else None,
+            details=Details(code=code) if code is not None and not _NO_ERROR.fullmatch(code) else None,
         )
 
     def _id(self, delivery: Delivery, fields: Mapping[str, str]) -> str | None:
@@ -104,14 +135,20 @@ class ReceiptForm:
             return text
 
     def _moment(self, text: str, now: datetime) -> datetime | None:
-        form = _TIMES.get(len(text))
-        if form is None or not text.isascii() or not text.isdecimal():
+        found = _DIGITS.match(text)
+        digits = found[0] if found else ""
+        if len(digits) == _WITH_MILLISECONDS:
+            digits = digits[:12]
+        elif digits != text:
             return None
-        try:
-            found = datetime.strptime(text, form).replace(tzinfo=UTC) - timedelta(minutes=self.offset_minutes)
-        except (ValueError, OverflowError):
-            return None
-        return found if found - now <= _MOST_AHEAD else None
+        for form in _TIMES.get(len(digits), ()):
+            try:
+                moment = datetime.strptime(digits, form).replace(tzinfo=UTC)
+                moment -= timedelta(minutes=self.offset_minutes)
+            except (ValueError, OverflowError):
+                continue
+            return moment if moment - now <= _MOST_AHEAD else None
+        return None
 
 
 def is_receipt(delivery: Delivery) -> bool:
@@ -124,13 +161,46 @@ def is_receipt(delivery: Delivery) -> bool:
     return TLV_RECEIPTED_MESSAGE_ID in delivery.tlvs and TLV_MESSAGE_STATE in delivery.tlvs
 
 
-def _fields(content: bytes) -> dict[str, str]:
+def _fields(delivery: Delivery) -> dict[str, str]:
+    text = _text(split_header(delivery)[0])
+    if own := _OWN_WORDS.search(text):
+        text = text[: own.start()]
     found: dict[str, str] = {}
-    # Some end the text with a zero character, which no column can hold.
-    for name, value in _FIELD.findall(content.decode("latin-1").replace("\0", " ")):
-        # The message's own beginning stands at the end and may hold anything.
-        found.setdefault(name.lower().replace("_", " "), value)
+    for name, *values in _FIELD.findall(text):
+        key = "".join(c for c in name.lower() if c.isalpha())
+        found.setdefault(key, "".join(values).strip())
     return found
+
+
+def _text(content: bytes) -> str:
+    """By what stands there: receipts come in UCS-2 with any data_coding, and in ASCII with that of UCS-2."""
+    half = len(content) // 2
+    if half and content[0::2].count(0) * 2 > half:
+        text = content.decode("utf-16-be", "replace")
+    elif half and content[1::2].count(0) * 2 > half:
+        text = content.decode("utf-16-le", "replace")
+    else:
+        # Of the GSM alphabet the underscore is elsewhere.
+        text = content.decode("latin-1").replace("\x11", "_")
+    # Some end the text with a zero character, which no column can hold.
+    return text.replace("\0", " ")
+
+
+def _word(written: str, state: str | None) -> str:
+    """What became of it, in the words of the specification; another word is kept as it is.
+
+    message_state is what the specification means it to be, and the text is anybody's: where both end the message and differ,
+    the state counts. One that ends it goes before one that does not, because nothing comes after it.
+    """
+    word = written.lower()[:40]
+    if word.isascii() and word.isdecimal():
+        word = _STATES.get(int(word), word)
+    word = _SPELLINGS.get(word, word)
+    if state is None or state == "unknown":
+        return word or "unknown"
+    if state in _LAST or word not in _LAST:
+        return state
+    return word
 
 
 def _state(delivery: Delivery) -> str | None:
@@ -139,6 +209,8 @@ def _state(delivery: Delivery) -> str | None:
 
 
 def _network_error(delivery: Delivery) -> str | None:
-    """network_error_code: the kind of network, and its own number."""
+    """network_error_code: the kind of network, and its own number; some write three digits there instead."""
     raw = delivery.tlvs.get(TLV_NETWORK_ERROR, b"")
-    return str(int.from_bytes(raw[1:3], "big")) if len(raw) == 3 else None
+    if len(raw) != 3:
+        return None
+    return str(int(raw)) if raw.isdigit() else str(int.from_bytes(raw[1:3], "big"))

@@ -4,13 +4,20 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 
+import msgspec
 import pytest
 
-from tests.integration.router.callbacks.conftest import CallbackWorld
+from tests.integration.router.callbacks.conftest import CallbackWorld, place_of
+from tests.support.played_smpp import deliver, played_smpp
 from tests.support.running import PATIENCE
+from tests.support.smpp import smpp_settings
 from tidings.contracts.callback_forms import Reading
 from tidings.kernel.clock import SystemClock
-from tidings.router.callbacks.intake import Incoming
+from tidings.kernel.ids import TenantId
+from tidings.router.adapters.kind import Surroundings
+from tidings.router.adapters.smpp import KIND, SmppSettings
+from tidings.router.callbacks import raw_bodies
+from tidings.router.callbacks.hearing import keep_said
 from tidings.router.channel_configs.store import StoredAccount
 from tidings.router.vendors.listening import ListeningJob
 from tidings.router.vendors.opened import OpenAdapters
@@ -48,17 +55,8 @@ async def test_what_somebody_writes_over_smpp_is_kept_before_the_smsc_is_told_so
     (world.folder / "secrets" / "smpp-platform").write_text(json.dumps(settings))
 
     async def hear(account: StoredAccount, said: Reading) -> None:
-        await world.intake.take(
-            account.vendor,
-            Incoming(
-                account_id=account.id,
-                signature_valid=True,
-                status="received",
-                reason=None,
-                body=b"",
-                events=said.events,
-                inbound=said.inbound,
-            ),
+        await keep_said(
+            world.intake, said, vendor=account.vendor, account_id=account.id, observer=world.observer
         )
 
     adapters = OpenAdapters(world.secrets, clock=SystemClock(), hear=hear)
@@ -99,3 +97,36 @@ async def test_an_account_that_is_off_is_listened_to_for_three_days(world: Callb
     await adapters.close()
 
     assert (len(soon), later) == (1, [])
+
+
+async def test_an_odd_receipt_ends_its_message_and_an_unreadable_one_is_kept(
+    world: CallbackWorld, tenant_id: TenantId
+) -> None:
+    """From the PDU to the attempt: UNDELIVERABLE in full, with blanks; and a text that names no message, for the operator."""
+    attempt = await world.attempt(tenant_id, await world.account(None, "smpp", secret=None), vendor="smpp")
+    odd = f"id:  {attempt.message_id}  stat:   UNDELIVERABLE  err: 27 text:".encode("utf-16-be")
+    nameless = deliver(b"00,0210021543,,447887123456", sequence=2, esm_class=0x04)
+
+    async def hear(said: Reading) -> None:
+        await keep_said(
+            world.intake, said, vendor="smpp", account_id=attempt.account_id, observer=world.observer
+        )
+
+    async with played_smpp() as smsc:
+        settings = msgspec.convert(smpp_settings(smsc.port), SmppSettings)
+        adapter = KIND.make(settings, Surroundings(clock=SystemClock(), hear=hear))
+        await smsc.until("bind_transceiver")
+        smsc.say(deliver(odd, sequence=1, esm_class=0x04, data_coding=8) + nameless)
+        answers = await smsc.until("deliver_sm_resp", 2)
+        await adapter.close()
+    await world.job().drain()
+
+    [told] = await world.receipts(tenant_id)
+    kept = [one for one in await world.requests() if one["reason"] == "unreadable"]
+    async with world.db.platform() as tx:
+        key = await world.keyring.platform_key(tx)
+    assert [one.status for one in answers] == [0, 0]
+    assert (told["status"], told["provider_code"]) == ("failed_perm", "27")
+    assert [(one["status"], one["signature_valid"]) for one in kept] == [("dlq", True)]
+    assert await raw_bodies.read(world.blobs, key, place_of(kept[0])) == nameless
+    assert world.observer.events.count(("refused", "smpp", "unreadable")) == 1

@@ -171,18 +171,36 @@ async def test_nobody_who_sends_only_takes_a_receipt() -> None:
     assert answers == {1: 0x64}
 
 
-async def test_nonsense_is_sent_back_for_good() -> None:
-    """A receipt that names no message is taken and forgotten: nobody could do more with it."""
+#: A large operator's receipts, which name no message (devel@kannel.org, "new DLR format").
+_BY_COMMAS = b"00,0210021543,0210021500,,447887123456,10110200000000,we2345678i9o03er45ty67u"
+
+
+async def test_what_nobody_can_read_is_kept_as_it_came() -> None:
+    """And answered then: a receipt that names no message well, one that is no PDU with a no for good."""
     ears = Ears()
-    truncated = deliver(b"hello", sequence=1)[:40]
+    truncated = struct.pack(">I", 40) + deliver(b"hello", sequence=1)[4:40]
+    nameless = deliver(_BY_COMMAS, sequence=2, esm_class=RECEIPT)
     async with played_smpp() as smsc, bound(smpp_settings(smsc.port), ears):
         await smsc.until("bind_transceiver")
-        smsc.say(struct.pack(">I", 40) + truncated[4:])
-        smsc.say(deliver(b"what is this", sequence=2, esm_class=RECEIPT))
+        smsc.say(truncated + nameless)
         answers = await _answers(smsc, 2)
 
     assert answers == {1: 0x65, 2: 0}
-    assert ears.readings == []
+    assert [body for reading in ears.readings for body in reading.unread] == [truncated, nameless]
+    assert not ears.events
+    assert not ears.inbound
+
+
+async def test_what_nobody_can_read_is_asked_for_again_where_it_can_not_be_kept() -> None:
+    ears = Ears()
+    ears.refuse = _down
+    nameless = deliver(_BY_COMMAS, sequence=1, esm_class=RECEIPT)
+    async with played_smpp() as smsc, bound(smpp_settings(smsc.port), ears):
+        await smsc.until("bind_transceiver")
+        smsc.say(nameless)
+        answers = await _answers(smsc, 1)
+
+    assert answers == {1: 0x64}
 
 
 async def test_a_pair_hears_over_its_receiver() -> None:

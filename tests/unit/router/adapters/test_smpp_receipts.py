@@ -1,5 +1,6 @@
 """Receipts as SMSCs write them."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -13,15 +14,17 @@ NOW = datetime(2026, 11, 15, 12, 30, tzinfo=UTC)
 TEXT = "id:0123456789 sub:001 dlvrd:001 submit date:2611151200 done date:2611151201 stat:DELIVRD err:000 Text:hello there"
 
 
-def _delivery(text: str = "", *, esm_class: int = 0x04, **tlvs: bytes) -> Delivery:
+def _delivery(
+    text: str = "", *, esm_class: int = 0x04, coding: str = "latin-1", data_coding: int = 0, **tlvs: bytes
+) -> Delivery:
     tags = {"receipted": 0x001E, "state": 0x0427, "network": 0x0423}
     place = Place(1, 1, "447700900123")
     return Delivery(
         source=place,
         destination=place,
         esm_class=esm_class,
-        data_coding=0,
-        content=text.encode("latin-1"),
+        data_coding=data_coding,
+        content=text.encode(coding),
         tlvs={tags[name]: value for name, value in tlvs.items()},
     )
 
@@ -110,6 +113,10 @@ def test_ids_that_come_back_in_another_form(
     [
         ("261115120130", 0, datetime(2026, 11, 15, 12, 1, 30, tzinfo=UTC)),
         ("20261115120130", 0, datetime(2026, 11, 15, 12, 1, 30, tzinfo=UTC)),
+        ("202611151201", 0, datetime(2026, 11, 15, 12, 1, tzinfo=UTC)),
+        # smppex #46: milliseconds and a sign.
+        ("261115120130912+", 0, datetime(2026, 11, 15, 12, 1, 30, tzinfo=UTC)),
+        ("2611151201+04", 0, None),
         ("2611151301", 60, datetime(2026, 11, 15, 12, 1, tzinfo=UTC)),
         ("2611181201", 0, None),
         ("2613151201", 0, None),
@@ -166,6 +173,151 @@ def test_blanks_and_underscores() -> None:
     assert found.details == Details(code="5")
 
 
-def test_one_that_names_no_message() -> None:
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param("id:  X-1  stat:   DELIVRD", ("X-1", "delivered", None), id="runs of blanks"),
+        pytest.param("id:X-1\tstat:\tDELIVRD\terr:\t001", ("X-1", "delivered", "001"), id="tabs"),
+        pytest.param(
+            "id:X-1 stat:DELIVERED err:000", ("X-1", "delivered", None), id="Jasmin #181: DELIVERED"
+        ),
+        pytest.param(
+            "id:X-1 stat:UNDELIVERABLE err:027",
+            ("X-1", "failed_perm", "027"),
+            id="Jasmin #181: UNDELIVERABLE",
+        ),
+        pytest.param("id:X-1 stat:Undelivered", ("X-1", "failed_perm", None), id="undelivered"),
+        pytest.param(
+            "id:X-1 stat:REJECTED", ("X-1", "rejected_by_provider", None), id="Jasmin #181: REJECTED"
+        ),
+        pytest.param("id:X-1 stat:5", ("X-1", "failed_perm", None), id="the state's number as its word"),
+        pytest.param('id:"X-1" stat:"DELIVRD" err:"000"', ("X-1", "delivered", None), id="double quotes"),
+        pytest.param("id:'X-1' stat:'UNDELIV' err:'E 1'", ("X-1", "failed_perm", None), id="single quotes"),
+        pytest.param(
+            "id:X-1,sub:001,dlvrd:000,submit date:2611151200,done date:2611151201,stat:UNDELIV,err:9",
+            ("X-1", "failed_perm", "9"),
+            id="commas",
+        ),
+        pytest.param(
+            "id=X-1;stat=EXPIRED;err=0A1", ("X-1", "failed_perm", "0A1"), id="equals signs, err in hex"
+        ),
+        pytest.param(
+            "id:X-1 stat:UNDELIV err:ABSENT_SUBSCRIBER",
+            ("X-1", "failed_perm", "ABSENT_SUBSCRIBER"),
+            id="err in words",
+        ),
+        pytest.param("id:X-1 stat:DELIVRD err:NO_ERROR", ("X-1", "delivered", None), id="no error in words"),
+        pytest.param(
+            "id:1526758174 submit date:1701240904 done date:1701240904 stat:DELIVRD err:000 text:hellow",
+            ("1526758174", "delivered", None),
+            id="jsmpp #62: without sub and dlvrd",
+        ),
+        pytest.param(
+            "id:117062714244798261 sub:001 dlvrd:001 submit date:1706271624 done date:1706271624 stat:DELIVRD err:0000 "
+            "text:H\x1bello world",
+            ("117062714244798261", "delivered", None),
+            id="php-smpp #70: four digits of err, an escape in the text",
+        ),
+        pytest.param(
+            "id:a29f6845555647139e5c8f3b817f2c9a sub:001 dlvrd:001 submit date:141023215253 done date:141023215259 "
+            "stat:DELIVRD err:000 text:",
+            ("a29f6845555647139e5c8f3b817f2c9a", "delivered", None),
+            id="Clickatell (Jasmin #70)",
+        ),
+        pytest.param(
+            "id:0000000012345678 sub:001 dlvrd:001 submit date:1601010100 done date:1601010101 stat:DELIVRD err:000 text:none",
+            ("0000000012345678", "delivered", None),
+            id="Nexmo",
+        ),
+        pytest.param(
+            "id:IIIIIIIIII sub:SSS dlvrd:DDD submit date:YYMMDDhhmm done\ndate:YYMMDDhhmm stat:EXPIRED err:E Text: id:9",
+            ("IIIIIIIIII", "failed_perm", "E"),
+            id="CardBoardFish: a line break in the key, Text with a capital",
+        ),
+        pytest.param(
+            "ID:X-1 SUBMIT\x11DATE:2611151200 DONE\x11DATE:2611151201 STAT:undeliv ERR:5",
+            ("X-1", "failed_perm", "5"),
+            id="capitals, underscores of the GSM alphabet",
+        ),
+    ],
+)
+@pytest.mark.parametrize(
+    ("coding", "data_coding"),
+    [("latin-1", 0), ("latin-1", 8), ("utf-16-be", 8), ("utf-16-be", 0), ("utf-16-le", 8)],
+)
+def test_receipts_as_they_are_met(
+    text: str, expected: tuple[str, str, str | None], coding: str, data_coding: int
+) -> None:
+    """By what vendors' pages and the trackers of SMPP libraries show, in every coding, whatever the coding is said to be."""
+    found = _read(_delivery(text, coding=coding, data_coding=data_coding))
+
+    assert found is not None
+    code = found.details.code if found.details is not None else None
+    assert (found.vendor_message_id, found.status, code) == expected
+
+
+def test_words_behind_text_are_the_messages_own() -> None:
+    """Also where the SMSC leaves a field out that they hold."""
+    found = _read(_delivery("id:7 stat:DELIVRD text:err:9 done date:2611151201"))
+
+    assert found is not None
+    assert (found.details, found.occurred_at) == (None, None)
+
+
+def test_a_header_before_the_text_is_no_part_of_it() -> None:
+    """UDHI with a text in UCS-2."""
+    delivery = _delivery(esm_class=0x44, data_coding=8)
+    content = bytes((5, 0, 3, 1, 1, 1)) + "id:7 stat:DELIVRD".encode("utf-16-be")
+    found = _read(replace(delivery, content=content))
+
+    assert found is not None
+    assert (found.vendor_message_id, found.status) == ("7", "delivered")
+
+
+@pytest.mark.parametrize(
+    ("text", "state", "word"),
+    [
+        ("stat:DELIVRD", 5, "undeliv"),
+        ("stat:UNDELIV", 2, "delivrd"),
+        # One that ends the message goes before one that does not: nothing comes after it.
+        ("stat:DELIVRD", 1, "delivrd"),
+        ("stat:ENROUTE", 2, "delivrd"),
+        ("stat:DELIVRD", 7, "delivrd"),
+        ("stat:Sonderfall", 5, "undeliv"),
+        ("stat:Sonderfall", 99, "sonderfall"),
+        ("", 3, "expired"),
+    ],
+)
+def test_a_text_and_a_state_that_disagree(text: str, state: int, word: str) -> None:
+    """The state has one meaning and the text any; Kannel reads them in this order too."""
+    found = _read(_delivery(f"id:7 {text}", state=bytes((state,))))
+
+    assert found is not None
+    assert found.word == word
+
+
+@pytest.mark.parametrize(
+    ("network", "code"), [(b"\x03\x00\x1b", "27"), (b"027", "27"), (b"\x03\x00\x00", None), (b"\x01", None)]
+)
+def test_the_networks_own_code(network: bytes, code: str | None) -> None:
+    """As a kind and a number, or as three digits, which Kannel has met."""
+    found = _read(_delivery("id:7 stat:UNDELIV", network=network))
+
+    assert found is not None
+    assert (found.details.code if found.details is not None else None) == code
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "stat:DELIVRD",
+        'id:"7 stat:DELIVRD',
+        "",
+        "what is this",
+        # A large operator's (devel@kannel.org, "new DLR format").
+        "00,0210021543,0210021500,,447887123456,10110200000000,we2345678i9o03er45ty67u",
+    ],
+)
+def test_one_that_names_no_message(text: str) -> None:
     """Nobody can say whose it is."""
-    assert _read(_delivery("stat:DELIVRD")) is None
+    assert _read(_delivery(text)) is None
