@@ -1,9 +1,10 @@
 """A mail that comes back: the return path names its attempt, the address is suppressed, and explain says why."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import Any
+from contextlib import AbstractContextManager, asynccontextmanager
+from typing import Any, TypeVar
 
 import pytest
 
@@ -11,8 +12,11 @@ from tests.integration.erasure.somebody import erase
 from tests.support.bounce_mails import auto_reply, bring, converse, delivery_status, feedback
 from tests.support.people import unused
 from tests.support.pipeline import PipelineWorld, Sender
+from tests.support.real_mta import Mta, exim, postfix
 from tidings.router.bounces.server import BounceServer
 from tidings.router.callbacks.forget import BodyEraser
+
+T = TypeVar("T")
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("pipeline-bounces")]
 
@@ -257,3 +261,87 @@ async def test_an_erased_person_takes_along_what_came_back(world: PipelineWorld)
         async with world.db.platform() as tx:
             readable.append(await tx.connection.fetchval(query, token.attempt_id))
     assert readable == [True, True, False]
+
+
+@asynccontextmanager
+async def _over(world: PipelineWorld, **settings: Any) -> AsyncIterator[None]:
+    """Mail goes through another server meanwhile."""
+    path = world.folder / "secrets" / "smtp.json"
+    before = path.read_text()
+    path.write_text(json.dumps({"bounce_address": "bounces@mail.acme.test", "idle_seconds": 0.2} | settings))
+    await world.advance(minutes=2)
+    try:
+        yield
+    finally:
+        path.write_text(before)
+        await world.advance(minutes=2)
+
+
+@asynccontextmanager
+async def _running(server: AbstractContextManager[T]) -> AsyncIterator[T]:
+    """Beside this loop: a server that ends says goodbye to us first."""
+    made = await asyncio.to_thread(server.__enter__)
+    try:
+        yield made
+    finally:
+        await asyncio.to_thread(server.__exit__, None, None, None)
+
+
+async def _until_bounced(sender: Sender, notification_id: str, server: Mta) -> None:
+    try:
+        async with asyncio.timeout(60):
+            while await sender.status(notification_id) != "bounced":
+                await asyncio.sleep(0.1)
+                await _settle(sender.world)
+    except TimeoutError:
+        pytest.fail(server.log())
+
+
+async def test_a_mail_that_postfix_bounces_suppresses_its_address(world: PipelineWorld) -> None:
+    """Postfix takes it, the next server refuses the person, and Postfix sends its report to the return path, over LMTP."""
+    async with world.sender() as sender, _listening(world) as refusing, _listening(world, "lmtp") as port:
+        ways = f"example.test=smtp:[127.0.0.1]:{refusing}, mail.acme.test=lmtp:inet:127.0.0.1:{port}"
+        bouncing = postfix(
+            main={"transport_maps": f"inline:{{{ways}}}", "recipient_delimiter": "+"},
+            services=["lmtp unix - - n - - lmtp"],
+        )
+        async with (
+            _running(bouncing) as server,
+            _over(world, host="127.0.0.1", port=server.port, security="none"),
+        ):
+            sent = (await sender.send("laila.gone@example.test"))["id"]
+            await world.settle()
+            await _until_bounced(sender, sent, server)
+        assert await _suppressed(sender) == ["invalid_address"]
+        explained = await sender.explain(sent)
+        assert explained["summary"].startswith("It was sent, and came back on")
+        assert "laila.gone" not in json.dumps(explained)
+        assert "5.1.1" in json.dumps(explained)
+
+
+async def test_a_mail_that_exim_bounces_suppresses_its_address(world: PipelineWorld) -> None:
+    """The same with Exim, which brings its report over SMTP."""
+    async with world.sender() as sender, _listening(world) as port:
+        routers = """
+onwards:
+  driver = manualroute
+  domains = example.test : mail.acme.test
+  route_list = * 127.0.0.1
+  self = send
+  transport = onwards
+"""
+        transports = f"""
+onwards:
+  driver = smtp
+  port = {port}
+  allow_localhost
+  hosts_override
+"""
+        async with _running(exim(routers=routers, transports=transports)) as (server, certificate):
+            login = {"username": "tidings", "password": "hunter2", "ca_file": str(certificate.cert_file)}
+            async with _over(world, host="localhost", port=server.port, **login):
+                sent = (await sender.send("laila.gone@example.test"))["id"]
+                await world.settle()
+                await _until_bounced(sender, sent, server)
+        assert await _suppressed(sender) == ["invalid_address"]
+        assert "5.1.1" in json.dumps(await sender.explain(sent))

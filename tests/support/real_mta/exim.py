@@ -63,6 +63,7 @@ all:
   transport = box
 
 begin transports
+{transports}
 box:
   driver = appendfile
   directory = {folder}/mail
@@ -83,7 +84,7 @@ plain:
 
 @contextmanager
 def exim(
-    *, main: str = "", rcpt: str = "", data: str = "", routers: str = ""
+    *, main: str = "", rcpt: str = "", data: str = "", routers: str = "", transports: str = ""
 ) -> Iterator[tuple[Mta, Certificate]]:
     """A running one; what is given comes ahead of the rest of its section, with `{folder}` in it named."""
     root = unpacked("exim4-daemon-light", _PROGRAM)
@@ -105,7 +106,9 @@ def exim(
             environment=" : ".join(f"{name}={value.replace(':', '::')}" for name, value in around.items()),
             **{
                 name: text.replace("{folder}", str(folder))
-                for name, text in (("main", main), ("rcpt", rcpt), ("data", data), ("routers", routers))
+                for name, text in {
+                    "main": main, "rcpt": rcpt, "data": data, "routers": routers, "transports": transports,
+                }.items()
             },
         )
     )  # fmt: skip

@@ -1,6 +1,7 @@
 """What mails to a return path say: reports by the standards, bounces of other forms, and what is no bounce at all."""
 
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
@@ -196,3 +197,22 @@ def _meaning(mail: bytes) -> tuple[Canonical, str | None, Effect | None] | None:
         None if details is None else details.code,
         None if details is None else details.effect,
     )
+
+
+SAMPLES = Path(__file__).parent / "samples"
+
+
+@pytest.mark.parametrize("server", ["postfix", "exim"])
+def test_what_real_servers_sent(server: str) -> None:
+    """Postfix 3.7 and Exim 4.96, each told by the next server that there is no such person; the quoted mail is shortened."""
+    mail = (SAMPLES / f"{server}.eml").read_bytes()
+    for raw in (mail, mail.replace(b"\r\n", b"\n")):
+        report = read_report(raw)
+        assert (report.kind, report.word, report.code) == ("status", "failed", "5.1.1")
+        assert report.words == "550 5.1.1 not a return path of ours"
+        assert report.at is not None
+        [address] = report.addresses
+        assert address.startswith("bounces+")
+        # Cut off anywhere, it says no more than it said before.
+        for end in range(0, len(raw), 97):
+            assert read_report(raw[:end]).code in {None, "5.1.1", "5.0.0", "550"}
