@@ -1,9 +1,9 @@
 """A renderer for tests that are no coroutines: one isolate, kept over many examples."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from itertools import count
-from typing import Any
+from typing import Any, TypeVar
 
 from tidings.notify.render.engine import V8Renderer
 from tidings.notify.render.model import Content, Rendered, RenderFailed, RenderJob, RenderLimits
@@ -11,6 +11,7 @@ from tidings.notify.templates.compile.locale_content import compile_source
 from tidings.notify.templates.model import BodyFormat, Compiled, LinkPolicy, Source
 
 _KEYS = count()
+_T = TypeVar("_T")
 
 
 def content(
@@ -70,6 +71,14 @@ class Rendering:
     def close(self) -> None:
         self._runner.run(self._renderer.close())
         self._runner.close()
+
+    @property
+    def engine(self) -> V8Renderer:
+        """The renderer itself, for what `run` runs."""
+        return self._renderer
+
+    def run(self, work: Coroutine[Any, Any, _T]) -> _T:
+        return self._runner.run(work)
 
     def jobs(self, jobs: Sequence[RenderJob]) -> list[Rendered | RenderFailed]:
         return self._runner.run(self._renderer.render(jobs))

@@ -28,7 +28,7 @@ def _within(opening: str, closing: str, times: int, inside: str = "x") -> str:
 
 #: A body, and a part of what is said about it.
 REFUSED: dict[str, tuple[str, str]] = {
-    "deep nesting": (_within("{{#if name}}", "{{/if}}", 3000), "nested too deeply"),
+    "deep nesting": (_within("{{#if name}}", "{{/if}}", 3000), "nested more than 100 deep"),
     "the constructor": ("{{constructor.constructor}}", "is not declared"),
     "the prototype": ("{{__proto__}}", "is not declared"),
     "a value's constructor": ("{{name.constructor}}", "is not declared"),
@@ -43,7 +43,7 @@ REFUSED: dict[str, tuple[str, str]] = {
     "the helper that is missing": ("{{helperMissing name}}", "there is no helper"),
     "HTML as it comes": ("{{{name}}}", "use two braces"),
     "loops in loops": (_within("{{#each @root.a}}", "{{/each}}", 5), "steps"),
-    "a block that does not end": ("{{#if name}}", "is not valid Handlebars"),
+    "a block that does not end": ("{{#if name}}", "is not closed"),
     "a script": ("<script>alert(1)</script>", "<script> is not allowed"),
     "a script in a drawing": ("<svg><script>alert(1)</script></svg>", "<script> is not allowed"),
     "a frame": ("<iframe src='https://evil.test'></iframe>", "<iframe> is not allowed"),

@@ -120,8 +120,10 @@ def _walk_mapping(value: dict[str, Any], kind: Any, path: str, *, strict: bool) 
         where = _join(path, printable(str(key)))
         if known and key not in known:
             yield FieldError(where, f"is not a known name; use {', '.join(known)}")
-        else:
-            yield from _walk(item, values, where, strict=strict)
+            continue
+        named = list(_check(key, keys, where, strict=strict)) if plain_type(keys) is str else ()
+        # What belongs to a name that can't be one is not looked at.
+        yield from named or _walk(item, values, where, strict=strict)
 
 
 def _walk_struct(value: dict[str, Any], kind: Any, path: str, *, strict: bool) -> Iterator[FieldError]:

@@ -17,8 +17,9 @@ from tidings.notify.templates.errors import CompileError
 from tidings.notify.templates.expand.expand import Found, Shared, expand
 from tidings.notify.templates.expand.mapped import MappedText, Place
 from tidings.notify.templates.expand.strings import Into, Strings
+from tidings.notify.templates.expand.whitespace import SETTLED
 from tidings.notify.templates.faults import Fault
-from tidings.notify.templates.model import BodyFormat, Source, Version, fallbacks
+from tidings.notify.templates.model import BodyFormat, Compiled, Source, Version, fallbacks
 
 _MARKUP: Final = frozenset({BodyFormat.HTML, BodyFormat.MJML, BodyFormat.MARKDOWN})
 
@@ -52,6 +53,10 @@ class Assembled:
     faults: tuple[tuple[Place, Fault], ...]
     partials: frozenset[str]
     strings: frozenset[str]
+    #: Whether a text could not be read, and nobody knows what is used in it.
+    broken: bool = False
+    #: Whether the blanks that belong to tags have been taken away.
+    settled: bool = True
 
 
 def assemble(version: Version, locale: str, around: Surroundings) -> Assembled:
@@ -60,7 +65,10 @@ def assemble(version: Version, locale: str, around: Surroundings) -> Assembled:
     found = Found()
     order = fallbacks(locale, version.fallback_chain, (*around.template_chain, around.default_locale))
     shared = Shared(
-        partials=_partials(version, around), strings=Strings(version.strings, order), folder=around.folder
+        partials=_partials(version, around),
+        strings=Strings(version.strings, order),
+        folder=around.folder,
+        tags=source.format is not BodyFormat.MARKDOWN,
     )
     texts = {
         part: expand(text, place, shared, found, into=_into(part, source.format))
@@ -88,7 +96,27 @@ def assemble(version: Version, locale: str, around: Surroundings) -> Assembled:
         faults=tuple(found.faults),
         partials=frozenset(found.partials),
         strings=frozenset(found.strings),
+        broken=found.broken,
+        settled=shared.tags,
     )
+
+
+def marked(made: Assembled, compiled: Compiled) -> Compiled:
+    """What was compiled, with the mark of settled texts; a text alternative made from the body has lines of its own."""
+    if not made.settled:
+        return compiled
+    own_text = made.source.text is not None or compiled.html is None
+    return replace(
+        compiled,
+        subject=_mark(compiled.subject),
+        html=_mark(compiled.html),
+        text=_mark(compiled.text) if own_text else compiled.text,
+        whatsapp=_mark(compiled.whatsapp),
+    )
+
+
+def _mark(text: str | None) -> str | None:
+    return None if text is None else f"{SETTLED}{text}"
 
 
 def place_of(source: Source, locale: str, around: Surroundings, part: str) -> Place:

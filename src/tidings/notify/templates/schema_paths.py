@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final
 
 Schema = Mapping[str, Any]
@@ -33,6 +34,15 @@ class Declared:
                 if isinstance(inner, Mapping):
                     return Declared(inner, self.root)
         return ANYTHING
+
+    def names(self) -> list[str]:
+        """Names that are declared here; not without end."""
+        found: list[str] = []
+        for schema in self._options():
+            properties = None if isinstance(schema, bool) else schema.get("properties")
+            if isinstance(properties, Mapping):
+                found += [str(name) for name in islice(properties, _MOST_OPTIONS - len(found))]
+        return found
 
     def _child(self, name: str) -> "Declared | None":
         options = list(self._options())

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from tidings.notify.templates.faults import Fault
+from tidings.notify.templates.names import name_hint
 from tidings.notify.templates.schema_paths import ANYTHING, Declared
 
 #: Helpers that print something, and whether they can be used without a value: none can.
@@ -119,8 +120,10 @@ class _Walk:
                 yield from self.program(node["program"], _Scope((ANYTHING,)))
             case "ContentStatement" | "CommentStatement":
                 return
-            case other:
-                yield _fault(node, f"{other} is not supported", "write it in another way")
+            case "PartialBlockStatement":
+                yield _fault(node, "partial blocks are not supported", "call the partial: {{> name}}")
+            case _:
+                yield _fault(node, "decorators are not supported", 'there is only {{#*inline "name"}}')
 
     def _mustache(self, node: Node, scope: _Scope) -> Iterator[Fault]:
         path = node["path"]
@@ -137,7 +140,8 @@ class _Walk:
     def _call(self, node: Node, scope: _Scope) -> Iterator[Fault]:
         name = str(node["path"].get("original", ""))
         if name not in PRINTING:
-            yield _fault(node, f"there is no helper {name}", f"there are {', '.join(sorted(PRINTING))}")
+            odd, how = name_hint(name) or ("", f"there are {', '.join(sorted(PRINTING))}")
+            yield _fault(node, f"there is no helper {name}{odd}", how)
         yield from self._arguments(node, scope)
 
     def _arguments(self, node: Node, scope: _Scope) -> Iterator[Fault]:
@@ -151,9 +155,10 @@ class _Walk:
         if node["type"] == "SubExpression":
             yield from self._call(node, scope)
         elif node["type"] == "PathExpression" and self._find(node, scope) is None:
-            yield _fault(
-                node, f"{node['original']} is not declared", "add it to variables_schema or correct its name"
-            )
+            name = str(node["original"])
+            declared = self._root.names() if len(node["parts"]) == 1 and not node["data"] else ()
+            odd, how = name_hint(name, declared) or ("", "add it to variables_schema or correct its name")
+            yield _fault(node, f"{name} is not declared{odd}", how)
 
     def _find(self, node: Node, scope: _Scope) -> Declared | None:
         parts = [str(part) for part in node["parts"]]
@@ -190,7 +195,8 @@ class _Walk:
             yield from self.program(node.get("program"), self._called(node, scope))
             return
         if name not in BLOCKS and (node["params"] or node.get("hash") or name in PRINTING):
-            yield _fault(node, f"there is no block helper {name}", f"there are {', '.join(sorted(BLOCKS))}")
+            odd, how = name_hint(name) or ("", f"there are {', '.join(sorted(BLOCKS))}")
+            yield _fault(node, f"there is no block helper {name}{odd}", how)
             return
         if name in BLOCKS:
             if len(node["params"]) != 1:

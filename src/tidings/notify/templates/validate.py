@@ -1,7 +1,6 @@
 """The validator that stands before publishing: everything that is wrong with a version at once, then the compiled texts."""
 
 import asyncio
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Protocol
@@ -11,7 +10,7 @@ from tidings.kernel.refusals import FieldError
 from tidings.kernel.sms_text import MANY_SEGMENTS, MOST_SEGMENTS, measure
 from tidings.notify.categories.model import CategoryPolicy
 from tidings.notify.render.model import Brand, Content, Rendered, Renderer, RenderFailed, RenderJob
-from tidings.notify.templates.assemble import Assembled, Surroundings, assemble, place_of
+from tidings.notify.templates.assemble import Assembled, Surroundings, assemble, marked, place_of
 from tidings.notify.templates.assets import crowd_fault, shown_in, unknown_in_styles, with_cids
 from tidings.notify.templates.bundle.layout import ASSETS, FACTS, asset_file, partial_file, strings_file
 from tidings.notify.templates.errors import CompileError, UnpublishableError
@@ -19,6 +18,7 @@ from tidings.notify.templates.expand.mapped import MappedText, Place
 from tidings.notify.templates.faults import Fault, Severity
 from tidings.notify.templates.message_links import empty_link, has_links, link_warnings, written_at
 from tidings.notify.templates.model import BodyFormat, Compiled, LinkPolicy, LocaleText, Source, Version
+from tidings.notify.templates.parse_errors import parse_fault
 from tidings.notify.templates.syntax import find_faults
 from tidings.notify.templates.variables import Checker, schema_faults
 from tidings.notify.templates.whatsapp_faults import filled_faults, reference_faults
@@ -28,7 +28,6 @@ _HTML_CHANNELS: Final = frozenset({"email", "inapp"})
 #: Channels whose messages can be JSON.
 _JSON_CHANNELS: Final = frozenset({"push", "inapp", "webhook"})
 _TRIAL_ZONE: Final = "UTC"
-_PARSE_ERROR: Final = re.compile(r"on line ([0-9]+)")
 #: A report that is longer helps nobody.
 _MOST_FINDINGS: Final = 200
 _MOST_OF_ONE: Final = 50
@@ -171,6 +170,10 @@ class _Examination:
         readable = True
         for text in made.texts.values():
             readable &= await self._part(locale, text)
+        if made.broken or not readable:
+            # Nobody can say that something is not used in a text that can't be read.
+            self.used.add("*")
+            self.partials |= set(self.version.partials)
         if made.faults or not readable:
             return None
         # The tools take milliseconds and hold no lock of ours: other work goes on meanwhile.
@@ -228,10 +231,8 @@ class _Examination:
                 for fault in link_warnings(read["tree"], self.category.category):
                     self._note(text.place_of(fault.line, fault.column), fault, locale)
             return True
-        said = str(read["error"]).split("\n", 1)[0].rstrip(":")
-        line = _PARSE_ERROR.search(said)
-        fault = Fault(f"it is not valid Handlebars: {said}", "correct the braces there, or close the block")
-        self._note(text.place_of(int(line[1]) if line else None), fault, locale)
+        fault = parse_fault(text.text, str(read["error"]))
+        self._note(text.place_of(fault.line, fault.column), fault, locale)
         return False
 
     def _strings(self) -> None:
@@ -372,7 +373,7 @@ def _compiled(locale: str, made: Assembled, links: LinkPolicy) -> Compiled | tup
     from tidings.notify.templates.compile.locale_content import compile_source
 
     try:
-        return compile_source(made.source, locale=locale, links=links, where=_where(made))
+        return marked(made, compile_source(made.source, locale=locale, links=links, where=_where(made)))
     except CompileError as error:
         return error.faults
 

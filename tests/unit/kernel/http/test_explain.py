@@ -39,6 +39,9 @@ class Tree(Struct, forbid_unknown_fields=True, kw_only=True):
     colour: Colour | None = None
     leaves: list[Leaf] = []
     by_name: dict[str, Leaf] = {}
+    by_slug: dict[
+        Annotated[str, Meta(max_length=9, pattern="^[a-z]+$", description="must be lower-case letters")], Leaf
+    ] = {}
     when: Annotated[datetime, Meta(tz=True)] | None = None
     pet: Cat | Dog | None = None
     flag: bool = False
@@ -57,6 +60,14 @@ CASES: list[tuple[Any, dict[str, str]]] = [
     ([], {"": "must be an object"}),
     ("x", {"": "must be an object"}),
     (None, {"": "must be an object"}),
+    (
+        {"name": "x", "by_slug": {"a.b": {"size": 1}, "ok": {"size": 0}, "abcdefghij": {"size": 1}}},
+        {
+            "by_slug.a.b": "must be lower-case letters",
+            "by_slug.ok.size": "must be a whole number of at least 1",
+            "by_slug.abcdefghij": "must be a text of at most 9 characters",
+        },
+    ),
     ({"name": "x", "nmae": 1}, {"nmae": "is not a known field; did you mean name?"}),
     ({"name": "x", "zzz": 1}, {"zzz": "is not a known field; leave it out"}),
     ({"name": "x", "slug": "A"}, {"slug": "must be lower-case letters"}),

@@ -30,6 +30,10 @@ function checkSize(size) {
   if (size > LIMITS.output) throw new Refused("too_large", `the message has more than ${LIMITS.output} characters`);
 }
 
+// With `noEscape`, compiled code adds two numbers that stand side by side. Texts are escaped by a call that does nothing.
+const escapeHtml = Handlebars.Utils.escapeExpression;
+Handlebars.Utils.escapeExpression = (value) => (job.html ? escapeHtml(value) : value === undefined || value === null ? "" : String(value));
+
 const plainEach = hb.helpers.each;
 for (const name of Object.keys(hb.helpers)) {
   if (!["if", "unless", "each", "with", "lookup", "helperMissing", "blockHelperMissing"].includes(name)) hb.unregisterHelper(name);
@@ -73,10 +77,20 @@ function argumentsOf(values, most, what) {
   return [given, values[values.length - 1].hash];
 }
 
+function placeOf(loc) {
+  return loc ? `${loc.start.line}:${loc.start.column + 1}` : "";
+}
+
 function register(name, most, format) {
   hb.registerHelper(name, function () {
-    const [given, hash] = argumentsOf(arguments, most, name);
-    return missing(given[0]) ? "" : format(given, hash);
+    try {
+      const [given, hash] = argumentsOf(arguments, most, name);
+      return missing(given[0]) ? "" : format(given, hash);
+    } catch (error) {
+      // The validator maps the place in the text that was compiled to the author's file.
+      if (job.placed && error instanceof Refused) error.place = placeOf(arguments[arguments.length - 1].loc);
+      throw error;
+    }
   });
 }
 
@@ -160,15 +174,19 @@ hb.registerHelper("tidings_scope", function () {
 const KNOWN = {};
 for (const name of Object.keys(hb.helpers)) KNOWN[name] = true;
 
-function compile(source, noEscape) {
-  return source === null
-    ? null
-    : hb.compile(source, { knownHelpers: KNOWN, knownHelpersOnly: true, noEscape, preventIndent: true });
+// Publishing takes away the blanks that belong to tags, and marks the texts that it did it to; see expand/whitespace.py.
+const SETTLED = "{{!tidings:settled}}";
+
+function compile(source) {
+  if (source === null) return null;
+  const settled = source.startsWith(SETTLED);
+  const text = settled ? source.slice(SETTLED.length) : source;
+  return hb.compile(text, { knownHelpers: KNOWN, knownHelpersOnly: true, preventIndent: true, ignoreStandalone: settled });
 }
 
 function loadBundle(json) {
   const { key, subject, html, text, whatsapp } = JSON.parse(json);
-  bundles.set(key, { subject: compile(subject, true), html: compile(html, false), text: compile(text, true), whatsapp: compile(whatsapp, true) });
+  bundles.set(key, { subject: compile(subject), html: compile(html), text: compile(text), whatsapp: compile(whatsapp) });
   return "";
 }
 
@@ -226,7 +244,7 @@ function part(template, html, wanted) {
 
 function renderOne(wanted, out) {
   const bundle = bundles.get(wanted.k);
-  job = { locale: locales.get(wanted.l), zone: zones.get(wanted.z), hosts: hostsOf(wanted.h), html: false };
+  job = { locale: locales.get(wanted.l), zone: zones.get(wanted.z), hosts: hostsOf(wanted.h), html: false, placed: wanted.k.startsWith("placed/") };
   steps = 0;
   const at = out.length;
   try {
@@ -257,7 +275,7 @@ function parse(source) {
     const tree = hb.parseWithoutProcessing(source);
     return JSON.stringify({ tree });
   } catch (error) {
-    const message = error instanceof RangeError ? "is nested too deeply" : String(error.message).slice(0, 300);
+    const message = error instanceof RangeError ? "is nested too deeply" : String(error.message).slice(0, 2000);
     return JSON.stringify({ error: message });
   }
 }

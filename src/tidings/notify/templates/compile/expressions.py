@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tidings.notify.templates.errors import CompileError
+from tidings.notify.templates.faults import Fault
 
 #: `value` prints something; `block` opens, divides or closes a block, or calls a partial.
-Kind = Literal["value", "block"]
+Kind = Literal["value", "block", "comment"]
 
 # Every choice is decided by the next character, so that no source takes more than one look. Groups are not possessive:
 # Python before 3.11.5, which Debian 12 has, does not match those rightly.
@@ -40,34 +41,48 @@ def split(source: str) -> Iterator[str | Expression]:
 
 def located(source: str) -> Iterator[tuple[int, str | Expression]]:
     """The same, each with the place where it begins, counted from 0."""
+    for start, piece in written(source):
+        if isinstance(piece, str) or piece.kind != "comment":
+            yield start, piece
+
+
+def written(source: str) -> Iterator[tuple[int, str | Expression]]:
+    """All that is written: texts, expressions and comments, each with the place where it begins."""
     at, line, counted = 0, 1, 0
     while (start := source.find("{{", at)) != -1:
         line += source.count("\n", counted, start)
         counted = start
         if source.startswith("{{{{", start):
-            raise CompileError(f"line {line}: raw blocks in four braces are not supported")
+            raise _refused(
+                source,
+                start,
+                "raw blocks in four braces are not supported",
+                "write \\{{braces}} with a backslash",
+            )
         # One backslash: the braces are meant as they are. Two: a backslash, then an expression.
         escaped = source.endswith("\\", at, start) and not source.endswith("\\\\", at, start)
         comment = None if escaped else _COMMENT.match(source, start)
         triple = None if comment else _TRIPLE.match(source, start)
         found = comment or triple or _PLAIN.match(source, start)
-        if found is None:
-            raise CompileError(f"line {line}: an expression is not closed")
+        if escaped and found and "{{" in found[0][2:]:
+            found = None
+        if found is None and not escaped:
+            raise _not_closed(source, start)
         begin = start - 1 if escaped else start
         if begin > at:
             yield at, source[at:begin]
-        at = found.end()
-        if not comment:
-            text = source[begin:at]
-            yield (
-                begin,
-                Expression(
-                    text=text,
-                    kind="block" if _BLOCK.match(text) else "value",
-                    line=line,
-                    unescaped=not escaped and bool(triple or _UNESCAPED.match(text)),
-                ),
-            )
+        # Braces that are meant as they are need no end.
+        at = found.end() if found else start + 2
+        text = source[begin:at]
+        yield (
+            begin,
+            Expression(
+                text=text,
+                kind="comment" if comment else "block" if _BLOCK.match(text) else "value",
+                line=line,
+                unescaped=not comment and not escaped and bool(triple or _UNESCAPED.match(text)),
+            ),
+        )
     if at < len(source):
         yield at, source[at:]
 
@@ -75,3 +90,32 @@ def located(source: str) -> Iterator[tuple[int, str | Expression]]:
 def expressions(source: str) -> list[Expression]:
     """The expressions of a source."""
     return [piece for piece in split(source) if isinstance(piece, Expression)]
+
+
+def _not_closed(source: str, start: int) -> CompileError:
+    """Why no end was found for the braces at `start`."""
+    end = next(
+        (at for at in (source.find("\n", start), source.find("{{", start + 2)) if at != -1), len(source)
+    )
+    shown = source[start:end].strip()[:40]
+    inside = source[start:end]
+    if inside.startswith("{{!"):
+        return _refused(
+            source, start, f"the comment {shown} is not closed", "write }} after it, --}} after {{!--"
+        )
+    for quote in "\"'":
+        if inside.count(quote) % 2:
+            return _refused(
+                source, start, f"a quotation mark in {shown} is not closed", f"write the second {quote}"
+            )
+    if "}}" in inside:
+        return _refused(
+            source, start, f"{shown} is not closed", "close the bracket [ with ], then the braces with }}"
+        )
+    what = "has one closing brace" if "}" in inside else "is not closed"
+    return _refused(source, start, f"{shown} {what}", "write }} at its end")
+
+
+def _refused(source: str, start: int, what: str, how: str) -> CompileError:
+    line = source.count("\n", 0, start) + 1
+    return CompileError(faults=[Fault(what, how, line=line, column=start - source.rfind("\n", 0, start))])

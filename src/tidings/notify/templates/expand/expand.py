@@ -6,15 +6,18 @@ where it will stand. One that is given something becomes a block around it, in w
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from typing import Final
 
 from tidings.notify.templates.bundle.layout import strings_file
-from tidings.notify.templates.compile.expressions import Expression, located
 from tidings.notify.templates.errors import CompileError
 from tidings.notify.templates.expand.arguments import QUOTED, Call, literal, read_call
+from tidings.notify.templates.expand.blocks import Piece
+from tidings.notify.templates.expand.joining import joined
 from tidings.notify.templates.expand.mapped import Lines, MappedPiece, MappedText, Place
 from tidings.notify.templates.expand.strings import Into, Strings, as_value, set_in
+from tidings.notify.templates.expand.whitespace import settled, settled_text
 from tidings.notify.templates.faults import Fault
 
 #: How a layout says where the body goes.
@@ -23,6 +26,7 @@ BODY: Final = "body"
 # Possessive: a text without its end must not be tried in every way there is.
 _INNER_STRING: Final = re.compile(rf"\(\s*+(t\s++(?:{QUOTED})[^()]*+)\)")
 _INLINE: Final = re.compile(r"\{\{~?\s*#\*\s*inline\s+[\"']([^\"']+)[\"']")
+_PARTIAL_NAME: Final = re.compile(r"[a-z][a-z0-9_-]*")
 #: What publishing writes itself, and no author may.
 _OURS: Final = "tidings_"
 #: Texts within texts; beyond it somebody means harm.
@@ -39,6 +43,8 @@ class Shared:
     strings: Strings
     #: Of the template, in the layout of the files.
     folder: str
+    #: Whether the blanks that belong to tags are taken away now. Markdown needs its lines until it is HTML.
+    tags: bool = True
 
 
 @dataclass(slots=True)
@@ -46,6 +52,8 @@ class Found:
     """What was noticed on the way, each with its place."""
 
     faults: list[tuple[Place, Fault]] = field(default_factory=list)
+    #: Whether a text could not be read, and nobody knows what is used in it.
+    broken: bool = False
     #: The partials and strings that were used.
     partials: set[str] = field(default_factory=set)
     strings: set[str] = field(default_factory=set)
@@ -63,7 +71,7 @@ def expand(
     """The text with everything in it that it calls; what it calls in vain is left out and noted."""
     walk = _Expansion(shared, found, into)
     if layout is None:
-        return MappedText(walk.pieces(text, place, ()), place)
+        return MappedText(joined(walk.pieces(text, place, ()), into), place)
     walk.body = (text, place)
     made = list(walk.pieces(layout[0], layout[1], ()))
     if not walk.body_used:
@@ -73,7 +81,7 @@ def expand(
                 Fault("the layout has no place for the body", "write {{> body}} where it goes"),
             )
         )
-    return MappedText(made, place)
+    return MappedText(joined(made, into), place)
 
 
 class _Expansion:
@@ -85,37 +93,37 @@ class _Expansion:
         self.body: tuple[str, Place] | None = None
         self.body_used = False
 
-    def pieces(self, text: str, place: Place, calls: tuple[str, ...]) -> Iterator[MappedPiece]:
-        """The pieces of one text."""
+    def pieces(
+        self, text: str, place: Place, calls: tuple[str, ...], inline: frozenset[str] = frozenset()
+    ) -> Iterator[MappedPiece]:
+        """The pieces of one text; `inline`: the partials that the texts around it define."""
         if not self._has_room(text, place):
             return
         lines = Lines(text)
         try:
-            found = list(located(text))
+            found = settled(text, lines, tags=self._shared.tags)
         except CompileError as error:
+            self._found.broken = True
             for fault in error.faults:
-                self._note(_at(place, (fault.line or 1, None)), fault)
+                self._note(_at(place, (fault.line or 1, fault.column)), fault)
             return
-        inline = set(_INLINE.findall(text))
-        skip = False
-        for start, piece in found:
-            if isinstance(piece, str):
-                shown = _after_alone(piece) if skip else piece
-                here = _at(place, lines.at(start + len(piece) - len(shown)))
-                yield MappedPiece(shown, here, whole=place.line is None)
-                skip = False
+        inline |= set(_INLINE.findall(text))
+        for piece, following in zip_longest(found, found[1:]):
+            here = _at(place, lines.at(piece.start))
+            if piece.sort == "text":
+                # Two backslashes before braces print one; whether braces follow is known when all is set in.
+                doubled = piece.shown.endswith("\\\\") and following is not None and following.sort != "text"
+                begins = _at(place, lines.at(piece.start + piece.skipped))
+                shown = piece.shown[:-1] if doubled else piece.shown
+                yield MappedPiece(shown, begins, whole=place.line is None)
+            elif piece.sort == "comment":
                 continue
-            here = _at(place, lines.at(start))
-            if _OURS in piece.text:
+            elif _OURS in piece.written:
                 self._note(here, Fault(f"names that begin with {_OURS} are taken", "choose another name"))
-                continue
-            call = _inside(piece.text, ">")
-            if call and not self._is_inline(call.text, inline):
-                yield from self._partial(call, here, calls)
-                skip = _stands_alone(text, start, start + len(piece.text))
+            elif (call := _inside(piece.written, ">")) and not self._is_inline(call, inline):
+                yield from self._partial(call, here, calls, inline)
             else:
                 yield from self._expression(piece, here)
-                skip = False
 
     def _has_room(self, text: str, place: Place) -> bool:
         self._size += len(text)
@@ -124,12 +132,14 @@ class _Expansion:
             self._note(Place(place.file, place.field, place.locale), Fault(what, "call fewer of them"))
         return self._size <= _LARGEST
 
-    def _is_inline(self, inside: str, inline: set[str]) -> bool:
+    def _is_inline(self, inside: str, inline: frozenset[str]) -> bool:
         call = read_call(inside)
         return call is None or (literal(call.name) or call.name) in inline
 
-    def _partial(self, found: "_Inside", here: Place, calls: tuple[str, ...]) -> Iterator[MappedPiece]:
-        call = read_call(found.text)
+    def _partial(
+        self, inside: str, here: Place, calls: tuple[str, ...], inline: frozenset[str]
+    ) -> Iterator[MappedPiece]:
+        call = read_call(inside)
         assert call is not None  # noqa: S101
         name = literal(call.name) or call.name
         known = self._text_of(name, calls)
@@ -137,25 +147,21 @@ class _Expansion:
             self._note(here, Fault(f"the partial {name} calls itself", "write the inner part out"))
             return
         if known is None:
-            self._note(
-                here,
-                Fault(
-                    f"there is no partial {name}",
-                    f"add partials/{name}.hbs, or make a layout of that name, or define it in the same text "
-                    'with {{#*inline "name"}}',
-                ),
-            )
+            self._note(here, _no_partial(name))
             return
         self._found.partials.add(name)
-        given = call.values or call.named
-        if not given and not found.left and not found.right:
-            yield from self.pieces(*known, (*calls, name))
+        if len(call.values) > 1:
+            how = f"write {{{{> {name} {call.values[0]}}}}}, and give the others names: b={call.values[1]}"
+            self._note(here, Fault(f"the partial {name} takes one value and any number of named ones", how))
+            return
+        if not call.values and not call.named:
+            yield from self.pieces(*known, (*calls, name), inline)
             return
         context = call.values[0] if call.values else "this"
-        opening = f"{{{{{found.left}#tidings_scope {context}{' ' if call.named else ''}{call.names}}}}}"
+        opening = f"{{{{#tidings_scope {context}{' ' if call.named else ''}{call.names}}}}}"
         yield MappedPiece(opening, here, whole=True)
-        yield from self.pieces(*known, (*calls, name))
-        yield MappedPiece(f"{{{{/tidings_scope{found.right}}}}}", here, whole=True)
+        yield from self.pieces(*known, (*calls, name), inline)
+        yield MappedPiece("{{/tidings_scope}}", here, whole=True)
 
     def _text_of(self, name: str, calls: tuple[str, ...]) -> tuple[str, Place] | None:
         if name == BODY and self.body is not None and not calls:
@@ -163,14 +169,23 @@ class _Expansion:
             return self.body
         return self._shared.partials.get(name)
 
-    def _expression(self, piece: Expression, here: Place) -> Iterator[MappedPiece]:
-        found = _inside(piece.text, "") if piece.kind == "value" else None
-        call = read_call(found.text) if found and found.text.startswith("t") else None
+    def _expression(self, piece: Piece, here: Place) -> Iterator[MappedPiece]:
+        inside = _inside(piece.written, "") if piece.sort == "value" else None
+        call = read_call(inside) if inside and inside.startswith("t") else None
         if call and call.name == "t" and call.values:
             yield from self._string(call, here)
             return
-        text = _INNER_STRING.sub(lambda inner: self._inner_string(inner, here), piece.text)
-        yield MappedPiece(text, here, whole=text != piece.text or here.line is None)
+        text = _INNER_STRING.sub(lambda inner: self._inner_string(inner, here), piece.written)
+        if text != piece.written or here.line is None:
+            made = replace(piece, written=text)
+            yield MappedPiece(made.bare if self._shared.tags else text, here, whole=True)
+        elif self._shared.tags and piece.strips_left:
+            # The blanks are gone; what follows the tilde keeps its column.
+            yield MappedPiece("{{", here)
+            column = None if here.column is None else here.column + 3
+            yield MappedPiece(piece.bare[2:], replace(here, column=column))
+        else:
+            yield MappedPiece(piece.bare if self._shared.tags else text, here)
 
     def _string(self, call: Call, here: Place) -> Iterator[MappedPiece]:
         known = self._known_string(call, here)
@@ -185,7 +200,9 @@ class _Expansion:
         if not self._has_room(text, here):
             return
         try:
-            yield MappedPiece(set_in(text, call, self._into), place, whole=True)
+            yield MappedPiece(
+                set_in(settled_text(text, tags=self._shared.tags), call, self._into), place, whole=True
+            )
         except CompileError as error:
             for fault in error.faults:
                 self._note(place, fault)
@@ -223,23 +240,29 @@ class _Expansion:
             self._found.faults.append((place, fault))
 
 
-@dataclass(frozen=True, slots=True)
-class _Inside:
-    """What stands between the braces, and whether it eats the blanks beside it."""
-
-    text: str
-    left: str
-    right: str
-
-
-def _inside(expression: str, sign: str) -> _Inside | None:
+def _inside(expression: str, sign: str) -> str | None:
     """The inside of an expression that begins with this sign; None for others."""
     if not expression.startswith("{{") or expression.startswith(("{{{", "{{&")):
         return None
-    inner = expression[2:-2]
-    left, right = "~" if inner.startswith("~") else "", "~" if inner.endswith("~") else ""
-    inner = inner[len(left) : len(inner) - len(right)].strip()
-    return _Inside(inner[len(sign) :].strip(), left, right) if inner.startswith(sign) else None
+    inner = expression[2:-2].removeprefix("~").removesuffix("~").strip()
+    return inner[len(sign) :].strip() if inner.startswith(sign) else None
+
+
+def _no_partial(name: str) -> Fault:
+    if name.startswith("("):
+        how = "write a call for each, each in a condition: {{#if a}}{{> one}}{{else}}{{> other}}{{/if}}"
+        return Fault("the name of a partial can't be computed", how)
+    if name.startswith("@"):
+        how = "give the text to the partial as a value, or make a layout that says {{> body}}"
+        return Fault(f"{name} is not supported", how)
+    if not _PARTIAL_NAME.fullmatch(name):
+        how = "it has lower-case letters, digits, _ and - and begins with a letter: {{> order_row}}"
+        return Fault(f"{name} can't be the name of a partial", how)
+    return Fault(
+        f"there is no partial {name}",
+        f"add partials/{name}.hbs, or make a layout of that name, or define it in the same text "
+        'with {{#*inline "name"}}',
+    )
 
 
 def _at(place: Place, found: tuple[int, int | None]) -> Place:
@@ -247,17 +270,3 @@ def _at(place: Place, found: tuple[int, int | None]) -> Place:
     if place.line is None:
         return place
     return Place(place.file, place.field, place.locale, *found)
-
-
-def _stands_alone(text: str, start: int, end: int) -> bool:
-    """Whether a call has its line to itself; the line's end goes with it then, as Handlebars has it."""
-    while start > 0 and text[start - 1] in " \t":
-        start -= 1
-    while end < len(text) and text[end] in " \t\r":
-        end += 1
-    return (start == 0 or text[start - 1] == "\n") and (end == len(text) or text[end] == "\n")
-
-
-def _after_alone(text: str) -> str:
-    blank = re.match(r"[ \t]*\r?\n|[ \t]*\Z", text)
-    return text[blank.end() :] if blank else text
