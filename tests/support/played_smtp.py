@@ -42,6 +42,8 @@ class PlayedSmtp:
         self._tasks: set[asyncio.Task[None]] = set()
         self.connections = 0
         self.port = 0
+        #: The certificate of the latest client that showed one, as the library tells it.
+        self.client: object = None
         #: Every command line, in order.
         self.heard: list[str] = []
         #: Every message, without its final dot.
@@ -74,13 +76,15 @@ class PlayedSmtp:
         self._tasks.discard(task)
 
     async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        while line := (await reader.readline()).decode().rstrip("\r\n"):
+        while said := await reader.readline():
+            line = said.decode().rstrip("\r\n")
             self.heard.append(line)
             verb = line.partition(" ")[0].upper()
             if not await self._say(writer, self._name(verb, line)):
                 return
             if verb == "STARTTLS" and self._tls is not None:
                 await writer.start_tls(self._tls)
+                self.client = writer.get_extra_info("peercert")
             elif verb == "DATA" and self._said.startswith(b"354"):
                 self.messages.append(await self._read_message(reader))
                 if not await self._say(writer, "."):

@@ -20,7 +20,7 @@ _OURS: Final[dict[str, str]] = {
     "account_settings": "the settings of the vendor account can't be read",
     "account_unusable": "the vendor account can't be used as it is set up",
     "address": NOT_ALLOWED_THERE,
-    "auth": "the server offers no login that we know (PLAIN, LOGIN)",
+    "auth": "the server offers no login that we know (PLAIN, LOGIN, XOAUTH2, OAUTHBEARER)",
     "bad_message": "the address, a variable or the metadata is not as this vendor wants it",
     "closed": "the connection to the vendor was being closed",
     "connection": _UNREACHABLE,
@@ -151,6 +151,20 @@ _ENHANCED: Final[dict[str, _Enhanced]] = {
     "5.7.26": _Enhanced("the sender is not proven by SPF or DKIM", "policy"),
     "5.7.57": _Enhanced("the server wants a login first", "credentials"),
 }
+#: Codes of ours for what mail servers say about an account, with what to set.
+_ACCOUNT: Final[dict[str, _Enhanced]] = {
+    "account_blocked": _Enhanced("the vendor has blocked the account", "account_blocked"),
+    "login_required": _Enhanced(
+        "the server takes mail after a login only: set username and password, or auth oauth2", "credentials"
+    ),
+    "sender_not_allowed": _Enhanced(
+        "the account may not send as this sender: allow it at the server (Send As), or use the account's own address",
+        "sender_refused",
+    ),
+    "tls_required": _Enhanced(
+        "the server takes mail over TLS only: set security to starttls or tls", "untrusted_connection"
+    ),
+}
 #: The second part of such a code, where the whole is not known.
 _SUBJECTS: Final[dict[str, str]] = {
     "1": "something is wrong with the address",
@@ -202,7 +216,7 @@ def why(code: str | None, meaning: str | None = None, *, vendor: str | None = No
     adapter = (vendor or "").partition("_")[0]
     if code == "535" and adapter == "smtp":
         code = "5.7.8"
-    exact = _ENHANCED.get(code)
+    exact = _ENHANCED.get(code) or _ACCOUNT.get(code)
     if exact is not None and meaning in (None, exact.meaning):
         return exact.words
     said = _MEANINGS.get(meaning or "") or _OURS.get(code)

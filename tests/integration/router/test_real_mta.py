@@ -4,14 +4,16 @@ import email
 import email.policy
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.certificates import Certificate
+from tests.support.certificates import Certificate, make_certificate
 from tests.support.real_mta import Mta
 from tests.support.real_mta import exim as real_exim
 from tests.support.real_mta import postfix as real_postfix
+from tests.support.real_mta.running import free_port
 from tests.support.vendors import MESSAGE, messages, opened
 from tidings.contracts.messages import Accepted, Address, Attachment, Refused, TryLater
 
@@ -45,13 +47,28 @@ def exim() -> Iterator[Exim]:
         yield Exim(server.port, server.folder, certificate)
 
 
+@dataclass(frozen=True)
+class Postfix(Mta):
+    """A running server that wants no login."""
+
+    #: Where it takes nothing without TLS.
+    tls_port: int
+
+
 @pytest.fixture(scope="module")
-def postfix() -> Iterator[Mta]:
+def postfix(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Postfix]:
     access = "inline:{{dropped@example.test = 521 5.7.1 Go away}}"
+    made = make_certificate(tmp_path_factory.mktemp("postfix"))
+    tls_port = free_port()
     with real_postfix(
-        main={"smtpd_recipient_restrictions": f"check_recipient_access {access}, permit_mynetworks, reject"}
+        main={
+            "smtpd_recipient_restrictions": f"check_recipient_access {access}, permit_mynetworks, reject",
+            "smtpd_tls_chain_files": "{folder}/chain.pem",
+        },
+        services=[f"127.0.0.1:{tls_port} inet n - n - - smtpd -o smtpd_tls_security_level=encrypt"],
+        files={"chain.pem": made.key_file.read_text() + made.cert_file.read_text()},
     ) as server:
-        yield server
+        yield Postfix(server.port, server.folder, tls_port)
 
 
 async def test_a_whole_mail_arrives_as_it_was_meant(exim: Exim) -> None:
@@ -99,12 +116,12 @@ async def test_a_set_arrives_whole_and_once(exim: Exim) -> None:
     exim.empty()
 
     async with opened("smtp", exim.settings(), password="hunter2") as adapter:
-        outcomes = await adapter.send(messages(200))
-    mails = await exim.mails(200)
+        outcomes = await adapter.send(messages(80))
+    mails = await exim.mails(80)
 
-    assert [type(outcome) for outcome in outcomes] == [Accepted] * 200
+    assert [type(outcome) for outcome in outcomes] == [Accepted] * 80
     found = {email.message_from_bytes(data)["Message-ID"] for data in mails}
-    assert len(mails) == len(found) == 200
+    assert len(mails) == len(found) == 80
 
 
 async def test_an_address_in_another_script(exim: Exim) -> None:
@@ -167,7 +184,7 @@ async def test_exim_refuses_and_hangs_up(exim: Exim) -> None:
     assert len(await exim.mails(6)) == 6
 
 
-async def test_postfix_refuses_and_hangs_up(postfix: Mta) -> None:
+async def test_postfix_refuses_and_hangs_up(postfix: Postfix) -> None:
     """Its `521` in an access table, the same."""
     postfix.empty()
     wanted = [replace(m, to="dropped@example.test") if i % 3 == 0 else m for i, m in enumerate(messages(9))]
@@ -179,3 +196,41 @@ async def test_postfix_refuses_and_hangs_up(postfix: Mta) -> None:
     assert [type(outcome) for outcome in outcomes] == [Refused, Accepted, Accepted] * 3
     assert {outcome.code for outcome in outcomes if isinstance(outcome, Refused)} == {"5.7.1"}
     assert len(await postfix.mails(6)) == 6
+
+
+async def test_a_client_certificate_is_shown_to_exim(tmp_path: Path) -> None:
+    """It wants one: with it the mail arrives, and without it the reason says what is missing."""
+    mine = make_certificate(tmp_path, name="tidings.shop.example")
+    wanted = "tls_verify_hosts = *\ntls_verify_certificates = {folder}/clients.pem"
+    with real_exim(main=wanted, files={"clients.pem": mine.cert_file.read_text()}) as (server, certificate):
+        account = Exim(server.port, server.folder, certificate).settings(connections=1)
+        shown = {**account, "client_cert_ref": "known://cert", "client_key_ref": "known://key"}
+        secrets = {
+            "password": "hunter2",
+            "cert": mine.cert_file.read_text(),
+            "key": mine.key_file.read_text(),
+        }
+        async with opened("smtp", shown, **secrets) as adapter:
+            (with_it,) = await adapter.send([MESSAGE])
+        async with opened("smtp", account, password="hunter2") as adapter:
+            (without,) = await adapter.send([MESSAGE])
+
+    assert isinstance(with_it, Accepted)
+    assert isinstance(without, TryLater)
+    assert (without.code, without.reason) == (
+        "tls",
+        "the server ended TLS: it may want a client certificate, or another one",
+    )
+
+
+async def test_postfix_wants_tls_first(postfix: Postfix) -> None:
+    """530 is about the account: nothing is refused for good, and a check finds it."""
+    settings = {"host": "127.0.0.1", "port": postfix.tls_port, "security": "none"}
+    async with opened("smtp", settings) as adapter:
+        (outcome,) = await adapter.send([MESSAGE])
+        checked = await adapter.check()
+
+    assert isinstance(outcome, TryLater)
+    assert outcome.code == "tls_required"
+    assert isinstance(checked, Refused)
+    assert checked.reason == "the server takes mail over TLS only: set security to starttls or tls"

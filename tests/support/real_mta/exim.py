@@ -4,7 +4,7 @@ import os
 import pwd
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -84,9 +84,18 @@ plain:
 
 @contextmanager
 def exim(
-    *, main: str = "", rcpt: str = "", data: str = "", routers: str = "", transports: str = ""
+    *,
+    main: str = "",
+    rcpt: str = "",
+    data: str = "",
+    routers: str = "",
+    transports: str = "",
+    files: Mapping[str, str] | None = None,
 ) -> Iterator[tuple[Mta, Certificate]]:
-    """A running one; what is given comes ahead of the rest of its section, with `{folder}` in it named."""
+    """A running one; what is given comes ahead of the rest of its section, with `{folder}` in it named.
+
+    `files` are in that folder.
+    """
     root = unpacked("exim4-daemon-light", _PROGRAM)
     user(USER)
     owner = pwd.getpwnam(USER)
@@ -98,6 +107,9 @@ def exim(
         os.chown(path, owner.pw_uid, owner.pw_gid)
     for path in (certificate.cert_file, certificate.key_file):
         os.chown(path, owner.pw_uid, owner.pw_gid)
+    for name, text in (files or {}).items():
+        (folder / name).write_text(text)
+        (folder / name).chmod(0o644)
     around = environment(root)
     configuration = folder / "exim.conf"
     configuration.write_text(

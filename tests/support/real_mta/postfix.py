@@ -62,13 +62,19 @@ def postfix(
     main: Mapping[str, str] | None = None,
     services: Sequence[str] = (),
     domains: Sequence[str] = ("example.test",),
+    files: Mapping[str, str] | None = None,
 ) -> Iterator[Mta]:
-    """A running one, with these parameters of main.cf and lines of master.cf besides, `{folder}` in them named."""
+    """A running one, with these parameters of main.cf and lines of master.cf besides, `{folder}` in them named.
+
+    `files` are in that folder.
+    """
     root = unpacked("postfix", _MASTER)
     folder = Path(tempfile.mkdtemp(prefix="tidings-postfix-"))
     folder.chmod(0o755)
     port = free_port()
     _make_folders(folder)
+    for name, text in (files or {}).items():
+        (folder / name).write_text(text)
     around = environment(root)
     parameters = {**_parameters(root, folder, domains, around), **(main or {})}
     lines = [f"{name} = {value}" for name, value in parameters.items()]

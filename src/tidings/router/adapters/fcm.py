@@ -18,9 +18,10 @@ from tidings.contracts.adapters import Adapter, Capabilities
 from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused, TryLater, Unlearned
 from tidings.kernel.clock import Clock
 from tidings.kernel.errors import BadValueError
+from tidings.router.adapters.access_token import CLOSED
 from tidings.router.adapters.devices import send_to_devices
 from tidings.router.adapters.egress import Guard
-from tidings.router.adapters.fcm_token import CLOSED, FcmToken, ServiceAccount
+from tidings.router.adapters.fcm_token import ServiceAccount, token_of
 from tidings.router.adapters.http_answers import (
     NO_MESSAGE_ID,
     HttpAnswer,
@@ -142,7 +143,7 @@ class FcmAdapter:
             key_id=settings.private_key_id,
             token_uri=settings.token_uri,
         )
-        self._token = FcmToken(account, self._token_sender, clock=clock)
+        self._token = token_of(account, self._token_sender, clock=clock)
         self._closed = False
 
     @property

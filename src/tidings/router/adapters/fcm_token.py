@@ -1,34 +1,22 @@
-"""The access token with which Google knows a service account: asked for once for all callers, and used until it ends."""
+"""How a Google service account asks for its access token: by a claim that its key has signed (RFC 7523)."""
 
-import asyncio
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final, TypeAlias
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode
 
-from tidings.contracts.messages import Outcome, Refused, TryLater, Unlearned
 from tidings.kernel.clock import Clock
-from tidings.kernel.logs import get_logger
-from tidings.router.adapters.http_answers import HttpAnswer, at, decoded, scalar, wait_of
-from tidings.router.adapters.http_failures import outcome_of_failure
+from tidings.router.adapters.access_token import AccessToken
 from tidings.router.adapters.http_sender import HttpSender, VendorRequest
 from tidings.router.adapters.push_keys import signed
 
 if TYPE_CHECKING:
     from joserfc.jwk import RSAKey
 
-_log = get_logger("fcm")
 _SCOPE: Final = "https://www.googleapis.com/auth/firebase.messaging"
 _GRANT: Final = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 #: The longest that Google takes.
 _ASSERTION_SECONDS: Final = 3600
-#: A token that ends in the midst of a set is of no use.
-_MARGIN: Final = timedelta(minutes=1)
-_MOST_SECONDS: Final = 24 * 3600
-#: What Google says of an account that is gone, of a key that is not its own, of one that may not do this.
-_REFUSALS: Final = frozenset({"invalid_grant", "invalid_client", "unauthorized_client", "access_denied"})
-_MOST_CODE: Final = 64
-CLOSED: Final = TryLater(reason="the adapter is closed", code="closed")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,103 +29,27 @@ class ServiceAccount:
     key_id: str | None
     token_uri: str
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Token:
-    text: str = field(repr=False)
-    good_until: datetime
-
-
-#: There is no token: refused, or not to be had now.
-NoToken: TypeAlias = Refused | TryLater
-
-
-class FcmToken:
-    """The newest token."""
-
-    def __init__(self, account: ServiceAccount, sender: HttpSender, *, clock: Clock) -> None:
-        self._account = account
-        self._sender = sender
-        self._clock = clock
-        self._token: _Token | None = None
-        self._asking: asyncio.Task[_Token | NoToken] | None = None
-
-    async def get(self, *, within: float | None = None) -> str | NoToken:
-        """The token, or why there is none after so many seconds; nothing makes it raise."""
-        token = self._token
-        if token is not None and self._clock.now() < token.good_until:
-            return token.text
-        if self._asking is None:
-            self._asking = asyncio.create_task(self._ask(), name="fcm token")
-            self._asking.add_done_callback(self._asked)
-        # Who stops waiting stops nobody else's asking.
-        asking = self._asking
-        done, _ = await asyncio.wait([asking], timeout=within)
-        if not done:
-            return TryLater(reason="no access token came in time", code="token")
-        found = CLOSED if asking.cancelled() else asking.result()
-        return found.text if isinstance(found, _Token) else found
-
-    def forget(self, text: str) -> None:
-        """Google does not take it any more."""
-        if self._token is not None and self._token.text == text:
-            self._token = None
-
-    async def close(self) -> None:
-        """Ask no more; who waits is told so."""
-        if self._asking is not None:
-            self._asking.cancel()
-            await asyncio.gather(self._asking, return_exceptions=True)
-
-    def _asked(self, task: asyncio.Task[_Token | NoToken]) -> None:
-        self._asking = None
-        found = None if task.cancelled() else task.result()
-        self._token = found if isinstance(found, _Token) else None
-
-    async def _ask(self) -> _Token | NoToken:
-        account, now = self._account, self._clock.now()
-        header = {"alg": "RS256", "typ": "JWT"} | ({"kid": account.key_id} if account.key_id else {})
+    def request(self, now: datetime) -> VendorRequest:
+        """The question, at this moment."""
+        header = {"alg": "RS256", "typ": "JWT"} | ({"kid": self.key_id} if self.key_id else {})
         issued = int(now.timestamp())
         claims = {
-            "iss": account.client_email,
+            "iss": self.client_email,
             "scope": _SCOPE,
-            "aud": account.token_uri,
+            "aud": self.token_uri,
             "iat": issued,
             "exp": issued + _ASSERTION_SECONDS,
         }
-        try:
-            body = urlencode({"grant_type": _GRANT, "assertion": signed(header, claims, account.key)})
-            answer = await self._sender.call(
-                VendorRequest(
-                    url=account.token_uri,
-                    headers={"Content-Type": "application/x-www-form-urlencoded"},
-                    body=body.encode(),
-                )
-            )
-        except asyncio.CancelledError:
-            return CLOSED
-        except Exception as error:  # noqa: BLE001  # whatever Google makes the library do, nothing was sent
-            _log.info("fcm.no_token", error=type(error).__name__)
-            return _certain(outcome_of_failure(error))
-        return self._read(answer, now)
-
-    def _read(self, answer: HttpAnswer, now: datetime) -> _Token | NoToken:
-        said = decoded(answer.content)
-        text, seconds = at(said, "access_token"), at(said, "expires_in")
-        if answer.status == 200 and isinstance(text, str) and text.isascii() and text.isprintable() and text:
-            known = isinstance(seconds, int) and 0 < seconds <= _MOST_SECONDS
-            lasts = timedelta(seconds=seconds if known else _ASSERTION_SECONDS)
-            return _Token(text=text, good_until=now + max(lasts - _MARGIN, lasts / 2))
-        code = (scalar(at(said, "error")) or "")[:_MOST_CODE]
-        if code in _REFUSALS:
-            return Refused(reason=f"Google does not accept the service account: {code}", code=code)
-        reason = f"no access token: {answer.status} from token_uri"
-        return TryLater(reason=reason, code="token", after=wait_of(answer.retry_after, self._clock))
+        body = urlencode({"grant_type": _GRANT, "assertion": signed(header, claims, self.key)})
+        return VendorRequest(
+            url=self.token_uri,
+            headers={"Content-Type": "application/x-www-form-urlencoded"},
+            body=body.encode(),
+        )
 
 
-def _certain(outcome: Outcome) -> NoToken:
-    """Asking for a token sends nothing, whatever became of the question."""
-    if isinstance(outcome, Refused | TryLater):
-        return outcome
-    reason = outcome.reason if isinstance(outcome, Unlearned) else "no access token"
-    return TryLater(reason=reason, code="connection")
+def token_of(account: ServiceAccount, sender: HttpSender, *, clock: Clock) -> AccessToken:
+    """Its newest token."""
+    return AccessToken(
+        account.request, sender, refused="Google does not accept the service account", clock=clock
+    )

@@ -17,17 +17,17 @@ from tidings.kernel.errors import BadValueError
 from tidings.kernel.secrets import Secret
 from tidings.router.adapters.dkim import DkimSigner, FindSigners
 from tidings.router.adapters.egress import Guard
+from tidings.router.adapters.http_settings import ApiUrl
 from tidings.router.adapters.kind import AdapterKind, StatusSeed, Surroundings
 from tidings.router.adapters.mime import build
 from tidings.router.adapters.return_path import ReturnPath, WriteToken
-from tidings.router.adapters.setting_words import ONE_LINE
+from tidings.router.adapters.setting_words import ONE_LINE, PRINTABLE
+from tidings.router.adapters.smtp_accounts import account_trouble
 from tidings.router.adapters.smtp_client import SmtpConnection
-from tidings.router.adapters.smtp_open import CannotConnectError, Server
+from tidings.router.adapters.smtp_open import CannotConnectError
 from tidings.router.adapters.smtp_pool import Ready, SmtpPool
-from tidings.router.adapters.trusted import CaPem, trusting
-
-#: The default port of each kind of security.
-_PORTS = {"tls": 465, "starttls": 587, "none": 25}
+from tidings.router.adapters.smtp_server import oauth_of, server_of, token_sender
+from tidings.router.adapters.trusted import CaPem
 
 _Text = Annotated[
     str,
@@ -72,7 +72,24 @@ class SmtpSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     username: _Text | None = None
     #: By reference as `password_ref`, or as the account's `secret_ref`.
     password: _Text | None = None
-    #: Lets a password go over the wire in the clear: for a server on the same machine.
+    #: `oauth2`: the server is told an access token instead of a password (XOAUTH2 or OAUTHBEARER, as it offers).
+    auth: Literal["password", "oauth2"] = "password"
+    #: Where access tokens come from.
+    token_url: ApiUrl | None = None
+    client_id: _Text | None = None
+    #: By reference as `client_secret_ref`.
+    client_secret: _Text | None = None
+    #: With one, a person's consent is renewed by it; without, the client asks in its own name. By reference as `refresh_token_ref`.
+    refresh_token: (
+        Annotated[str, Meta(min_length=1, max_length=4096, pattern=r"^[!-~]+\Z", description=PRINTABLE)]
+        | None
+    ) = None
+    scope: _Text | None = None
+    #: What we show to a server that wants to know who connects: a certificate and its chain in PEM, by reference as `client_cert_ref`.
+    client_cert: CaPem | None = None
+    #: Its private key in PEM, without a passphrase; by reference as `client_key_ref`.
+    client_key: Annotated[str, Meta(min_length=1, max_length=16384)] | None = None
+    #: Lets a password or a token go over the wire in the clear: for a server on the same machine.
     auth_without_tls: bool = False
     #: Who bounces go to; the sender itself where this is left out.
     envelope_sender: _Text | None = None
@@ -116,7 +133,8 @@ class SmtpAdapter:
         find_signers: FindSigners | None = None,
         write_token: WriteToken | None = None,
     ) -> None:
-        self._server = server = _server(settings, guard)
+        self._token_sender = token_sender(settings, guard)
+        self._server = server = server_of(settings, guard, oauth_of(settings, self._token_sender, clock))
         self._clock = clock
         self._own_signers = [
             DkimSigner(domain=key.domain, selector=key.selector, key=Secret(key.key), field=f"dkim[{i}]")
@@ -152,20 +170,28 @@ class SmtpAdapter:
         return await self._pool.send(messages, within=within, learned=learned)
 
     async def check(self) -> Outcome | None:
-        """Connect, greet, log in, and leave again."""
+        """Connect, greet, log in, announce a mail, and leave again without it."""
         try:
             connection = await SmtpConnection.open(self._server)
         except CannotConnectError as error:
-            # 5xx to a login, or an enhanced code of security: our user name and password (RFC 4954, 6).
-            if error.code.startswith("5"):
+            if error.refused:
                 return Refused(reason=error.reason, code=error.code)
             return TryLater(reason=error.reason, code=error.code)
+        # Some let anybody in, and want TLS or a login when the first mail is announced.
+        said = await connection.ask(self._return_path.of(None) or "")
         await connection.close()
-        return Accepted()
+        if said is None:
+            return TryLater(reason="the server closed the connection", code="connection")
+        trouble = account_trouble(said)
+        return Accepted() if trouble is None else Refused(reason=trouble.reason, code=trouble.code)
 
     async def close(self) -> None:
         """End all connections."""
         await self._pool.close()
+        if self._server.oauth is not None:
+            await self._server.oauth.token.close()
+        if self._token_sender is not None:
+            await self._token_sender.close()
 
     def _ready(self, message: OutboundMessage) -> Ready:
         if message.channel != "email":
@@ -186,30 +212,6 @@ class SmtpAdapter:
         )
 
 
-def _server(settings: SmtpSettings, guard: Guard) -> Server:
-    if (settings.username is None) != (settings.password is None):
-        missing = "username" if settings.username is None else "password"
-        raise BadValueError(missing, "is needed as well: user name and password go together")
-    if settings.password is not None and settings.security == "none" and not settings.auth_without_tls:
-        raise BadValueError(
-            "security", "must be tls or starttls, so that the password is not sent in the clear"
-        )
-    return Server(
-        host=settings.host,
-        port=settings.port or _PORTS[settings.security],
-        security=settings.security,
-        context=None if settings.security == "none" else trusting(settings.ca_file, settings.ca_pem),
-        username=settings.username,
-        password=Secret(settings.password) if settings.password is not None else None,
-        auth_without_tls=settings.auth_without_tls,
-        hello_name=settings.hello_name,
-        connect_seconds=settings.connect_seconds,
-        timeout_seconds=settings.timeout_seconds,
-        messages_per_connection=settings.messages_per_connection,
-        guard=guard,
-    )
-
-
 def _make(settings: SmtpSettings, around: Surroundings) -> Adapter:
     return SmtpAdapter(
         settings,
@@ -226,7 +228,7 @@ KIND = AdapterKind(
     channels=SmtpAdapter.channels,
     capabilities=SmtpAdapter.capabilities,
     settings=SmtpSettings,
-    credential_fields=("username", "password", "dkim[].key"),
+    credential_fields=("username", "password", "client_secret", "refresh_token", "client_key", "dkim[].key"),
     main_credential="password",
     make=_make,
     # The enhanced codes of RFC 3463 and its registry. Codes of policy (5.7.x) are about us, and not about the address.
@@ -250,6 +252,12 @@ KIND = AdapterKind(
         StatusSeed(code="535", canonical="rejected_by_provider", reason="credentials"),
         # What happens before the server can say anything.
         StatusSeed(code="auth", canonical="failed_temp", reason="credentials"),
+        StatusSeed(code="token", canonical="failed_temp", reason="credentials"),
+        # What is wrong with the account, whatever the mail.
+        StatusSeed(code="login_required", canonical="failed_temp", reason="credentials"),
+        StatusSeed(code="tls_required", canonical="failed_temp", reason="untrusted_connection"),
+        StatusSeed(code="sender_not_allowed", canonical="failed_temp", reason="sender_refused"),
+        StatusSeed(code="account_blocked", canonical="failed_temp", reason="account_blocked"),
         StatusSeed(code="connection", canonical="failed_temp", reason="unreachable_server"),
         StatusSeed(code="tls", canonical="failed_temp", reason="untrusted_connection"),
     ),

@@ -5,6 +5,7 @@ of the next (RFC 2920 allows that, and DATA's 354 keeps both sides in step). Con
 a connection that ends before it has sent nothing.
 """
 
+import asyncio
 from collections.abc import Callable
 from typing import Protocol
 
@@ -119,6 +120,19 @@ class SmtpConnection:
                 following.give_back(reason)
             if not isinstance(error, ConnectionGoneError):
                 raise
+
+    async def ask(self, sender: str) -> Reply | None:
+        """Announce a mail that is then not sent; what the server says to that, None where it says nothing."""
+        deadline = asyncio.get_running_loop().time() + self._server.timeout_seconds
+        self.wire.write(f"MAIL FROM:<{sender}>\r\n".encode())
+        try:
+            reply = await self.wire.reply(deadline)
+            if reply.code // 100 == 2:
+                self.wire.write(b"RSET\r\n")
+                await self.wire.reply(deadline)
+        except ConnectionGoneError:
+            return None
+        return reply
 
     async def close(self) -> None:
         """Say goodbye, and don't wait for the answer."""

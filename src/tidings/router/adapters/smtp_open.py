@@ -6,9 +6,12 @@ import ssl
 from dataclasses import dataclass, field
 
 from tidings.contracts.failures import LOGIN_REFUSED, NOT_ALLOWED_THERE
+from tidings.contracts.messages import Refused
 from tidings.kernel.secrets import Secret
 from tidings.router.adapters.egress import Guard, NotAllowedThereError, look_up
-from tidings.router.adapters.smtp_wire import ConnectionGoneError, SmtpWire
+from tidings.router.adapters.smtp_accounts import login_trouble
+from tidings.router.adapters.smtp_oauth import TOKEN_REFUSED, WAYS, OAuthLogin
+from tidings.router.adapters.smtp_wire import TLS_ENDED, ConnectionGoneError, Reply, SmtpWire
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +26,8 @@ class Server:
     context: ssl.SSLContext | None
     username: str | None
     password: Secret | None
+    #: Instead of a password: a token.
+    oauth: OAuthLogin | None = None
     #: A password may go over the wire in the clear.
     auth_without_tls: bool
     #: What we call ourselves; None: by our own address.
@@ -36,27 +41,44 @@ class Server:
 
 
 class CannotConnectError(Exception):
-    """There is no conversation to be had now."""
+    """There is no conversation to be had now; `refused`: because our credentials are not taken."""
 
-    def __init__(self, reason: str, code: str) -> None:
+    def __init__(self, reason: str, code: str, *, refused: bool = False) -> None:
         super().__init__(reason)
         self.reason = reason
         self.code = code
+        self.refused = refused
+
+
+class _TokenTooOldError(Exception):
+    """The server does not take the token that was kept."""
 
 
 async def open_wire(server: Server) -> tuple[SmtpWire, dict[str, str]]:
     """The open conversation and what the server offers; `CannotConnectError` where any of it fails."""
-    opening = _Opening(server)
     try:
         async with asyncio.timeout(server.connect_seconds):
-            await opening.run()
+            try:
+                opening = await _opened(server)
+            except _TokenTooOldError:
+                # Once, with a new one: that one can't be too old.
+                opening = await _opened(server)
     except BaseException as error:
-        opening.wire.abort("the conversation was not opened")
         known = _cannot(error)
         if known is None:
             raise
         raise known from None
     return opening.wire, opening.extensions
+
+
+async def _opened(server: Server) -> "_Opening":
+    opening = _Opening(server)
+    try:
+        await opening.run()
+    except BaseException:
+        opening.wire.abort("the conversation was not opened")
+        raise
+    return opening
 
 
 class _Opening:
@@ -71,6 +93,8 @@ class _Opening:
     async def run(self) -> None:
         """All of it."""
         server = self._server
+        # Before connecting: no server waits for a token of ours.
+        token, is_new = await self._token()
         wire = await self._connect()
         deadline = self._loop.time() + server.connect_seconds
         greeting = await wire.reply(deadline)
@@ -89,6 +113,19 @@ class _Opening:
             await self._hello(deadline)
         if server.username is not None and server.password is not None:
             await self._log_in(server.username, server.password, deadline)
+        elif server.oauth is not None and token is not None:
+            await self._log_in_by(server.oauth, token, is_new=is_new, deadline=deadline)
+
+    async def _token(self) -> tuple[str | None, bool]:
+        """The token that opens the mailbox, and whether it was asked for just now."""
+        oauth = self._server.oauth
+        if oauth is None:
+            return None, False
+        is_new = not oauth.token.is_known
+        found = await oauth.token.get()
+        if isinstance(found, str):
+            return found, is_new
+        raise CannotConnectError(found.reason, "token", refused=isinstance(found, Refused))
 
     async def _connect(self) -> SmtpWire:
         server = self._server
@@ -127,9 +164,7 @@ class _Opening:
             raise CannotConnectError("the server does not take our greeting", reply.detailed_code)
 
     async def _log_in(self, username: str, password: Secret, deadline: float) -> None:
-        if self.wire.info("ssl_object") is None and not self._server.auth_without_tls:
-            raise CannotConnectError("the password is not sent without TLS", "tls")
-        ways = self.extensions.get("AUTH", "").split()
+        ways = self._ways("the password")
         if "PLAIN" in ways:
             steps = [b"AUTH PLAIN " + _encoded(f"\0{username}\0{password.reveal()}")]
         elif "LOGIN" in ways:
@@ -140,7 +175,36 @@ class _Opening:
             self.wire.write(step + b"\r\n")
             reply = await self.wire.reply(deadline)
             if reply.code != (235 if i == len(steps) - 1 else 334):
-                raise CannotConnectError(LOGIN_REFUSED, reply.detailed_code)
+                raise _not_let_in(reply, LOGIN_REFUSED)
+
+    async def _log_in_by(self, oauth: OAuthLogin, token: str, *, is_new: bool, deadline: float) -> None:
+        offered = self._ways("the access token")
+        way = next((way for way in WAYS if way in offered), None)
+        if way is None:
+            raise CannotConnectError(f"the server offers no login by OAuth 2 ({', '.join(WAYS)})", "auth")
+        place = (self._server.host, self._server.port)
+        reply = await oauth.log_in(self.wire, way, token, place=place, deadline=deadline)
+        if reply.code == 235:
+            return
+        if reply.code // 100 == 5:
+            oauth.token.forget(token)
+            if not is_new:
+                raise _TokenTooOldError
+        raise _not_let_in(reply, TOKEN_REFUSED)
+
+    def _ways(self, what: str) -> list[str]:
+        """The logins that the server offers; none is tried where it could be overheard."""
+        if self.wire.info("ssl_object") is None and not self._server.auth_without_tls:
+            raise CannotConnectError(f"{what} is not sent without TLS", "tls")
+        return self.extensions.get("AUTH", "").split()
+
+
+def _not_let_in(reply: Reply, words: str) -> CannotConnectError:
+    """Why a login failed (RFC 4954, 6): not all that is said to one is about the password."""
+    known = login_trouble(reply)
+    if known is not None:
+        return CannotConnectError(known.reason, known.code, refused=known.refused)
+    return CannotConnectError(words, reply.detailed_code, refused=reply.code // 100 == 5)
 
 
 def _cannot(error: BaseException) -> CannotConnectError | None:
@@ -149,7 +213,7 @@ def _cannot(error: BaseException) -> CannotConnectError | None:
         case CannotConnectError():
             return error
         case ConnectionGoneError():
-            return CannotConnectError(str(error), "connection")
+            return CannotConnectError(str(error), "tls" if str(error) == TLS_ENDED else "connection")
         case NotAllowedThereError():
             return CannotConnectError(NOT_ALLOWED_THERE, "address")
         case ssl.SSLCertVerificationError():

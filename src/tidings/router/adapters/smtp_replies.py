@@ -12,6 +12,7 @@ from tidings.contracts.messages import (
     Unlearned,
 )
 from tidings.router.adapters.reasons import clean
+from tidings.router.adapters.smtp_accounts import account_trouble
 from tidings.router.adapters.smtp_wire import Reply
 
 #: How servers name what they took, most telling first. Each was seen in the wild:
@@ -36,6 +37,8 @@ def outcome_of(reply: Reply, message: OutboundMessage) -> Outcome:
     reason = clean(reply.words, message) or "the server gave no reason"
     if kind == 4:
         return TryLater(reason=reason, code=reply.detailed_code, answer=answer)
+    if kind == 5 and (trouble := account_trouble(reply)) is not None:
+        return TryLater(reason=trouble.reason, code=trouble.code, answer=answer)
     if kind == 5:
         return Refused(reason=reason, code=reply.detailed_code, answer=answer)
     return Unlearned(reason="the server's answer to the message was none", answer=answer)

@@ -12,6 +12,8 @@ from typing import NamedTuple, cast
 
 #: A whole reply, all its lines together.
 LONGEST_REPLY = 64 * 1024
+#: With TLS 1.3 a server says so only after both have agreed.
+TLS_ENDED = "the server ended TLS: it may want a client certificate, or another one"
 #: More than were asked for at once.
 _MOST_REPLIES = 16
 _LINE = re.compile(rb"([2-5][0-9]{2})(?:([ -])(.*))?", re.DOTALL)
@@ -88,9 +90,9 @@ class SmtpWire(asyncio.Protocol):
             self.abort("the server's reply does not end")
         self._wake()
 
-    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002  # its text may hold anything
-        """The other side is gone."""
-        self._end("the server closed the connection")
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The other side is gone; its text may hold anything."""
+        self._end(TLS_ENDED if isinstance(exc, ssl.SSLError) else "the server closed the connection")
 
     def pause_writing(self) -> None:
         """Not all that was written is out."""

@@ -37,6 +37,26 @@ def trusting(ca_file: str | None, ca_pem: str | None = None) -> ssl.SSLContext:
         ) from None
 
 
+def show_certificate(context: ssl.SSLContext, cert: str | None, key: str | None) -> None:
+    """Have a client show this certificate to servers that ask for one; both in PEM."""
+    for name, given in (("client_cert", cert), ("client_key", key)):
+        if given is None:
+            raise BadValueError(name, "is needed as well: a certificate and its private key go together")
+    # The library reads files only: this one is nobody else's, and in memory.
+    descriptor = os.memfd_create("client_cert", os.MFD_CLOEXEC)
+    try:
+        os.write(descriptor, f"{cert}\n{key}\n".encode("ascii", "ignore"))
+        # Without an answer it would ask for a passphrase at the terminal.
+        context.load_cert_chain(f"/proc/self/fd/{descriptor}", password=lambda: "")
+    except (OSError, ValueError):
+        raise BadValueError(
+            "client_cert",
+            "must be a certificate in PEM, and client_key its private key in PEM without a passphrase",
+        ) from None
+    finally:
+        os.close(descriptor)
+
+
 def _context(ca_pem: str) -> ssl.SSLContext:
     try:
         # Nothing at all would be taken for "the system's".

@@ -15,6 +15,8 @@ NOT_LET_IN: Final = frozenset(
         "5.7.0",
         "5.7.8",
         "5.7.9",
+        "login_required",
+        "token",
         "ESME_RINVPASWD",
         "ESME_RINVSYSID",
         "ESME_RBINDFAIL",
@@ -24,6 +26,8 @@ NOT_LET_IN: Final = frozenset(
 NO_ANSWER: Final = "late"
 #: SMTP's words about one mailbox (RFC 3463): the next one may well be taken.
 _ONE_MAILBOX: Final = ("4.1.", "4.2.", "450")
+#: The account may not send as one sender: the next message may have another.
+_ONE_SENDER: Final = "sender_not_allowed"
 
 
 def cause_of(outcome: Outcome) -> str:
@@ -39,7 +43,8 @@ def is_failure(outcome: Outcome) -> bool | None:
     if isinstance(outcome, Accepted):
         return False
     if isinstance(outcome, TryLater):
-        return None if outcome.code in OUR_CODES or outcome.code.startswith(_ONE_MAILBOX) else True
+        own = outcome.code in OUR_CODES or outcome.code == _ONE_SENDER
+        return None if own or outcome.code.startswith(_ONE_MAILBOX) else True
     if isinstance(outcome, Refused):
         # Telegram says 403 for somebody who has blocked the bot.
         return outcome.code in NOT_LET_IN and outcome.status != "rejected_by_recipient"
