@@ -158,6 +158,26 @@ async def test_each_fault_is_told_in_its_own_file(world: TemplateWorld) -> None:
     assert all(f["how"] and f["what"] for f in report["findings"])
 
 
+async def test_what_a_mail_does_not_keep_is_a_warning_at_its_line(world: TemplateWorld) -> None:
+    tenant = await world.http.tenant()
+    body = (
+        "<mjml><mj-body>\n<mj-section><mj-column>\n<mj-text colr='red'>{{name}}\n"
+        '<p style="top:0; background:url(data:x)">x</p></mj-text></mj-column></mj-section></mj-body></mjml>'
+    )
+    async with world.http.as_tenant(tenant.id) as client:
+        await client.post(
+            f"{PATH}/versions", json=draft(locales={"en": {"format": "mjml", "subject": "s", "body": body}})
+        )
+        report = (await client.post(f"{PATH}/versions/1.0.0/validate")).json()
+
+    assert report["publishable"]
+    told = [(f["severity"], f["line"], f["what"]) for f in report["findings"] if f["field"].endswith("body")]
+    assert told == [
+        ("warning", 4, "background:url(data:x) in style of <p> is not kept in a mail"),
+        ("warning", 3, "<mj-text> has no attribute colr"),
+    ]
+
+
 async def test_all_faults_of_a_markup_are_told_at_once(world: TemplateWorld) -> None:
     tenant = await world.http.tenant()
     body = "<p>a</p>\n<script>x</script>\n<img src='https://e.example/x.png'>\n<iframe></iframe>\n<p {{name}}>b</p>"

@@ -125,6 +125,19 @@ async def test_every_fault_of_every_locale_is_named_at_once(world: TemplateWorld
             },
             "locales.en.body",
         ),
+        (
+            {
+                "locales": {
+                    "en": {
+                        "subject": "s",
+                        "body": "<p>x</p>",
+                        "text": "visit https://evil.example/",
+                        "format": "html",
+                    }
+                }
+            },
+            "locales.en.text",
+        ),
     ],
 )
 async def test_these_can_not_be_published(world: TemplateWorld, changes: dict[str, Any], field: str) -> None:

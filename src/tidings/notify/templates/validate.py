@@ -178,6 +178,8 @@ class _Examination:
             return None
         # The tools take milliseconds and hold no lock of ours: other work goes on meanwhile.
         links = replace(self.links, assets=frozenset(self.version.assets))
+        for part, fault in await asyncio.to_thread(_remarks, made, links):
+            self._note(made.texts[part].place_of(fault.line, fault.column), fault, locale)
         result = await asyncio.to_thread(_compiled, locale, made, links)
         if isinstance(result, Compiled):
             for name in unknown_in_styles(result.html, self.version.assets):
@@ -376,6 +378,12 @@ def _compiled(locale: str, made: Assembled, links: LinkPolicy) -> Compiled | tup
         return marked(made, compile_source(made.source, locale=locale, links=links, where=_where(made)))
     except CompileError as error:
         return error.faults
+
+
+def _remarks(made: Assembled, links: LinkPolicy) -> list[tuple[str, Fault]]:
+    from tidings.notify.templates.compile.warnings import remarks
+
+    return remarks(made.source, {part: text.text for part, text in made.texts.items()}, links)
 
 
 def _where(made: Assembled) -> Callable[[int], str]:

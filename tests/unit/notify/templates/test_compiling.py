@@ -273,6 +273,20 @@ def test_a_mail_that_compiles_to_more_than_one_may_have_is_refused() -> None:
         compile_mjml(f"<mj-section><mj-column>{text}</mj-column></mj-section>")
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        "<ul><li><b><ul><li>a</li><li>b</li></ul></b></li><li>c</li></ul>",
+        "<ul><li><a href='https://x.example'><div><p>a</p></div></a></li></ul>",
+        "<dl><dt><b>a</b></dt><dd><i><ol><li>b</li></ol></i></dd></dl>",
+        "<b><table><tr><td><b>a</b></td><td><p>b</p></td></tr></table></b>",
+        "<p><button><b><p>a</p></b></button></p>",
+    ],
+)
+def test_what_is_closed_is_taken_however_it_nests(source: str) -> None:
+    assert compile_html(source).html
+
+
 def test_html_that_is_sloppy_but_harmless_is_taken() -> None:
     source = "<p>one<p>two<ul><li>a<li>b</ul><table><tr><td>c<td>d<tr><td>e</table><div><b><i>x</i></b></div>"
 

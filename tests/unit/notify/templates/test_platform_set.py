@@ -6,6 +6,7 @@ from tests.support.rendering import Rendering, compiled_content
 from tidings.kernel.sms_text import MANY_SEGMENTS, measure
 from tidings.notify.render.model import Rendered
 from tidings.notify.templates.compile.locale_content import compile_source
+from tidings.notify.templates.compile.warnings import lost_in
 from tidings.notify.templates.model import LinkPolicy
 from tidings.notify.templates.platform.files import PlatformTemplate, read_set
 from tidings.notify.templates.syntax import syntax_faults
@@ -46,6 +47,10 @@ def test_the_set_is_whole() -> None:
 )
 def test_every_template_has_every_locale(template: PlatformTemplate) -> None:
     assert set(template.wish.locales) == LOCALES
+
+
+def test_nothing_of_it_is_lost_in_mails() -> None:
+    assert [fault for template, locale in CASES for fault in lost_in(template.wish.locales[locale])] == []
 
 
 def test_a_key_takes_the_same_variables_in_every_channel() -> None:

@@ -3,6 +3,7 @@
 import html
 import json
 import re
+from itertools import islice
 from typing import Final
 
 import msgspec
@@ -10,8 +11,10 @@ import msgspec
 from tidings.notify.render.locales import direction_of
 from tidings.notify.render.model import Direction
 from tidings.notify.templates.compile import markup as tools
+from tidings.notify.templates.compile.compiled_links import compiled_link_faults
 from tidings.notify.templates.compile.expressions import Expression, expressions, located, split
 from tidings.notify.templates.compile.links import link_faults
+from tidings.notify.templates.compile.mjml_check import mjml_faults
 from tidings.notify.templates.compile.nesting import nesting_faults
 from tidings.notify.templates.compile.restore import restore
 from tidings.notify.templates.compile.text import text_of
@@ -26,6 +29,8 @@ _PREHEADER = "\x03"
 #: Stands for a character of an expression; of a kind that no honest source holds.
 _BLOT: Final = "\ue000"
 MASKED: Final = re.compile(_BLOT)
+#: Of one kind; who mends these sees the others next.
+_MOST_FAULTS: Final = 50
 
 
 def compile_source(source: Source, *, locale: str, links: LinkPolicy, where: Where | None = None) -> Compiled:
@@ -55,7 +60,7 @@ def _compile_markup(
     whole = tokenised.markup
     if mjml:
         # It sets styles into elements itself, and what it leaves in the head is meant to stay there.
-        page = tools.finish(tools.compile_mjml(whole, locale=locale, direction=direction))
+        page = tools.finish(tools.compile_mjml(whole, locale=locale, direction=direction), mjml=True)
     else:
         page = tools.finish(tools.inline_styles(whole))
     framed = tools.frame(
@@ -65,6 +70,9 @@ def _compile_markup(
         title=page.title or _TITLE,
         preheader=_PREHEADER if source.preheader else "",
     )
+    faults = list(compiled_link_faults(framed, source=masked(body), links=links, tokens=tokenised.pattern()))
+    if faults:
+        raise CompileError(faults=faults[:_MOST_FAULTS])
     whole = restore(framed, tokenised)
     whole = whole.replace(_TITLE, escaped(source.subject or ""), 1)
     whole = whole.replace(_PREHEADER, escaped(source.preheader or ""), 1)
@@ -80,11 +88,11 @@ def _tokenised(body: str, links: LinkPolicy, *, mjml: bool) -> Tokenised:
         if found.unescaped
     ]
     shape = masked(body)
-    faults += nesting_faults(shape, mjml=mjml)
+    faults += islice(nesting_faults(shape, mjml=mjml), _MOST_FAULTS)
+    if mjml:
+        faults += islice(mjml_faults(shape, tokens=MASKED), _MOST_FAULTS)
     faults += tools.unwanted(shape)
-    faults += link_faults(
-        shape, allowed=links.allowed, own_hosts=links.own_hosts, tokens=MASKED, assets=links.assets
-    )
+    faults += islice(link_faults(shape, links=links, tokens=MASKED), _MOST_FAULTS)
     tokenised = None
     try:
         tokenised = tokenise(body, mjml=mjml)

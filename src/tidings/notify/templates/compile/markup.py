@@ -10,15 +10,14 @@ import css_inline
 import mrml
 
 from tidings.notify.render.model import Direction
+from tidings.notify.templates.compile.css import without_comments
 from tidings.notify.templates.compile.lexer import pieces
 from tidings.notify.templates.compile.passage import passage
-from tidings.notify.templates.compile.sanitise import safe_style, sanitise
+from tidings.notify.templates.compile.sanitise import kept_style, safe_style, sanitise
+from tidings.notify.templates.compile.sheets import for_all_devices, query_fault, sheets
 from tidings.notify.templates.errors import CompileError
 from tidings.notify.templates.faults import Fault
 
-_INLINER: Final = css_inline.CSSInliner(
-    keep_style_tags=False, keep_at_rules=True, keep_link_tags=False, load_remote_stylesheets=False
-)
 #: Without fonts of its own the compiler would link to some it knows.
 _RENDERING: Final = mrml.RenderOptions(fonts={})
 _PARSING: Final = mrml.ParserOptions(include_loader=mrml.noop_loader())
@@ -85,7 +84,7 @@ def unwanted(markup: str) -> Iterator[Fault]:
             )
             return
         if piece.kind == "raw" and (
-            found := _SLOW.search(re.sub(r"\([^()]*\)|\{[^{}]*\}", "{}", piece.source))
+            found := _SLOW.search(re.sub(r"\([^()]*\)|\{[^{}]*\}", "{}", without_comments(piece.source)))
         ):
             yield fault(
                 f"<{piece.name}> has a selector with {found[0]}, which mail programs don't know",
@@ -94,10 +93,13 @@ def unwanted(markup: str) -> Iterator[Fault]:
         if piece.kind == "open" and piece.name in _REFUSED:
             what, _, how = _REFUSED[piece.name].partition("; ")
             yield fault(f"<{piece.name}> {what}", how)
-        if piece.kind == "raw" and not safe_style(piece.source):
+        if piece.name == "style" and piece.kind == "open" and (said := query_fault(piece)):
+            what, _, how = said.partition("; ")
+            yield fault(what, how)
+        if piece.kind == "raw" and not safe_style(without_comments(piece.source)):
             yield fault(
-                f"<{piece.name}> holds rules that fetch or run something (@import, url(), expression()), "
-                "comments or escapes",
+                f"<{piece.name}> holds rules that fetch or run something (@import, @font-face, url(), image-set(), "
+                "expression()) or escapes",
                 "take them away",
             )
 
@@ -109,9 +111,10 @@ def compile_mjml(markup: str, *, locale: str, direction: Direction) -> str:
         markup = _from_right(markup)
     carried = passage(markup)
     try:
-        return carried.back(mrml.to_html(carried.markup, _PARSING, _RENDERING).content)
+        compiled = carried.back(mrml.to_html(carried.markup, _PARSING, _RENDERING).content)
     except OSError as error:
         raise CompileError(f"the MJML can't be read: {error}") from None
+    return _inline(compiled, rules="\n".join(carried.inline)) if carried.inline else compiled
 
 
 def _from_right(markup: str) -> str:
@@ -127,10 +130,7 @@ def inline_styles(markup: str) -> str:
     if re.search(r"<body[\s>]", markup, re.IGNORECASE) is None:
         # A parser puts what stands before the first element outside the body.
         markup = f"<!DOCTYPE html><html><head></head><body>{markup}</body></html>"
-    try:
-        inlined = _INLINER.inline(markup)
-    except (css_inline.InlineError, ValueError) as error:
-        raise CompileError(f"the styles can't be read: {error}") from None
+    inlined = _inline(for_all_devices(markup))
     # A parser adds the bodies of tables, and no more than that where all tags are closed.
     if sum(piece.kind == "open" for piece in pieces(inlined)) > 2 * MOST_ELEMENTS:
         raise CompileError(
@@ -139,15 +139,29 @@ def inline_styles(markup: str) -> str:
     return inlined
 
 
-def finish(markup: str) -> Page:
+def _inline(markup: str, rules: str | None = None) -> str:
+    """Set these rules into the elements, or those of the document's own sheets."""
+    inliner = css_inline.CSSInliner(
+        inline_style_tags=rules is None,
+        keep_style_tags=rules is not None,
+        keep_at_rules=rules is None,
+        keep_link_tags=False,
+        load_remote_stylesheets=False,
+        extra_css=rules,
+    )
+    try:
+        return inliner.inline(markup)
+    except (css_inline.InlineError, ValueError) as error:
+        raise CompileError(f"the styles can't be read: {error}") from None
+
+
+def finish(markup: str, *, mjml: bool = False) -> Page:
     """The parts of an HTML document that are safe to keep."""
     body = _BODY.search(markup)
     if body is None:
         raise CompileError("the body has no content")
     head = markup[: body.start()]
-    # Those inside comments are for one mail program only, and harm the others.
-    sheets = (piece.source.strip() for piece in pieces(head) if piece.kind == "raw" and piece.name == "style")
-    styles = "\n".join(sheet for sheet in sheets if sheet)
+    styles = sheets(head)
     if not safe_style(styles):
         raise CompileError("a style sheet holds rules that fetch or run something; take them away")
     style = re.search(r'\sstyle="([^"]*)"', body["attributes"])
@@ -155,8 +169,8 @@ def finish(markup: str) -> Page:
     return Page(
         title=title[1].strip() if title else "",
         styles=styles,
-        body_style=style[1] if style and safe_style(html.unescape(style[1])) else "",
-        body=sanitise(body["inside"]),
+        body_style=html.escape(kept_style(html.unescape(style[1]))) if style else "",
+        body=sanitise(body["inside"], mjml=mjml),
     )
 
 

@@ -30,6 +30,8 @@ _TABLE_PARTS: Final = {
     "td": {"table", "tbody", "thead", "tfoot", "tr"},
     "th": {"table", "tbody", "thead", "tfoot", "tr"},
 }
+#: Elements that an item outside does not reach into, beside those.
+_LISTS: Final = (_END_PARAGRAPHS | frozenset(_TABLE_PARTS)) - {"address", "div", "p"}
 _ITEMS: Final = {"li": {"li"}, "dd": {"dd", "dt"}, "dt": {"dd", "dt"}}
 
 
@@ -92,7 +94,7 @@ class _Html(_Xml):
         if name in _END_PARAGRAPHS:
             self._end({"p"}, f"<{name}>")
         if name in _ITEMS:
-            self._end(_ITEMS[name], f"<{name}>")
+            self._end(_ITEMS[name], f"<{name}>", within=_SCOPES | _LISTS)
         if name == "a":
             self._end({"a"}, "the next <a>")
         if name in _TABLE_PARTS:
@@ -111,7 +113,7 @@ class _Html(_Xml):
         while self.stack:
             self._ended(*self.stack.pop(), "the end")
 
-    def _end(self, names: set[str], by: str) -> None:
+    def _end(self, names: set[str], by: str, within: frozenset[str] = _SCOPES) -> None:
         """End an open element of these names, where one can be reached."""
         for depth in range(len(self.stack) - 1, -1, -1):
             name = self.stack[depth][0]
@@ -119,7 +121,7 @@ class _Html(_Xml):
                 while len(self.stack) > depth:
                     self._ended(*self.stack.pop(), by)
                 return
-            if name in _SCOPES:
+            if name in within:
                 return
 
     def _back_to(self, names: set[str], by: str) -> None:

@@ -7,8 +7,10 @@ plain ASCII; the words are swapped back afterwards. Lengths and colours it has t
 
 import re
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Final
 
+from tidings.notify.templates.compile.css import without_comments
 from tidings.notify.templates.compile.lexer import Attribute, Piece, pieces
 from tidings.notify.templates.compile.tokens import unused_salt, word_pattern
 
@@ -29,6 +31,9 @@ CONTENTS: Final = frozenset(
 )
 _SEEN: Final = re.compile(r"[A-Za-z0-9 #%.,:;/()!?=+*@'_-]*")
 _NAME: Final = re.compile(r"[a-z_][a-z0-9_.:-]*")
+#: The compiler takes a length for one with its unit only.
+_ZERO: Final = re.compile(r"(?<![\w.#-])0(?![\w.%])")
+_PICTURES: Final = frozenset({"mj-image", "mj-social-element"})
 #: What people read: its blanks are theirs.
 _READ: Final = frozenset({"alt", "title"})
 
@@ -40,9 +45,18 @@ class Passage:
     markup: str
     salt: str
     kept: list[str] = field(default_factory=list)
+    #: The rules that are to be set into elements, which are all there only afterwards.
+    inline: list[str] = field(default_factory=list)
 
     def back(self, compiled: str) -> str:
         """The compiler's HTML with everything in its place."""
+        # The compiler gives the boxes of all menus one name.
+        boxes = count()
+        compiled = re.sub(
+            r'id="00000000"([\s\S]*?)for="00000000"',
+            lambda box: f'id="menu-{(number := next(boxes))}"{box[1]}for="menu-{number}"',
+            compiled,
+        )
         return word_pattern(self.salt).sub(lambda word: self.kept[int(word[1])], compiled)
 
 
@@ -51,8 +65,13 @@ def passage(markup: str) -> Passage:
     made = Passage(markup="", salt=unused_salt(markup))
     out: list[str] = []
     inside: list[str] = []
-    name, depth = "", 0
+    name, depth, inlined = "", 0, False
     for piece in pieces(markup):
+        if piece.name == "mj-style":
+            inlined = _inlined(piece) if piece.kind == "open" else inlined and piece.kind == "raw"
+            if piece.kind == "raw" and inlined:
+                made.inline.append(without_comments(piece.source))
+                continue
         if name:
             depth += piece.name == name and (
                 (piece.kind == "open" and not piece.empty) - (piece.kind == "close")
@@ -69,9 +88,13 @@ def passage(markup: str) -> Passage:
         elif piece.kind == "close":
             out.append(f"</{piece.name}>")
         else:
-            out.append(piece.source)
+            out.append(without_comments(piece.source) if piece.kind == "raw" else piece.source)
     made.markup = "".join(out)
     return made
+
+
+def _inlined(piece: Piece) -> bool:
+    return any(each.name == "inline" and each.value == "inline" for each in piece.attributes)
 
 
 def _content(made: Passage, name: str, inside: str) -> str:
@@ -84,8 +107,12 @@ def _content(made: Passage, name: str, inside: str) -> str:
 def _tag(made: Passage, piece: Piece) -> str:
     first: dict[str, Attribute] = {}
     for attribute in piece.attributes:
-        if _NAME.fullmatch(attribute.name):
+        # The compiler would set the rules in too, with a parser that moves our words out of tables.
+        if _NAME.fullmatch(attribute.name) and (piece.name, attribute.name) != ("mj-style", "inline"):
             first.setdefault(attribute.name, attribute)
+    if piece.name in _PICTURES:
+        # Without one a screen reader reads the name of the file.
+        first.setdefault("alt", Attribute("alt", "", '"'))
     written = "".join(f' {name}="{_value(made, attribute)}"' for name, attribute in first.items())
     return f"<{piece.name}{written}{' /' if piece.empty else ''}>"
 
@@ -94,6 +121,8 @@ def _value(made: Passage, attribute: Attribute) -> str:
     value = attribute.value
     if attribute.name not in _READ:
         value = " ".join(value.split())
+    if "padding" in attribute.name:
+        value = _ZERO.sub("0px", value)
     return value if _SEEN.fullmatch(value) else _word(made, _quotable(value))
 
 
