@@ -39,6 +39,8 @@ class Imported(Struct, frozen=True, kw_only=True):
     unchanged: int
     refused: int
     problems: int
+    #: Headings, empty lines, and further lines of a cell that runs over several.
+    skipped: int = 0
     #: Those of the problems that kept no line from being taken.
     warnings: int = 0
     first_problems: tuple[LineProblem, ...] = ()

@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -25,11 +26,17 @@ def csv_lines(rows: Iterable[Sequence[Any]]) -> bytes:
 
 
 def _tame(cell: Any) -> Any:
-    if isinstance(cell, str) and cell.startswith(_OBEYED) and not _NUMBER.fullmatch(cell):
+    if isinstance(cell, str) and _obeyed(cell.lstrip("'")) and not _NUMBER.fullmatch(cell):
+        # Also where an apostrophe is there already: taking one off again must give back what was there.
         return f"'{cell}"
     return cell
 
 
+def _obeyed(cell: str) -> bool:
+    """Whether a spreadsheet takes it for a formula; some take the wide forms of these characters too."""
+    return unicodedata.normalize("NFKC", cell[:1]).startswith(_OBEYED)
+
+
 def untamed(cell: str) -> str:
     """A cell as it was before `csv_lines` wrote it."""
-    return cell[1:] if cell.startswith("'") and cell[1:].startswith(_OBEYED) else cell
+    return cell[1:] if cell.startswith("'") and _obeyed(cell.lstrip("'")) else cell

@@ -2515,6 +2515,8 @@ CREATE TABLE notification.imports (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
     completed_at timestamp with time zone,
+    skipped bigint DEFAULT 0 NOT NULL,
+    lines bigint,
     CONSTRAINT ck_imports_completed CHECK (((completed_at IS NULL) = (status <> 'completed'::text))),
     CONSTRAINT ck_imports_id CHECK ((id ~ '^imp_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
     CONSTRAINT ck_imports_kind CHECK ((kind = ANY (ARRAY['suppressions'::text, 'recipients'::text, 'preferences'::text]))),
@@ -2534,6 +2536,10 @@ COMMENT ON COLUMN notification.imports.records_done IS 'Lines, headings included
 COMMENT ON COLUMN notification.imports.digest IS 'Of those lines, keyed under the tenant''s pepper: whoever goes on must bring the same file.';
 
 COMMENT ON COLUMN notification.imports.warnings IS 'Of the problems, those that kept no line from being taken.';
+
+COMMENT ON COLUMN notification.imports.skipped IS 'Headings, empty lines, and further lines of a cell that runs over several.';
+
+COMMENT ON COLUMN notification.imports.lines IS 'Lines of the file that were read; NULL of an import that was begun before they were counted.';
 
 CREATE TABLE notification.layouts (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
@@ -3736,6 +3742,9 @@ ALTER TABLE ONLY kernel.hot_presence
 
 ALTER TABLE ONLY kernel.hot_seen
     ADD CONSTRAINT uq_hot_seen_key UNIQUE NULLS NOT DISTINCT (tenant_id, key);
+
+ALTER TABLE notification.imports
+    ADD CONSTRAINT ck_imports_lines_accounted_for CHECK (((lines IS NULL) OR (lines = ((((added + changed) + unchanged) + refused) + skipped)))) NOT VALID;
 
 ALTER TABLE ONLY notification.notifications
     ADD CONSTRAINT pk_notifications PRIMARY KEY (tenant_id, created_at, id, retention_class);

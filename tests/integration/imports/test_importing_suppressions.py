@@ -103,7 +103,7 @@ async def test_bad_lines_are_named_and_hold_up_nobody(world: PeopleWorld) -> Non
         "secret-nobody,email,manual,\n"
         "x@example.test,pigeon,whim,2001-01-01\n"
         "\n"
-        'broken "cell,email\n'
+        '"broken cell,email\n'
         "too,few\n"
         "\xff@example.test,email,manual,\n"
         ",email,manual,\n"
@@ -373,3 +373,62 @@ async def test_pages_of_imports_are_full_whatever_else_there_is(world: PeopleWor
     assert refused.status_code == 403
     assert (nothing["items"], nothing["next_cursor"]) == ([], None)
     assert len(everything) == 6
+
+
+async def test_stray_quotes_swallow_nobody(world: PeopleWorld) -> None:
+    """10,000 addresses, a hundred of them beside a note with one quotation mark: inside a cell, or at its beginning."""
+    tenant_id = (await world.tenant()).id
+    notes = {n: '5" pipe' if n % 200 else '"5 pipe' for n in range(0, 10_000, 100)}
+    lines = [f"s{n}@example.test,email,manual,{notes.get(n, 'ok')}\n" for n in range(10_000)]
+
+    answer = await send(world, tenant_id, "address,channel,reason,notes\n" + "".join(lines))
+
+    done = answer.json()
+    assert done["lines"] == 10_001
+    assert done["added"] == 9_950
+    assert done["refused"] == 50, "the quotes that open a cell and are never closed, each by itself"
+    assert done["skipped"] == 1, "the headings"
+    assert {problem["code"] for problem in done["first_problems"]} == {"unclosed_quote"}
+
+
+@pytest.mark.parametrize(
+    ("file", "counts"),
+    [
+        ("sep=;\naddress;channel\na@example.test;EMAIL\n\n", (1, 0, 3)),
+        ("address|channel\na@example.test|email\n", (1, 0, 1)),
+        ("address, channel\na@example.test, email\n", (1, 0, 1)),
+        ('address,channel,notes\na@example.test,email,"two\nlines"\nb@example.test,email,one\n', (1, 2, 1)),
+        ('status,reason,email,created\n5.1.1,"no\nsuch\nuser",a@example.test,1600000000\n', (1, 0, 3)),
+    ],
+)
+async def test_every_line_is_taken_refused_or_skipped(
+    world: PeopleWorld, file: str, counts: tuple[int, int, int]
+) -> None:
+    answer = await send(world, (await world.tenant()).id, file)
+
+    done = answer.json()
+    assert (done["added"], done["refused"], done["skipped"]) == counts
+    assert done["lines"] == sum(counts) == file.count("\n")
+    assert done["bytes"] == len(file)
+
+
+async def test_a_file_of_nonsense_is_given_up(world: PeopleWorld) -> None:
+    tenant_id = (await world.tenant()).id
+
+    answer = await send(world, tenant_id, "address,channel\n" + "x\n" * 20_000)
+
+    assert answer.status_code == 400
+    assert "no line that could be taken among its first 6,000" in answer.json()["errors"][0]["remedy"]
+    [row] = await rows(world.db, tenant_id, "SELECT status, lines, refused FROM notification.imports")
+    assert (row["status"], row["refused"]) == ("interrupted", row["lines"] - 1)
+
+
+async def test_what_a_spreadsheet_did_to_numbers_is_said(world: PeopleWorld) -> None:
+    answer = await send(
+        world, (await world.tenant()).id, "address,channel,date\n2.34E+12,sms,\n+93701234567,sms,44987\n"
+    )
+
+    said = {problem["code"]: problem["what"] for problem in answer.json()["first_problems"]}
+    assert "rounded by a spreadsheet" in said["bad_address"]
+    assert "number of a day" in said["bad_date"]
+    assert answer.json()["added"] == 1

@@ -1,12 +1,16 @@
 """Lines come out of a stream the same, however it is cut; a bad one costs no other."""
 
+import csv
+import io
 import random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tidings.notify.imports.errors import UnreadableFileError
 from tidings.notify.imports.model import LineProblem, Row
-from tidings.notify.imports.records import LONGEST, MOST_LINES, Record, Splitter
+from tidings.notify.imports.records import LONGEST, MOST_LINES, Record, Splitter, declared_delimiter
 from tidings.notify.imports.rows import RowReader
 
 
@@ -29,6 +33,13 @@ def split(raw: bytes, *cuts: int) -> list[Record]:
         (b'x,"two\nlines"\nb\n', [(1, b'x,"two\nlines"'), (3, b"b")]),
         (b'{"a": "it\\"s"}\n{}\n', [(1, b'{"a": "it\\"s"}'), (2, b"{}")]),
         (b'a,b\n"open\nc\nd', [(1, b"a,b"), (2, b""), (3, b"c"), (4, b"d")]),
+        # A quote inside a cell is a character like any other.
+        (b'a,5" pipe\nb,7" pipe\n', [(1, b'a,5" pipe'), (2, b'b,7" pipe')]),
+        (b'a\tb\n5"\tx\n"6\n7"\ty\n', [(1, b"a\tb"), (2, b'5"\tx'), (3, b'"6\n7"\ty')]),
+        # What a quote joins and is no row is given up by its first line alone.
+        (b'a,b\nx,"y\nz,1\nw,2" or so\n', [(1, b"a,b"), (2, b""), (3, b"z,1"), (4, b'w,2" or so')]),
+        (b'a,b\n"x\ny",1,2\n', [(1, b"a,b"), (2, b""), (3, b'y",1,2')]),
+        (b'sep=;\na;b\n"x;y";1\n', [(1, b"sep=;"), (2, b"a;b"), (3, b'"x;y";1')]),
     ],
 )
 def test_lines_and_their_numbers(raw: bytes, wanted: list[tuple[int, bytes]]) -> None:
@@ -73,7 +84,7 @@ def test_rows_by_their_headings() -> None:
     row = reader.read(Record(2, b'a@example.test;"so; it is"'))
     problems = [
         reader.read(Record(line, raw))
-        for line, raw in enumerate((b"one", b'a;"b"c', b"\xff;x", b"a\x00;x", b"  "), start=3)
+        for line, raw in enumerate((b"one", b'"a";b\rc', b"\xff;x", b"a\x00;x", b"  "), start=3)
     ]
 
     assert isinstance(row, Row)
@@ -98,3 +109,76 @@ def test_json_lines() -> None:
     assert row.values == {"a": 1}
     for bad in (b"[1]", b"{", b'{"a": "\\u0000"}'):
         assert isinstance(reader.read(Record(2, bad)), LineProblem)
+
+
+@pytest.mark.parametrize(
+    ("first", "says"),
+    [
+        (b"address\rchannel\rreason", "carriage return alone"),
+        (b"[", "one JSON document"),
+        (b'[{"address": "a@b.test"}]', "one JSON document"),
+        (b"{", "one JSON document"),
+        (b'{ "SuppressedDestinationSummaries": [', "one JSON document"),
+    ],
+)
+def test_what_is_wrong_with_the_whole_file_is_named(first: bytes, says: str) -> None:
+    with pytest.raises(UnreadableFileError) as refused:
+        RowReader.of(Record(1, first))
+
+    assert says in refused.value.errors[0].remedy
+
+
+@pytest.mark.parametrize(
+    ("head", "line"),
+    [
+        (b"address|channel", b"a@b.test|sms"),
+        (b"address, channel", b"a@b.test, sms"),
+        (b'"address", "channel"', b'"a@b.test", "sms"'),
+    ],
+)
+def test_other_ways_to_write_a_table(head: bytes, line: bytes) -> None:
+    row = RowReader.of(Record(1, head)).read(Record(2, line))
+
+    assert isinstance(row, Row)
+    assert {name: value.strip() for name, value in row.values.items()} == {
+        "address": "a@b.test",
+        "channel": "sms",
+    }
+
+
+def test_a_declared_delimiter_wins() -> None:
+    assert declared_delimiter(b"\xef\xbb\xbfsep=;") == ";"
+    assert declared_delimiter(b"separate") is None
+    row = RowReader.of(Record(2, b"a,b;c"), ";").read(Record(3, b"1,2;3"))
+    assert isinstance(row, Row)
+    assert row.values == {"a,b": "1,2", "c": "3"}
+
+
+_CELL = st.text(alphabet="ab\"\n ;,'", max_size=6)
+
+
+@given(rows=st.lists(st.tuples(_CELL, _CELL, _CELL), max_size=12), cut=st.integers(1, 9))
+def test_what_python_writes_as_csv_is_read_as_it_was(rows: list[tuple[str, str, str]], cut: int) -> None:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([("h1", "h2", "h3"), *rows])
+    raw = text.getvalue().encode()
+
+    records = split(raw, *range(cut, len(raw), cut))
+    reader = RowReader.of(records[0])
+    found = [reader.read(record) for record in records[1:]]
+
+    assert [tuple(row.values.values()) for row in found if isinstance(row, Row)] == rows
+
+
+@given(lines=st.lists(st.text(alphabet='ab",;\t ', max_size=12), max_size=60), cut=st.integers(1, 9))
+def test_every_line_and_every_byte_is_in_one_record(lines: list[str], cut: int) -> None:
+    raw = "".join(f"{line}\n" for line in ["a,b", *lines]).encode()
+
+    records = split(raw, *range(cut, len(raw), cut))
+
+    assert sum(record.lines for record in records) == len(lines) + 1
+    assert sum(record.size for record in records) == len(raw)
+    at = 1
+    for record in records:
+        assert record.line == at
+        at += record.lines

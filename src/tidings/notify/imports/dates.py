@@ -9,11 +9,20 @@ _UNIX = re.compile(r"[0-9]{1,13}(\.[0-9]{1,9})?")
 _MILLIS = 13
 #: A day such as 20201113; as seconds it would be in the year 1970.
 _DAY = 8
+#: Days since 1900, from 1954 to 2146, perhaps with the time of the day behind.
+_DAY_NUMBER = re.compile(r"[2-8][0-9]{4}(\.[0-9]+)?")
 _FIRST = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def is_day_number(text: str) -> bool:
+    """Whether this is a day as spreadsheets count them, 44987: as unix seconds it would be in the first day of 1970."""
+    return _DAY_NUMBER.fullmatch(text) is not None
 
 
 def read_date(text: str) -> datetime | None:
     """The moment in UTC, which a bare one is taken to be in; None where it is none, or from before 1970."""
+    if is_day_number(text):
+        return None
     if _UNIX.fullmatch(text) and len(text) != _DAY:
         return _since_1970(text)
     found = read_iso(text.removesuffix(" UTC")) or _mail_date(text)

@@ -8,7 +8,7 @@ import asyncio
 import hashlib
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence, Set
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -29,7 +29,7 @@ from tidings.notify.imports.errors import (
     UnreadableFileError,
 )
 from tidings.notify.imports.model import Import, Kind, LineProblem, Severity, Status, Tally
-from tidings.notify.imports.records import Record, Splitter
+from tidings.notify.imports.records import Record, Splitter, declared_delimiter
 from tidings.notify.imports.rows import RowReader
 from tidings.notify.imports.target import Author, Target, Warned, Written
 
@@ -43,6 +43,8 @@ _SET_BYTES = 4 * 1024 * 1024
 _FORGET = 20_000
 #: Problems that the report keeps; the others are only counted.
 MOST_PROBLEMS = 100_000
+#: A file of which nothing could be taken so far is given up after so many lines.
+MOST_NONSENSE = 5_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,7 +200,7 @@ class Importer:
             written = await self._written(tx, order, known, target, checked)
             problems = sorted([*checked.problems, *written.problems])
             errors = [p for p in problems if p.severity is Severity.ERROR]
-            tally = replace(written.tally, refused=len({p.line for p in errors}))
+            tally = checked.accounted(written.tally, {p.line for p in errors}, place.lines)
             count = await store.advance_import(
                 tx,
                 known,
@@ -206,6 +208,7 @@ class Importer:
                 records_done=place.records,
                 bytes_done=place.bytes,
                 digest=place.digest,
+                lines=place.lines,
                 tally=tally,
                 problems=len(problems),
                 warnings=len(problems) - len(errors),
@@ -217,7 +220,13 @@ class Importer:
             kept = problems[: max(0, MOST_PROBLEMS - before)]
             if kept:
                 await store.add_problems(tx, known.id, kept, first=before)
-        return replace(known, records_done=place.records, bytes_done=place.bytes, digest=place.digest)
+        return replace(
+            known,
+            records_done=place.records,
+            bytes_done=place.bytes,
+            digest=place.digest,
+            tally=known.tally + tally,
+        )
 
     async def _written(
         self, tx: TenantTx, order: Order, known: Import, target: Target, checked: "_Checked"
@@ -263,6 +272,23 @@ class _Checked:
     #: Of a dry run: what each wish is about, unreadable to others; None where a second one may change something.
     marks: Sequence[bytes | None]
     problems: Sequence[LineProblem]
+    #: Lines that ask for nothing: headings and empty ones.
+    empty: int
+    #: By the first line of a record that takes several: how many.
+    spans: Mapping[int, int]
+
+    def accounted(self, tally: Tally, refused: Set[int], lines: int) -> Tally:
+        """What came of the lines. Each is taken, refused or skipped: an import that can't say which writes nothing."""
+        taken = [line for line, _ in self.wishes if line not in refused]
+        found = replace(
+            tally,
+            refused=sum(self.spans.get(line, 1) for line in refused),
+            # A cell that runs over several lines makes one row of them.
+            skipped=self.empty + sum(self.spans.get(line, 1) - 1 for line in taken),
+        )
+        if found.lines != lines:
+            raise AssertionError(f"{lines} lines were read and {found.lines} are accounted for")
+        return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -272,6 +298,8 @@ class _Place:
     format: str
     records: int
     bytes: int
+    #: Lines of the file in this set.
+    lines: int
     digest: str
 
 
@@ -292,6 +320,10 @@ class _Reading:
         self._bytes = 0
         self._format = known.format
         self._rows: RowReader | None = None
+        self._delimiter: str | None = None
+        #: Lines read since the last set was written, and those of them that ask for nothing.
+        self._lines = 0
+        self._empty = 0
         self._pending: list[Record] = []
         self._pending_bytes = 0
 
@@ -314,15 +346,18 @@ class _Reading:
     async def _take(self, record: Record) -> None:
         if self._rows is None and record.raw.strip(b" \t\xef\xbb\xbf") == b"" and record.broken is None:
             # Empty lines before the headings; they count, so that going on finds the same place.
-            self._count(record)
-            self._compare()
+            self._pass_over(record)
             return
+        if self._rows is None and self._delimiter is None:
+            self._delimiter = declared_delimiter(record.raw)
+            if self._delimiter is not None:
+                self._pass_over(record)
+                return
         if self._rows is None:
-            self._rows = RowReader.of(record)
+            self._rows = RowReader.of(record, self._delimiter)
             self._format = self._target.begin(self._rows)
             if not self._rows.first_is_row:
-                self._count(record)
-                self._compare()
+                self._pass_over(record)
                 return
         self._pending.append(record)
         self._pending_bytes += len(record.raw)
@@ -346,6 +381,7 @@ class _Reading:
         if not records and self._records == self._known.records_done:
             return
         checked = await self._checked(records)
+        lines, self._lines = self._lines, 0
         self._known = await self._importer.write_set(
             self._order,
             self._known,
@@ -355,13 +391,25 @@ class _Reading:
                 format=self._format,
                 records=self._records,
                 bytes=self._bytes,
+                lines=lines,
                 digest=self._digest.copy().hexdigest(),
             ),
         )
+        self._give_up_nonsense()
+
+    def _give_up_nonsense(self) -> None:
+        """A file that is something else costs time for each of its lines, and its report nobody reads."""
+        tally = self._known.tally
+        if not tally.taken and tally.refused >= MOST_NONSENSE:
+            raise UnreadableFileError(
+                f"has no line that could be taken among its first {tally.refused:,}; "
+                f"the report of {self._known.id} says what is wrong with them"
+            )
 
     async def _checked(self, records: Sequence[Record]) -> "_Checked":
         wishes: list[tuple[int, Any]] = []
         problems: list[LineProblem] = []
+        empty, self._empty = self._empty, 0
         assert self._rows is not None or not records  # noqa: S101
         since = time.perf_counter()
         for record in records:
@@ -370,6 +418,7 @@ class _Reading:
                 since = time.perf_counter()
             row = self._rows.read(record) if self._rows else None
             if row is None:
+                empty += record.lines
                 continue
             if isinstance(row, LineProblem):
                 problems.append(row)
@@ -383,7 +432,8 @@ class _Reading:
             else:
                 wishes.append((row.line, wish))
         marks = [self._mark(wish) for _, wish in wishes] if self._known.dry_run else []
-        return _Checked(wishes=wishes, marks=marks, problems=problems)
+        spans = {record.line: record.lines for record in records if record.lines > 1}
+        return _Checked(wishes=wishes, marks=marks, problems=problems, empty=empty, spans=spans)
 
     def _mark(self, wish: Any) -> bytes | None:
         about = self._target.about(wish)
@@ -391,9 +441,18 @@ class _Reading:
             return None
         return hashlib.blake2b(about.encode(), key=self._secret, digest_size=16).digest()
 
+    def _pass_over(self, record: Record) -> None:
+        """A line before the first row."""
+        self._count(record)
+        if self._records > self._skip:
+            self._empty += record.lines
+        self._compare()
+
     def _count(self, record: Record) -> None:
         self._records += 1
-        self._bytes += len(record.raw) + 1
+        self._bytes += record.size
+        if self._records > self._skip:
+            self._lines += record.lines
         self._digest.update(record.raw)
         self._digest.update(b"\n" if record.broken is None else record.broken.encode())
 

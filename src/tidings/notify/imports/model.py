@@ -65,6 +65,27 @@ class Tally:
     changed: int = 0
     unchanged: int = 0
     refused: int = 0
+    #: Headings, empty lines, and further lines of a cell that runs over several.
+    skipped: int = 0
+
+    @property
+    def taken(self) -> int:
+        """Lines that count."""
+        return self.added + self.changed + self.unchanged
+
+    @property
+    def lines(self) -> int:
+        """All that are accounted for."""
+        return self.taken + self.refused + self.skipped
+
+    def __add__(self, other: "Tally") -> "Tally":
+        return Tally(
+            added=self.added + other.added,
+            changed=self.changed + other.changed,
+            unchanged=self.unchanged + other.unchanged,
+            refused=self.refused + other.refused,
+            skipped=self.skipped + other.skipped,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +109,8 @@ class Import:
     records_done: int
     bytes_done: int
     digest: str
+    #: Lines of the file that were read: as many as the tally accounts for. None of one begun by a release that did not count.
+    lines: int | None
     tally: Tally
     #: How many problems there are; the report keeps the first of them.
     problems: int

@@ -6,6 +6,7 @@ from typing import Any, Final
 import msgspec
 
 from tidings.kernel.addresses import CHANNELS
+from tidings.kernel.csv_text import untamed
 from tidings.kernel.db import TenantTx
 from tidings.kernel.http.explain import explain
 from tidings.kernel.refusals import InvalidError, RefusalError
@@ -80,8 +81,8 @@ class RecipientTarget:
         done = await self._upserter.upsert(tx, [wish for _, wish in wishes])
         problems: list[LineProblem] = []
         added = changed = unchanged = 0
-        seen: set[str] = set()
-        for (line, _), result in zip(wishes, done.results, strict=True):
+        seen: dict[str, Any] = {}
+        for (line, wish), result in zip(wishes, done.results, strict=True):
             if isinstance(result, RefusalError):
                 what = (
                     "has addresses of several recipients, or of one who does not have all of them; add an id or an identity"
@@ -90,11 +91,15 @@ class RecipientTarget:
                 )
                 problems.append(LineProblem(line, "", result.code, what))
                 continue
-            again = result.recipient.id in seen
-            seen.add(result.recipient.id)
-            added += result.created and not again
-            changed += result.changed and not result.created and not again
-            unchanged += again or not (result.created or result.changed)
+            before, seen[result.recipient.id] = seen.get(result.recipient.id), wish
+            if before is not None:
+                # The lines about one person are one change; a second one that says something else is part of it.
+                changed += before != wish
+                unchanged += before == wish
+            else:
+                added += result.created
+                changed += result.changed and not result.created
+                unchanged += not (result.created or result.changed)
         return Written(tally=Tally(added=added, changed=changed, unchanged=unchanged), problems=problems)
 
     def _column(self, values: Mapping[str, Any], field: str) -> str:
@@ -116,7 +121,7 @@ def _nested(cells: Mapping[str, str]) -> dict[str, Any]:
     addresses: list[dict[str, str]] = []
     attributes: dict[str, str] = {}
     for name, cell in cells.items():
-        value = cell.strip()
+        value = untamed(cell.strip())
         if not value:
             continue
         if name in PLAIN:

@@ -1,10 +1,11 @@
 -- name: begin_import
 -- One per key: who comes second with a key finds the first one's import.
 INSERT INTO notification.imports (
-    tenant_id, id, kind, options, dry_run, emit_events, idempotency_key, actor, runner, created_at, updated_at
+    tenant_id, id, kind, options, dry_run, emit_events, idempotency_key, actor, runner, lines, created_at,
+    updated_at
 )
 VALUES (
-    :tenant_id, :id, :kind, :options, :dry_run, :emit_events, :idempotency_key, :actor, :runner, :created_at,
+    :tenant_id, :id, :kind, :options, :dry_run, :emit_events, :idempotency_key, :actor, :runner, 0, :created_at,
     :created_at
 )
 ON CONFLICT (tenant_id, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING;
@@ -17,7 +18,7 @@ UPDATE notification.imports SET
     updated_at = CASE WHEN status = 'completed' THEN updated_at ELSE :now END
 WHERE tenant_id = :tenant_id AND idempotency_key = :idempotency_key
 RETURNING id, kind, status, options, format, dry_run, emit_events, idempotency_key, actor, runner, records_done,
-          bytes_done, digest, added, changed, unchanged, refused, problems, warnings, updated_at, completed_at;
+          bytes_done, digest, added, changed, unchanged, refused, skipped, lines, problems, warnings, updated_at, completed_at;
 
 -- name: advance_import
 -- With what the set wrote, in one transaction: nothing is counted that was not done, and nothing done twice.
@@ -30,6 +31,8 @@ UPDATE notification.imports SET
     changed = changed + :changed,
     unchanged = unchanged + :unchanged,
     refused = refused + :refused,
+    skipped = skipped + :skipped,
+    lines = lines + :lines,
     problems = problems + :problems,
     warnings = warnings + :warnings,
     updated_at = :now
@@ -55,14 +58,14 @@ WHERE tenant_id = :tenant_id AND id = :id AND runner = :runner AND status <> 'co
 -- name: find_import
 -- As it stands; its importer looks at it while it runs.
 SELECT id, kind, status, options, format, dry_run, emit_events, idempotency_key, actor, runner, records_done,
-       bytes_done, digest, added, changed, unchanged, refused, problems, warnings, updated_at, completed_at
+       bytes_done, digest, added, changed, unchanged, refused, skipped, lines, problems, warnings, updated_at, completed_at
 FROM notification.imports
 WHERE tenant_id = :tenant_id AND id = :id;
 
 -- name: list_imports
 -- The newest first; ids begin with their time, so the key's own order serves.
 SELECT id, kind, status, options, format, dry_run, emit_events, idempotency_key, actor, runner, records_done,
-       bytes_done, digest, added, changed, unchanged, refused, problems, warnings, updated_at, completed_at
+       bytes_done, digest, added, changed, unchanged, refused, skipped, lines, problems, warnings, updated_at, completed_at
 FROM notification.imports
 WHERE tenant_id = :tenant_id
   AND (CAST(:after_id AS text) IS NULL OR id < :after_id)

@@ -1,5 +1,6 @@
 """Suppressions out of a file: each row an address that is not to be written to."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias, cast
@@ -9,7 +10,7 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.csv_text import untamed
 from tidings.kernel.db import TenantTx
 from tidings.kernel.errors import BadValueError
-from tidings.notify.imports.dates import read_date, read_iso
+from tidings.notify.imports.dates import is_day_number, read_date, read_iso
 from tidings.notify.imports.errors import UnreadableFileError
 from tidings.notify.imports.model import LineProblem, Row, Severity, Tally
 from tidings.notify.imports.rows import RowReader
@@ -36,6 +37,11 @@ from tidings.notify.suppressions.suppress import Suppressor
 
 _REASONS = {reason.value: reason for reason in Reason}
 _LONGEST_NOTE = 500
+#: A long number as a spreadsheet shows it.
+_ROUNDED = re.compile(r"[0-9]+([.,][0-9]+)?[Ee]\+[0-9]+")
+ROUNDED = (
+    "was rounded by a spreadsheet and can't be known any more; make the column text there and export again"
+)
 
 _Found: TypeAlias = SuppressionWish | Warned | list[LineProblem]
 
@@ -137,7 +143,7 @@ class SuppressionTarget:
             # The names are the file's own and may hold anything: they are counted, not repeated.
             known = ", ".join(columns.values())
             wrong.append(LineProblem(row.line, "", "unknown_field", f"has fields other than {known}"))
-        channel = given.get("channel") or self._wanted.channel
+        channel = given.get("channel", "").lower() or self._wanted.channel
         if channel not in CHANNELS:
             wrong.append(
                 LineProblem(
@@ -188,7 +194,9 @@ class SuppressionTarget:
         if found is not None and found <= self._clock.now():
             return replace(wish, occurred_at=found)
         code, what = (
-            ("bad_date", "is no date that can be read; it was left out")
+            ("bad_date", "is a spreadsheet's number of a day; make the column a date. It was left out")
+            if found is None and is_day_number(text)
+            else ("bad_date", "is no date that can be read; it was left out")
             if found is None
             else ("future_date", "lies in the future; it was left out")
         )
@@ -206,7 +214,8 @@ class SuppressionTarget:
                 return whole_domain(bare[1:], field=column)
             return normalise(channel, address, field=column, default_region=self._region)
         except BadValueError as error:
-            return [LineProblem(line, column, "bad_address", error.remedy)]
+            remedy = ROUNDED if _ROUNDED.fullmatch(address.strip()) else error.remedy
+            return [LineProblem(line, column, "bad_address", remedy)]
 
 
 def _text(value: Any) -> str:

@@ -121,7 +121,7 @@ class ImportView(Struct, frozen=True, kw_only=True):
     format: str
     dry_run: bool
     emit_events: bool
-    #: Lines read so far, headings included.
+    #: Lines of the file read so far: `added`, `changed`, `unchanged`, `refused` and `skipped` together.
     lines: int
     bytes: int
     added: int
@@ -130,6 +130,8 @@ class ImportView(Struct, frozen=True, kw_only=True):
     unchanged: int
     #: Lines that could not be taken.
     refused: int
+    #: Headings, empty lines, and further lines of a cell that runs over several.
+    skipped: int
     #: What was wrong with them: a line may have several problems.
     problems: int
     #: Those of the problems that kept no line from being taken.
@@ -152,12 +154,13 @@ class ImportView(Struct, frozen=True, kw_only=True):
             format=known.format,
             dry_run=known.dry_run,
             emit_events=known.emit_events,
-            lines=known.records_done,
+            lines=known.records_done if known.lines is None else known.lines,
             bytes=known.bytes_done,
             added=known.tally.added,
             changed=known.tally.changed,
             unchanged=known.tally.unchanged,
             refused=known.tally.refused,
+            skipped=known.tally.skipped,
             problems=known.problems,
             warnings=known.warnings,
             first_problems=[ProblemView.of(problem) for problem in problems],

@@ -21,7 +21,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=62, newest=62)
+SERVES: Final = SchemaRange(oldest=63, newest=63)
 
 
 async def check_servable(
