@@ -25,10 +25,17 @@ FILES = {
     "handlebars/dist/handlebars.min.js": "handlebars.min.js",
     "handlebars/LICENSE": "handlebars.LICENSE",
 }
-#: Where Node looks for what a script in the folder above requires.
-DEV_ASSETS = ROOT / "tests" / "support" / "npm_smsc" / "node_modules"
-#: Whole packages: an SMSC for the tests, and what it needs.
-DEV_FILES = {name: name for name in ("smpp", "iconv-lite", "safer-buffer")}
+DEV_ASSETS = ROOT / "tests" / "support"
+#: Whole packages, where Node looks for what a script in the folder above requires: an SMSC for the tests with what it
+#: needs, and MJML.
+DEV_FILES = {
+    name: f"{folder}/node_modules/{name}"
+    for folder, names in {
+        "npm_smsc": ("smpp", "iconv-lite", "safer-buffer"),
+        "npm_mjml": ("mjml-browser",),
+    }.items()
+    for name in names
+}
 SYSTEM_CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 STAMP = "fetched-by-lock"
 
@@ -45,15 +52,20 @@ def main(arguments: list[str]) -> int:
             shutil.copy(ROOT / name, fetched)
         if (failed := _npm_ci(fetched, "--include=dev" if dev else "--omit=dev")) != 0:
             return failed
-        folder.mkdir(parents=True, exist_ok=True)
         for source, name in files.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
             _copy(Path(fetched) / "node_modules" / source, folder / name)
-    (folder / STAMP).write_text(wanted)
+    _stamp(folder, files).write_text(wanted)
     return 0
 
 
+def _stamp(folder: Path, files: dict[str, str]) -> Path:
+    """Beside the last file, in a folder that is never committed."""
+    return (folder / [*files.values()][-1]).parent / STAMP
+
+
 def _present(folder: Path, files: dict[str, str], wanted: str) -> bool:
-    stamp = folder / STAMP
+    stamp = _stamp(folder, files)
     return (
         all((folder / name).exists() for name in files.values())
         and stamp.exists()

@@ -30,3 +30,15 @@ JPEG = (
 )
 WEBP = b"RIFF\x1a\x00\x00\x00WEBPVP8L\x0d\x00\x00\x00\x2f\x00\x00\x00\x10\x07\x10\x11\x11\x88\x88\xfe\x07\x00"
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>'
+
+
+def gradient(side: int) -> bytes:
+    """A square PNG that looks different everywhere."""
+    head = struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0)
+    step = 255 // side
+    rows = b"".join(
+        b"\0" + b"".join(bytes((x * step, y * step, 160)) for x in range(side)) for y in range(side)
+    )
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        (chunk(b"IHDR", head), chunk(b"IDAT", zlib.compress(rows)), chunk(b"IEND", b""))
+    )

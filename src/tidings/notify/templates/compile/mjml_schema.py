@@ -1,6 +1,6 @@
 """The components of MJML 4 that mails may have: their attributes, and what may stand in each.
 
-`tests/unit/notify/templates/test_npm_mjml.py` compares the table with the definitions of the npm package `mjml`.
+`tests/unit/notify/templates/test_npm_mjml.py` compares the table with npm's MJML.
 """
 
 from typing import Final
