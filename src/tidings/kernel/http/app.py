@@ -196,12 +196,20 @@ def _problem(request: "Request[Any, Any, Any]", error: Exception) -> Response[by
 
 
 def _methods_at(app: Litestar, path: str) -> list[str]:
-    for route in app.routes:
-        pattern = re.sub(r"\\\{[^}]*\\\}", "[^/]+", re.escape(route.path))
-        if re.fullmatch(pattern, path):
-            methods = set(getattr(route, "methods", ()))
-            return sorted(methods | {"HEAD"} if "GET" in methods else methods)
-    return []
+    matching = [route for route in app.routes if _matches(route.path, path)]
+    if not matching:
+        return []
+    # As the router chooses: a word that is written in a path goes before one that may be any.
+    methods = set(getattr(min(matching, key=lambda route: _variables(route.path)), "methods", ()))
+    return sorted(methods | {"HEAD"} if "GET" in methods else methods)
+
+
+def _matches(template: str, path: str) -> bool:
+    return re.fullmatch(re.sub(r"\\\{[^}]*\\\}", "[^/]+", re.escape(template)), path) is not None
+
+
+def _variables(template: str) -> list[bool]:
+    return [part.startswith("{") for part in template.split("/")]
 
 
 def _openapi_route(describe: Callable[[], dict[str, Any]]) -> HTTPRouteHandler:

@@ -1,11 +1,15 @@
 """Strong ETags made of versions, and the precondition that a change is made from the version it names."""
 
 import re
+from typing import Literal
 
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.asgi import SeenScope, headers
 from tidings.kernel.http.errors import PreconditionRequiredError
 from tidings.kernel.refusals import StaleVersionError
+
+#: Whether a change has to name the version that it is made from: always, where there is something to change, or never.
+IfMatch = Literal["required", "where_there", "optional"]
 
 _TAG = re.compile(r'\s*(W/)?"([\x21\x23-\x7e\x80-\xff]*)"\s*')
 
@@ -27,6 +31,12 @@ def expect_version(scope: SeenScope, current: int, *, required: bool = True) -> 
     # A weak tag never matches here (RFC 9110 §13.1.1): a change needs the exact version.
     if f"v{current}" not in _strong_tags(given):
         raise StaleVersionError
+
+
+def expect_nothing(scope: SeenScope, remedy: str) -> None:
+    """Refuse a change that names a version, `*` too, where there is nothing yet (RFC 9110 §13.1.1)."""
+    if headers(scope, b"if-match"):
+        raise StaleVersionError(remedy)
 
 
 def _strong_tags(given: str) -> list[str]:

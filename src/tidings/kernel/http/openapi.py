@@ -15,6 +15,7 @@ from litestar.routes import HTTPRoute
 from msgspec import structs
 
 from tidings.kernel.http.callers import TENANT_HEADER, TenantNeed
+from tidings.kernel.http.etags import IfMatch
 from tidings.kernel.http.field_notes import describe_fields
 from tidings.kernel.http.operations import OPT, Operation
 from tidings.kernel.http.problems import MEDIA_TYPE, Problem, catalogue
@@ -25,14 +26,21 @@ _REF = "#/components/schemas/{name}"
 _ULID = "[0-7][0-9A-HJKMNP-TV-Z]{25}"
 #: In which order an address shows its methods.
 _ORDER = ("GET", "POST", "PUT", "PATCH", "DELETE")
-#: What a header says, whether it must be there, and its form.
+#: What a header says, and its form.
 _HEADERS = {
     "Idempotency-Key": (
         "Repeat the request with the same key within a day and get the first answer again.",
-        False,
         "^[!-~]{1,255}$",
     ),
-    "If-Match": ("The ETag that the change is made from.", True, '^(\\*|"v[0-9]+")$'),
+    "If-Match": (
+        "The ETag that the change is made from.",
+        r'^(\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$',
+    ),
+}
+_IF_MATCH: dict[IfMatch, str] = {
+    "required": "",
+    "where_there": " Needed where there is something to change, and refused where there is nothing yet.",
+    "optional": " May be left out.",
 }
 
 
@@ -201,7 +209,10 @@ def _parameters(route: Route, schemas: Mapping[str, Any]) -> Iterator[dict[str, 
             parameter["description"] = schema.pop("description")
         yield parameter
     for name in declared.headers:
-        text, required, pattern = _HEADERS[name]
+        text, pattern = _HEADERS[name]
+        if name == "If-Match":
+            text += _IF_MATCH[declared.if_match]
+        required = name == "If-Match" and declared.if_match == "required"
         yield _header(name, text, required=required, pattern=pattern)
     if declared.scope is not None and declared.tenant is not TenantNeed.NONE:
         text = "With a platform key: the tenant to act for."
@@ -235,6 +246,8 @@ def _responses(declared: Operation, schemas: Mapping[str, Any]) -> dict[str, Any
     for other, answer in declared.also.items():
         content = {"application/json": {"schema": schemas[repr(answer)]}}
         responses[str(other)] = {"description": "Not as hoped.", "content": content}
+    for other, said in declared.pages.items():
+        responses[str(other)] = {"description": said, "content": {declared.media_type: {}}}
     codes = catalogue()
     for code in _codes(declared):
         status, title, _ = codes[code]
@@ -263,7 +276,9 @@ def _codes(declared: Operation) -> list[str]:
     if declared.upload:
         codes += ["wrong_content_type", "body_too_large"]
     if "If-Match" in declared.headers:
-        codes += ["stale_version", "precondition_required"]
+        codes.append("stale_version")
+        if declared.if_match != "optional":
+            codes.append("precondition_required")
     if "Idempotency-Key" in declared.headers:
         codes += ["idempotency_key_reused", "idempotency_in_progress"]
     return list(dict.fromkeys(codes))

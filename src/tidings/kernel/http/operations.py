@@ -14,6 +14,7 @@ from litestar.handlers import BaseRouteHandler
 from tidings.kernel.http.bodies import decode_query, refuse_query
 from tidings.kernel.http.callers import TenantNeed, requires
 from tidings.kernel.http.deprecation import Deprecated
+from tidings.kernel.http.etags import IfMatch
 from tidings.kernel.ids import IdKind
 
 #: Where the declaration stands in a handler's `opt`, and where what its package needs.
@@ -73,6 +74,8 @@ class Operation:
     path: Mapping[str, IdKind[Any]]
     #: Other answers that are no problem documents, by their status.
     also: Mapping[int, Any]
+    #: Other answers in its own media type, by their status, with what they say: pages for people.
+    pages: Mapping[int, str]
     #: What the answer is, where it is not JSON.
     media_type: str
     #: The status of the answer when all went well.
@@ -81,6 +84,8 @@ class Operation:
     problems: tuple[str, ...]
     #: Headers it reads: `Idempotency-Key`, `If-Match`.
     headers: tuple[str, ...]
+    #: Whether `If-Match` has to be there, where it is read.
+    if_match: IfMatch
     #: A longer text, in Markdown.
     description: str
     deprecated: Deprecated | None
@@ -103,10 +108,12 @@ def operation(
     body_optional: bool = False,
     path: Mapping[str, IdKind[Any]] | None = None,
     also: Mapping[int, Any] | None = None,
+    pages: Mapping[int, str] | None = None,
     media_type: str = "application/json",
     status: int = 200,
     problems: Sequence[str] = (),
     headers: Sequence[str] = (),
+    if_match: IfMatch = "required",
     description: str = "",
     deprecated: Deprecated | None = None,
     example: Any = None,
@@ -126,10 +133,12 @@ def operation(
         body_optional=body_optional,
         path=path or {},
         also=also or {},
+        pages=pages or {},
         media_type=media_type,
         status=status,
         problems=tuple(problems),
         headers=tuple(headers),
+        if_match=if_match,
         description=description,
         deprecated=deprecated,
         example=example,

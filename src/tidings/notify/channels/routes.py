@@ -9,12 +9,10 @@ from tidings.contracts.tenants import Channel
 from tidings.contracts.words import CHANNELS
 from tidings.kernel.db import TenantTx
 from tidings.kernel.errors import BadValueError
-from tidings.kernel.http.asgi import headers
 from tidings.kernel.http.bodies import read_body
 from tidings.kernel.http.callers import caller_of, tenant_of
-from tidings.kernel.http.etags import etag, expect_version
+from tidings.kernel.http.etags import etag, expect_nothing, expect_version
 from tidings.kernel.http.operations import deps_of, given, operation
-from tidings.kernel.refusals import StaleVersionError
 from tidings.notify.channels.configure import ChannelConfigurer, ConfiguredChannel
 from tidings.notify.channels.deps import Deps
 from tidings.notify.channels.dns_check.check import check_domain
@@ -81,6 +79,7 @@ async def show_channel(request: AnyRequest) -> Response[ChannelView]:
         answer=ChannelView,
         problems=["secrets_unavailable"],
         headers=["If-Match"],
+        if_match="where_there",
         description=(
             "Vendor, fallback vendor, sender, branding, limits and the references of your own accounts. "
             "A new reference supersedes the one before it; a vendor that is no longer named loses its own. "
@@ -99,8 +98,10 @@ async def put_channel(request: AnyRequest) -> Response[ChannelView]:
     def expect(known: ChannelConfig | None) -> None:
         if known is not None:
             expect_version(request.scope, known.version)
-        elif headers(request.scope, b"if-match"):
-            raise StaleVersionError("the channel is not set up here, so there is no version to change from")
+        else:
+            expect_nothing(
+                request.scope, "the channel is not set up here, so there is no version to change from"
+            )
 
     async with _tenant(request) as tx:
         done = await configurer.configure(tx, wish, expect=expect, actor=caller_of(request).actor)

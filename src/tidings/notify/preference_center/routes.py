@@ -53,6 +53,13 @@ MOST_BYTES = 128 * 1024
 #: Plain ASGI, of which the framework has types of its own.
 _LIMITED: Any = BodyLimit
 _STALE = 412
+#: What every one of them may answer instead, as a page in the reader's language.
+_PAGES = {
+    404: "There is no such link.",
+    410: "The link works no longer.",
+    429: "Too many tries; `Retry-After` says when to come again.",
+    503: "Not available right now; `Retry-After` says when to come again.",
+}
 _DOWN = 503
 
 _log = get_logger("preference_pages")
@@ -73,6 +80,7 @@ class _StaleError(Exception):
         tag=_TAG,
         summary="Ask whether to unsubscribe, as a page; changes nothing.",
         media_type=_HTML,
+        pages=_PAGES,
         description="Mail scanners open links before people do: only the POST unsubscribes.",
     ),
 )
@@ -94,6 +102,7 @@ async def ask(request: AnyRequest) -> Response[str]:
         tag=_TAG,
         summary="Unsubscribe with one click (RFC 8058).",
         media_type=_HTML,
+        pages=_PAGES,
         description="From the page, or by a mail program with `List-Unsubscribe=One-Click`. Doing it again changes nothing.",
     ),
 )
@@ -132,6 +141,7 @@ async def unsubscribe(request: AnyRequest) -> Response[str]:
         tag=_TAG,
         summary="Show somebody their choices, as a page.",
         media_type=_HTML,
+        pages=_PAGES,
     ),
 )
 async def show_choices(request: AnyRequest) -> Response[str]:
@@ -150,6 +160,7 @@ async def show_choices(request: AnyRequest) -> Response[str]:
         tag=_TAG,
         summary="Save somebody's choices, from the page.",
         media_type=_HTML,
+        pages={**_PAGES, 412: "The choices were made from an older page; the present one is shown."},
         status=303,
         description="Leads back to the page. Choices made from a version that is not the present one are not saved (412), and the page shows the present one.",
     ),
@@ -183,6 +194,7 @@ async def save_choices(request: AnyRequest) -> Response[str]:
         tag=_TAG,
         summary="Ask somebody to confirm their consent, as a page; changes nothing.",
         media_type=_HTML,
+        pages=_PAGES,
     ),
 )
 async def ask_to_confirm(request: AnyRequest) -> Response[str]:
@@ -205,6 +217,7 @@ async def ask_to_confirm(request: AnyRequest) -> Response[str]:
         tag=_TAG,
         summary="Confirm consent (double opt-in).",
         media_type=_HTML,
+        pages=_PAGES,
         description="Doing it again changes nothing. A request that was withdrawn meanwhile can't be confirmed any more.",
     ),
 )

@@ -120,6 +120,7 @@ async def remove_draft(request: AnyRequest) -> None:
         body_optional=True,
         answer=VersionView,
         headers=["If-Match"],
+        if_match="optional",
         problems=[*_KNOWN, "template_not_draft", "approver_is_requester"],
         description="What a machine has drafted can't be published without. With If-Match it is sure that what was "
         "read is what is approved. " + SIDE,

@@ -14,7 +14,7 @@ from tidings.kernel.db import TenantTx
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.bodies import read_body
 from tidings.kernel.http.callers import caller_of
-from tidings.kernel.http.etags import etag, expect_version
+from tidings.kernel.http.etags import etag, expect_nothing, expect_version
 from tidings.kernel.http.operations import deps_of, given, operation
 from tidings.notify.templates import layouts_store
 from tidings.notify.templates.deps import Deps
@@ -100,6 +100,7 @@ async def show_layout(request: AnyRequest) -> Response[LayoutView]:
         body=PutLayout,
         answer=LayoutView,
         headers=["If-Match"],
+        if_match="where_there",
         problems=["stale_version"],
         description="Versions that are published keep the layout as it was when they were. "
         "`If-Match` is needed where there is one already.",
@@ -115,8 +116,14 @@ async def put_layout(request: AnyRequest) -> Response[LayoutView]:
         there = await layouts_store.find_layout(tx, name=name, lock=True)
         if there is not None:
             expect_version(request.scope, there.version)
-        elif len(await layouts_store.list_layouts(tx)) >= layouts_store.MOST:
-            raise BadValueError("name", f"is one too many: a tenant has at most {layouts_store.MOST} layouts")
+        else:
+            expect_nothing(
+                request.scope, "there is no such layout yet, so there is no version to change from"
+            )
+            if len(await layouts_store.list_layouts(tx)) >= layouts_store.MOST:
+                raise BadValueError(
+                    "name", f"is one too many: a tenant has at most {layouts_store.MOST} layouts"
+                )
         await layouts_store.put_layouts(tx, {name: wanted.text}, actor=actor, now=deps.clock.now())
         layout = await layouts_store.find_layout(tx, name=name)
         await deps.audit.append(tx, [_entry(name, "changed" if there else "created", actor)])

@@ -41,6 +41,7 @@ AnyRequest = Request[Any, Any, Any]
         tag=_TAG,
         summary="The picture that says that a mail was opened.",
         media_type=_GIF,
+        pages={_NOT_FOUND: "The same dot, for a token that is none of ours."},
         description="Only in mails of tenants that switched it on, and of categories that allow it.",
     ),
 )
@@ -63,6 +64,7 @@ async def show_pixel(request: AnyRequest) -> Response[bytes]:
         summary="Lead on to where a link in a mail leads.",
         media_type=_HTML,
         status=_FOUND,
+        pages={_NOT_FOUND: "There is no such link."},
         description="The target is inside the signed token: a link that we did not write leads nowhere (404).",
     ),
 )

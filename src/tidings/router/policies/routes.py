@@ -199,6 +199,7 @@ async def put_policy(request: AnyRequest) -> Response[PolicyView]:
         answer=PolicyView,
         problems=["policy_not_found", "policy_deleted"],
         headers=["If-Match"],
+        if_match="optional",
         description=(
             "Messages under way finish by the ladder that they began with. Until `grace_period_ends_at` it can be "
             "restored; a new policy for the use case can be made at any time. `If-Match` may be left out."
@@ -243,6 +244,7 @@ async def restore_policy(request: AnyRequest) -> Response[PolicyView]:
         answer=PolicyView,
         problems=["policy_not_found", "policy_version_not_found", "policy_deleted"],
         headers=["If-Match"],
+        if_match="optional",
         description="That is a new version too. `If-Match` may be left out.",
     ),
 )

@@ -93,6 +93,7 @@ async def show_profile(request: AnyRequest) -> Response[ProfileView]:
         body=PatchProfile,
         answer=ProfileView,
         headers=["If-Match"],
+        if_match="optional",
         problems=["profile_not_found"],
         description=(
             "Of each fact the later word counts: one with an `observed_at` before what is known changes nothing. "
@@ -125,6 +126,7 @@ async def change_profile(request: AnyRequest) -> Response[ProfileView]:
         path=_PATH,
         status=204,
         headers=["If-Match"],
+        if_match="optional",
         problems=["profile_not_found"],
         description=(
             "The recipient stays, and what comes next is learned anew; forgetting again changes nothing. Audited. "

@@ -6,12 +6,10 @@ from typing import Any
 from litestar import Request, Response, Router, delete, get, post, put
 
 from tidings.kernel.db import PlatformTx, TenantTx
-from tidings.kernel.http.asgi import headers
 from tidings.kernel.http.bodies import read_body, read_query
 from tidings.kernel.http.callers import TenantNeed, caller_of, tenant_of
-from tidings.kernel.http.etags import etag, expect_version
+from tidings.kernel.http.etags import etag, expect_nothing, expect_version
 from tidings.kernel.http.operations import deps_of, given, operation
-from tidings.kernel.refusals import StaleVersionError
 from tidings.router.status_map import store
 from tidings.router.status_map.change import Expect
 from tidings.router.status_map.deps import Deps
@@ -134,6 +132,7 @@ def _put_line(need: TenantNeed) -> Any:
             answer=CodeHistory,
             problems=["status_map_full"],
             headers=["If-Match"],
+            if_match="where_there",
             description=(
                 "Without a line of your own there is no version to name. It counts for what comes from now on, within "
                 "about a second; for receipts that were kept as unknown, reapply."
@@ -283,8 +282,10 @@ def _expect(request: AnyRequest) -> Expect:
     def expect(known: Line | None) -> None:
         if known is not None:
             expect_version(request.scope, known.version)
-        elif headers(request.scope, b"if-match"):
-            raise StaleVersionError("there is no line of your own, so there is no version to change from")
+        else:
+            expect_nothing(
+                request.scope, "there is no line of your own, so there is no version to change from"
+            )
 
     return expect
 

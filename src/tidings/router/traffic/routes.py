@@ -7,12 +7,10 @@ from litestar import Request, Response, Router, delete, get, post, put
 
 from tidings.contracts.words import CHANNELS
 from tidings.kernel.errors import BadValueError
-from tidings.kernel.http.asgi import headers
 from tidings.kernel.http.bodies import read_body, read_query
 from tidings.kernel.http.callers import TenantNeed, caller_of
-from tidings.kernel.http.etags import etag, expect_version
+from tidings.kernel.http.etags import etag, expect_nothing, expect_version
 from tidings.kernel.http.operations import deps_of, given, operation, path_id
-from tidings.kernel.refusals import StaleVersionError
 from tidings.router.channel_configs.configure import ADAPTER_CONFIG
 from tidings.router.channel_configs.errors import UnknownAccountError
 from tidings.router.traffic import store
@@ -208,6 +206,7 @@ def _put_weights(need: TenantNeed) -> Any:
             answer=WeightsView,
             problems=["contested"],
             headers=["If-Match"],
+            if_match="where_there",
             description=(
                 "Points by vendor, 100 in all. A vendor that fails or is slow loses ten at a time, not twice within a "
                 "minute, and gets them back after fifteen quiet minutes. Points that are away go home at once when "
@@ -224,8 +223,10 @@ def _put_weights(need: TenantNeed) -> Any:
         def expect(known: ChannelWeights | None) -> None:
             if known is not None and known.home:
                 expect_version(request.scope, known.version)
-            elif headers(request.scope, b"if-match"):
-                raise StaleVersionError("the channel has no weights, so there is no version to change from")
+            else:
+                expect_nothing(
+                    request.scope, "the channel has no weights, so there is no version to change from"
+                )
 
         async with tx_of(request, deps_of(request, Deps).db, need) as tx:
             after = await setter.put(
