@@ -1,6 +1,8 @@
 """What the helpers write in V8 is what CLDR's own library writes."""
 
+import json
 import re
+import subprocess
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -10,12 +12,15 @@ import pytest
 from babel import Locale
 from babel.dates import format_date, format_time
 from babel.lists import format_list
+from babel.localedata import locale_identifiers
 from babel.numbers import format_currency, format_decimal
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.support.handlebars_node import needs_node
+from tests.support.npm_smsc.running import NODE
 from tests.support.rendering import Rendering
-from tidings.notify.render.locales import digits_of
+from tidings.notify.render.locales import digits_of, grouped_from
 
 LOCALES = [
     "en",
@@ -73,10 +78,20 @@ def in_digits(text: str, tag: str) -> str:
     return text if digits is None else text.translate(str.maketrans("0123456789", digits))
 
 
+def is_grouped(number: float, tag: str) -> bool:
+    """CLDR's minimumGroupingDigits, which the library does not read."""
+    return grouped_from(locale_of(tag)) == 1 or round(number) >= 10_000
+
+
 @given(tag=locales, number=st.floats(-1e12, 1e12, allow_nan=False) | st.integers(-(2**53), 2**53))
 @relaxed
 def test_numbers(rendering: Rendering, tag: str, number: float) -> None:
-    expected = format_decimal(Decimal(str(number)), locale=locale_of(tag), numbering_system="default")
+    expected = format_decimal(
+        Decimal(str(number)),
+        locale=locale_of(tag),
+        numbering_system="default",
+        group_separator=is_grouped(abs(number), tag),
+    )
     # Nothing is written as less than nothing.
     if not any(digit in "123456789" for digit in expected):
         expected = expected.replace("-", "")
@@ -96,13 +111,21 @@ def test_numbers(rendering: Rendering, tag: str, number: float) -> None:
 def test_money(rendering: Rendering, tag: str, micros: int, currency: str) -> None:
     amount = Decimal(micros) / 1_000_000
     expected = in_digits(
-        format_currency(amount, currency, locale=locale_of(tag), numbering_system="default"), tag
+        format_currency(
+            amount,
+            currency,
+            locale=locale_of(tag),
+            numbering_system="default",
+            group_separator=is_grouped(float(amount), tag),
+        ),
+        tag,
     )
 
     written = rendering.text("{{money m c}}", {"m": micros, "c": currency}, locale=tag)
 
     # CLDR's space between letters and digits is ours; the library leaves it out.
-    assert written.replace("\u00a0", "") == expected.replace("\u00a0", "")
+    # So is the mark that keeps `US$` in its order between words from right to left.
+    assert re.sub("[\u00a0\u200e]", "", written) == re.sub("[\u00a0\u200e]", "", expected)
 
 
 @given(
@@ -157,3 +180,31 @@ def test_plurals(rendering: Rendering, tag: str, number: int | Decimal) -> None:
 @relaxed
 def test_lists(rendering: Rendering, tag: str, names: list[str]) -> None:
     assert rendering.text("{{list l}}", {"l": names}, locale=tag) == format_list(names, locale=locale_of(tag))
+
+
+@needs_node
+def test_which_locales_group_four_digits_is_what_icu_says() -> None:
+    """Asked of every locale that the library knows, of the ICU that Node brings."""
+    tags = [tag for tag in locale_identifiers() if len(tag.split("_")) <= 3]
+    script = (
+        "const tags = JSON.parse(process.argv[1]); const found = tags.filter((tag) => {"
+        "let made; try { made = new Intl.NumberFormat(tag.replaceAll('_', '-') + '-u-nu-latn'); } catch { return false; }"
+        "return made.format(12345).length > 5 && made.format(1234).length === 4; });"
+        "console.log(JSON.stringify([tags.filter((tag) => {"
+        " try { return Intl.NumberFormat.supportedLocalesOf(tag.replaceAll('_', '-'))[0] !== undefined } catch { return false } }), found]));"
+    )
+    asked = subprocess.run([str(NODE), "-e", script, json.dumps(tags)], capture_output=True, check=True)
+    supported, ungrouped = json.loads(asked.stdout)
+
+    ours = {tag for tag in supported if grouped_from(Locale.parse(tag)) == 2}
+    assert len(supported) > 500
+    assert ours == set(ungrouped)
+
+
+def test_money_in_switzerland_and_in_arabic(rendering: Rendering) -> None:
+    def money(tag: str) -> str:
+        return rendering.text("{{money m c}}", {"m": 1_234_500_000, "c": "USD"}, locale=tag)
+
+    assert money("fr-CH") == "1\u202f234.50\u00a0$US"
+    assert money("ar").endswith("US$\u200e")
+    assert money("pl") == "1234,50\u00a0USD"

@@ -6,6 +6,7 @@ from typing import Literal
 
 from tidings.contracts.words import Priority, UseCase
 from tidings.kernel.refusals import FieldError
+from tidings.notify.render.siblings import siblings
 
 RetentionClass = Literal["regulated", "standard", "marketing"]
 DEFAULT_POSITION = 100
@@ -48,7 +49,8 @@ class CategoryPolicy:
         for names in (self.own_names, self.names):
             known = {tag.lower(): name for tag, name in names.items()}
             wanted = locale.lower()
-            if found := known.get(wanted) or known.get(wanted.partition("-")[0]):
+            tried = (wanted, wanted.partition("-")[0], *siblings(locale, names))
+            if found := next((known[tag.lower()] for tag in tried if tag.lower() in known), None):
                 return found
         return None
 

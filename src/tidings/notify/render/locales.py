@@ -30,6 +30,17 @@ _ZEROS: Final = {
     "olck": 0x1C50,
     "tibt": 0x0F20,
 }
+#: CLDR's minimumGroupingDigits, which the library does not read: how many digits have to stand before the first separator.
+#: `1234` is not grouped in these; whoever has another parent in CLDR follows that one.
+_GROUPED_FROM: Final = {
+    **dict.fromkeys(("be", "bg", "es", "et", "hu", "hy", "ia", "ie", "it", "ka", "lv", "pl", "sl", "sq"), 2),
+    "es_419": 1,
+    "pt_AO": 1,
+    "pt_PT": 2,
+    "ru_UA": 2,
+}
+#: Keeps `US$` from being shown as `$US` between words that run from right to left.
+_LEFT_TO_RIGHT: Final = "\u200e"
 _STYLES: Final = ("short", "medium", "long", "full")
 _TIME_STYLES: Final = ("short", "medium")
 
@@ -90,12 +101,15 @@ def locale_table(tag: str) -> dict[str, Any]:
         "digits": None if digits is None else list(digits),
         "decimal": symbols["decimal"],
         "group": symbols["group"],
+        "money_decimal": symbols.get("currencyDecimal", symbols["decimal"]),
+        "money_group": symbols.get("currencyGroup", symbols["group"]),
+        "grouped_from": grouped_from(locale),
         "minus": symbols["minusSign"],
         "percent": symbols["percentSign"],
         "decimals": _pattern(locale.decimal_formats[None]),
         "percents": _pattern(locale.percent_formats[None]),
         "money": _pattern(locale.currency_formats["standard"]),
-        "symbols": dict(locale.currency_symbols.items()),
+        "symbols": _currencies(locale),
         "names": _names(locale),
         "dates": {style: _tokens(locale.date_formats[style].pattern) for style in _STYLES},
         "times": {style: _tokens(locale.time_formats[style].pattern) for style in _TIME_STYLES},
@@ -106,6 +120,30 @@ def locale_table(tag: str) -> dict[str, Any]:
             "middle": lists["middle"],
             "end": lists["end"],
         },
+    }
+
+
+def grouped_from(locale: "Locale") -> int:
+    """How many digits have to stand before the first separator."""
+    from babel.core import get_global
+
+    tag, parents = str(locale), get_global("parent_exceptions")
+    while tag and tag != "root":
+        if tag in _GROUPED_FROM:
+            return _GROUPED_FROM[tag]
+        tag = parents.get(tag, tag.rpartition("_")[0])
+    return 1
+
+
+def _currencies(locale: "Locale") -> dict[str, str]:
+    found = dict(locale.currency_symbols.items())
+    if locale.text_direction != "rtl":
+        return found
+    return {
+        code: symbol
+        if symbol[-1:].isalpha() or not any(c.isascii() and c.isalpha() for c in symbol)
+        else symbol + _LEFT_TO_RIGHT
+        for code, symbol in found.items()
     }
 
 

@@ -10,6 +10,7 @@ from tidings.contracts.tenants import Channel
 from tidings.contracts.vendor_templates import VendorTemplate
 from tidings.kernel.ids import TemplateId, TemplateVersionId, TenantId
 from tidings.notify.render.model import Content, Direction
+from tidings.notify.render.siblings import siblings
 from tidings.notify.templates.semver import Semver
 
 Priority = Literal["critical", "high", "normal", "low"]
@@ -220,9 +221,12 @@ class Published:
 def choose_locale(
     wanted: str, there: Mapping[str, object], version_chain: Sequence[str], template_chain: Sequence[str]
 ) -> str:
-    """Exact, then less exact down to the language, then the version's chain, then the template's."""
+    """Exact, then less exact down to the language, then another region of it, then the version's chain, then the template's."""
     known = {tag.lower(): tag for tag in there}
-    for tag in _candidates(wanted, version_chain, template_chain):
+    for tag in _broader(wanted):
+        if tag.lower() in known:
+            return known[tag.lower()]
+    for tag in (*siblings(wanted, there), *fallbacks(wanted, version_chain, template_chain)):
         if tag.lower() in known:
             return known[tag.lower()]
     # A version must have its template's default locale, so this is for versions older than a new default.

@@ -16,6 +16,7 @@ from tidings.notify.facts.load import FactsLoader
 from tidings.notify.recipients.errors import ErasedRecipientError, UnknownRecipientError
 from tidings.notify.recipients.model import NAME_PURPOSE
 from tidings.notify.render.model import Brand, Rendered, RenderFailed, RenderJob
+from tidings.notify.render.siblings import siblings
 from tidings.notify.templates import store
 from tidings.notify.templates.assemble import assemble, place_of
 from tidings.notify.templates.assets import Asset, with_data
@@ -186,6 +187,8 @@ def _why(wanted: str, chosen: str, version_chain: Sequence[str], template_chain:
         return "it is the one that was wanted"
     if wanted.lower().startswith(f"{chosen.lower()}-"):
         return f"there is no text for {wanted}; it is the same language"
+    if siblings(wanted, [chosen]):
+        return f"there is no text for {wanted}; it is another region of the same language"
     if chosen.lower() in (tag.lower() for tag in version_chain):
         return f"there is no text for {wanted}; it is in the version's fallback chain"
     if chosen.lower() in (tag.lower() for tag in fallbacks("und", (), template_chain)):

@@ -33,6 +33,17 @@ def test_other_texts_are_no_versions(text: str) -> None:
         ("ps-AF", ["fr", "en"], [], ["fr-CA", "en"], "fr"),
         ("ps-AF", ["fr", "en"], [], ["en-GB"], "en"),
         ("ps-AF", ["fr", "de"], [], ["en"], "de"),
+        ("fa-IR", ["fa-AF", "en", "fr"], ["fr"], ["en"], "fa-AF"),
+        ("fa", ["fa-AF", "en"], [], ["en"], "fa-AF"),
+        ("ps-PK", ["ps-AF", "en"], [], ["en"], "ps-AF"),
+        ("fa-Arab-AF", ["fa-AF", "en"], [], ["en"], "fa-AF"),
+        ("es-MX", ["es-AR", "es-419", "es-ES", "en"], [], ["en"], "es-419"),
+        ("pt-AO", ["pt-BR", "pt-PT", "en"], [], ["en"], "pt-PT"),
+        ("pt-ZZ", ["pt-AO", "pt-BR", "en"], [], ["en"], "pt-BR"),
+        # The same language in another script is another text to read.
+        ("zh-TW", ["zh-CN", "en"], [], ["en"], "en"),
+        ("zh-TW", ["zh-CN", "zh-HK", "en"], [], ["en"], "zh-HK"),
+        ("pa-PK", ["pa-IN", "en"], [], ["en"], "en"),
     ],
 )
 def test_a_locale_is_found_by_both_chains(

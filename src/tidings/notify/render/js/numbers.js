@@ -30,21 +30,21 @@ function rounded(whole, fraction, places) {
   return [text.slice(0, text.length - places), text.slice(text.length - places)];
 }
 
-function grouped(whole, pattern, separator) {
+function grouped(whole, pattern, separator, from) {
   const [first, later] = pattern.groups;
-  if (whole.length <= first) return whole;
+  if (whole.length < first + from) return whole;
   const parts = [whole.slice(-first)];
   for (let end = whole.length - first; end > 0; end -= later) parts.unshift(whole.slice(Math.max(0, end - later), end));
   return parts.join(separator);
 }
 
-function formatDecimal(value, pattern, locale, { least, most, what }) {
+function formatDecimal(value, pattern, locale, { least, most, what, decimal = locale.decimal, group = locale.group }) {
   const [negative, before, after] = decimalOf(value, what);
   let [whole, fraction] = rounded(before.replace(/^0+(?=.)/, ""), after, most);
   fraction = fraction.replace(/0+$/, "").padEnd(least, "0");
   const zero = /^0*$/.test(whole + fraction);
   const sign = negative && !zero ? "negative" : "positive";
-  const number = grouped(whole, pattern, locale.group) + (fraction ? locale.decimal + fraction : "");
+  const number = grouped(whole, pattern, group, locale.grouped_from) + (fraction ? decimal + fraction : "");
   const [prefix, suffix] = pattern[sign];
   return prefix.replace("-", locale.minus) + inDigits(number, locale) + suffix.replace("-", locale.minus);
 }
@@ -90,7 +90,13 @@ function formatMoney(micros, currency, locale) {
   const digits = (negative ? -amount : amount).toString().padStart(7, "0");
   const places = PRECISIONS[currency] ?? 2;
   const text = `${negative ? "-" : ""}${digits.slice(0, -6)}.${digits.slice(-6)}`;
-  const formatted = formatDecimal(text, locale.money, locale, { least: places, most: places, what: "money" });
+  const formatted = formatDecimal(text, locale.money, locale, {
+    least: places,
+    most: places,
+    what: "money",
+    decimal: locale.money_decimal,
+    group: locale.money_group,
+  });
   return formatted.replace(/(.?)¤(.?)/u, (_, before, after) => before + spaced(locale.symbols[currency] ?? currency, before, after) + after);
 }
 
