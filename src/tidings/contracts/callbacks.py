@@ -4,8 +4,8 @@ The signature is that of Standard Webhooks: HMAC-SHA256 over `id.timestamp.body`
 """
 
 import base64
-import binascii
 import hmac
+import re
 from typing import Annotated, Final, Literal, TypeAlias
 
 from msgspec import Meta, Struct
@@ -17,6 +17,9 @@ TIMESTAMP_HEADER: Final = "webhook-timestamp"
 SIGNATURE_HEADER: Final = "webhook-signature"
 #: Stands before a secret that is written in base64.
 SECRET_PREFIX: Final = "whsec_"  # noqa: S105  # no secret, the mark of one
+#: With its padding or without.
+BASE64: Final = r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=?|[A-Za-z0-9+/]{2}(?:==)?)"
+_BASE64: Final = re.compile(BASE64)
 #: How many events one request may bring.
 MOST_EVENTS: Final = 1000
 
@@ -59,9 +62,11 @@ class Callback(Struct, frozen=True, kw_only=True):
 
 
 def sign(secret: str, *, webhook_id: str, timestamp: int | str, body: bytes) -> str:
-    """What the signature header says: `v1,` and the digest in base64."""
+    """What the signature header says: `v1,` and the digest in base64, for each key that the secret can mean."""
     signed = f"{webhook_id}.{timestamp}.".encode() + body
-    return "v1," + base64.b64encode(hmac.digest(signing_key(secret), signed, "sha256")).decode()
+    return " ".join(
+        "v1," + base64.b64encode(hmac.digest(key, signed, "sha256")).decode() for key in signing_keys(secret)
+    )
 
 
 def signed_headers(secret: str, *, webhook_id: str, timestamp: int, body: bytes) -> dict[str, str]:
@@ -73,11 +78,19 @@ def signed_headers(secret: str, *, webhook_id: str, timestamp: int, body: bytes)
     }
 
 
-def signing_key(secret: str) -> bytes:
-    """The bytes that sign: of `whsec_…` what the base64 stands for, otherwise the text itself."""
-    if secret.startswith(SECRET_PREFIX):
-        try:
-            return base64.b64decode(secret.removeprefix(SECRET_PREFIX), validate=True)
-        except (binascii.Error, ValueError):
-            pass
-    return secret.encode()
+def signing_keys(secret: str) -> tuple[bytes, ...]:
+    """The bytes that sign: of `whsec_…` what the base64 stands for, padded or not; otherwise the text itself.
+
+    The libraries of Standard Webhooks read base64 without the prefix too, and other receivers take the same letters as they
+    are. Nobody can tell which is meant, so that both sign and both are taken: who has the secret has either.
+    """
+    decoded = _decoded(secret.removeprefix(SECRET_PREFIX))
+    if decoded is None:
+        return (secret.encode(),)
+    return (decoded,) if secret.startswith(SECRET_PREFIX) else (decoded, secret.encode())
+
+
+def _decoded(text: str) -> bytes | None:
+    if not _BASE64.fullmatch(text):
+        return None
+    return base64.b64decode(text.rstrip("=") + "=" * (-len(text.rstrip("=")) % 4))

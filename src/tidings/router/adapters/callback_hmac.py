@@ -2,10 +2,9 @@
 
 import hmac
 import re
-from typing import Final
 
-#: A secret may be several with blanks between them, while one takes the place of another.
-MOST_SECRETS: Final = 4
+from tidings.router.adapters.rotation import secrets_of
+
 _HEX = re.compile(r"[0-9a-fA-F]{64}")
 
 
@@ -18,7 +17,7 @@ def hex_digest_fits(given: str, body: bytes, secrets: str) -> bool:
     """Whether one of the secrets makes this digest of the body."""
     offered = given.lower().encode()
     fits = False
-    for secret in secrets.split()[:MOST_SECRETS]:
+    for secret in secrets_of(secrets):
         fits |= hmac.compare_digest(hmac.digest(secret.encode(), body, "sha256").hex().encode(), offered)
     return fits
 
@@ -27,6 +26,6 @@ def one_fits(given: str, secrets: str) -> bool:
     """Whether it is one of the secrets, where the vendor sends the secret itself."""
     offered = given.encode("utf-8", "replace")
     fits = False
-    for secret in secrets.split()[:MOST_SECRETS]:
+    for secret in secrets_of(secrets):
         fits |= hmac.compare_digest(secret.encode(), offered)
     return fits

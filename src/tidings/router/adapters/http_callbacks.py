@@ -8,6 +8,7 @@ import hashlib
 import hmac
 import re
 from datetime import UTC, datetime, timedelta
+from itertools import product
 from typing import Final
 
 from msgspec import Struct
@@ -35,6 +36,7 @@ from tidings.contracts.callbacks import (
 from tidings.kernel.http.bodies import decode
 from tidings.kernel.http.errors import WrongContentTypeError
 from tidings.router.adapters.callback_words import kept_code, kept_words
+from tidings.router.adapters.rotation import secrets_of
 
 #: How far the sender's clock may be from ours.
 WINDOW: Final = timedelta(minutes=5)
@@ -49,7 +51,6 @@ MEANINGS: Final[dict[str, Canonical]] = {
     "bounced": "bounced",
     "complaint": "complaint",
 }
-_MOST_SECRETS = 4
 _MOST_SIGNATURES = 10
 #: As attempts keep it.
 _MOST_MESSAGE_ID = 200
@@ -97,10 +98,10 @@ class GenericForm:
             )
         offered = [word for word in given.split()[:_MOST_SIGNATURES] if word.startswith("v1,")]
         fits = False
-        for one in keys["secret"].split()[:_MOST_SECRETS]:
-            wanted = sign(one, webhook_id=webhook_id, timestamp=timestamp, body=request.body).encode()
-            for word in offered:
-                fits |= hmac.compare_digest(wanted, word.encode("latin-1", "replace"))
+        for one in secrets_of(keys["secret"]):
+            signatures = sign(one, webhook_id=webhook_id, timestamp=timestamp, body=request.body).split()
+            for wanted, word in product(signatures, offered):
+                fits |= hmac.compare_digest(wanted.encode(), word.encode("latin-1", "replace"))
         if fits:
             return Verified()
         return Refusal(

@@ -10,6 +10,7 @@ from tidings.router.adapters.egress import Guard
 from tidings.router.adapters.http_answers import Verdict
 from tidings.router.adapters.http_sender import HttpSender
 from tidings.router.adapters.places import host_and_port
+from tidings.router.adapters.rotation import SigningSecrets
 from tidings.router.adapters.setting_words import Line
 from tidings.router.adapters.strangers import Strangers
 from tidings.router.adapters.trusted import CaPem
@@ -103,8 +104,8 @@ class HttpSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fields
     idempotent: bool = False
     #: The vendor tells us later what became of a message, at `/hooks/…`.
     receipts: bool = False
-    #: What those receipts are signed with.
-    callback_secret: Line | None = None
+    #: What those receipts are signed with; several while one takes the place of another, one on each line.
+    callback_secret: SigningSecrets | None = None
     #: A DELETE there calls a message back; `{{provider_message_id}}` says which.
     cancel_url: Line | None = None
 

@@ -35,6 +35,7 @@ from tidings.router.adapters.mail_events import Meaning, seeds
 from tidings.router.adapters.mail_parts import ID_ARGUMENT, whole_mail
 from tidings.router.adapters.mailgun_callbacks import EVENT_CODES, MailgunForm, bare_id
 from tidings.router.adapters.one_request import OneRequestAdapter
+from tidings.router.adapters.rotation import Secrets
 from tidings.router.adapters.setting_words import Line
 
 _Domain = Annotated[
@@ -78,9 +79,9 @@ class MailgunSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fie
     domain: _Domain
     #: A sending key of the domain, or the account's; by reference as `api_key_ref`.
     api_key: Line
-    #: The HTTP webhook signing key, which is another than the API key. Several with blanks between them while one takes the
-    #: place of another. Without it there is no hook.
-    webhook_signing_key: Line | None = None
+    #: The HTTP webhook signing key, which is another than the API key. Several while one takes the place of another, one on
+    #: each line. Without it there is no hook.
+    webhook_signing_key: Secrets | None = None
     #: Leaves opens and clicks to Mailgun as its domain has it; otherwise its tracking is off, because Tidings has its own.
     vendor_tracking: bool = False
 

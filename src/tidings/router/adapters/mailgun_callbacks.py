@@ -35,9 +35,9 @@ from tidings.router.adapters.callback_moments import is_fresh
 from tidings.router.adapters.http_callbacks import require_json
 from tidings.router.adapters.mail_events import Meaning, from_seconds, told
 from tidings.router.adapters.mail_proofs import is_one_of
+from tidings.router.adapters.rotation import secrets_of
 
 WINDOW: Final = timedelta(hours=8)
-_MOST_KEYS = 4
 #: Tokens that a process remembers.
 _MOST_TOKENS: Final = 50_000
 _TIMESTAMP = re.compile(r"[0-9]{1,11}")
@@ -151,8 +151,7 @@ class MailgunForm:
             )
         signed = f"{timestamp}{proof.token}".encode()
         wanted = [
-            hmac.new(one.encode(), signed, hashlib.sha256).hexdigest()
-            for one in keys["secret"].split()[:_MOST_KEYS]
+            hmac.new(one.encode(), signed, hashlib.sha256).hexdigest() for one in secrets_of(keys["secret"])
         ]
         if not is_one_of(proof.signature, wanted):
             return Refusal(

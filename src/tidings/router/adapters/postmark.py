@@ -33,6 +33,7 @@ from tidings.router.adapters.mail_events import Meaning, seeds
 from tidings.router.adapters.mail_parts import ID_ARGUMENT, in_base64, parts_of
 from tidings.router.adapters.one_request import OneRequestAdapter
 from tidings.router.adapters.postmark_callbacks import EVENT_CODES, PostmarkForm
+from tidings.router.adapters.rotation import Secrets
 from tidings.router.adapters.setting_words import Line
 
 _Stream = Annotated[
@@ -92,8 +93,8 @@ class PostmarkSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fi
     message_stream: _Stream = "outbound"
     #: What the webhook's address has before the @: `https://user:password@…`. Both, or there is no hook.
     webhook_user: _User | None = None
-    #: Several with blanks between them while one takes the place of another; by reference as `webhook_password_ref`.
-    webhook_password: Line | None = None
+    #: Several while one takes the place of another, one on each line; by reference as `webhook_password_ref`.
+    webhook_password: Secrets | None = None
     #: Leaves opens and clicks to Postmark as its server has it; otherwise its tracking is off, because Tidings has its own.
     vendor_tracking: bool = False
 

@@ -23,8 +23,8 @@ from tidings.router.adapters.callback_bodies import json_body
 from tidings.router.adapters.http_callbacks import require_json
 from tidings.router.adapters.mail_events import Meaning, from_text, told
 from tidings.router.adapters.mail_proofs import exact_base64, is_one_of
+from tidings.router.adapters.rotation import secrets_of
 
-_MOST_PASSWORDS = 4
 #: Their word → ours; what came back has a type that says more.
 _MEANINGS: Final[dict[str, Canonical]] = {
     "delivery": "delivered",
@@ -102,7 +102,7 @@ class PostmarkForm:
         told_pair = exact_base64(pair.strip()) if scheme.lower() == "basic" else None
         if told_pair is None:
             return Refusal(code="malformed", remedy="the header authorization must be Basic and base64")
-        wanted = [f"{keys['user']}:{one}" for one in keys["password"].split()[:_MOST_PASSWORDS]]
+        wanted = [f"{keys['user']}:{one}" for one in secrets_of(keys["password"])]
         if is_one_of(told_pair.decode("utf-8", "surrogateescape"), wanted):
             return Verified()
         return Refusal(

@@ -101,8 +101,8 @@ class TelegramSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fi
             Meta(
                 min_length=16,
                 max_length=1100,
-                pattern=r"^[A-Za-z0-9_-]{1,256}( [A-Za-z0-9_-]{1,256}){0,3}\Z",
-                description="must be 16 letters, digits, _ and - or more; up to four with blanks between them",
+                pattern=r"^[A-Za-z0-9_-]{16,256}([ \n][A-Za-z0-9_-]{16,256}){0,3}\Z",
+                description="must be 16 letters, digits, _ and - or more; up to four one on each line or with blanks between them",
             ),
         ]
         | None

@@ -35,6 +35,7 @@ from tidings.router.adapters.http_answers import (
 from tidings.router.adapters.http_sender import VendorRequest
 from tidings.router.adapters.http_settings import ApiUrl, HttpAccount, sender_of
 from tidings.router.adapters.kind import AdapterKind, StatusSeed, Surroundings
+from tidings.router.adapters.rotation import Secrets
 from tidings.router.adapters.setting_words import PRINTABLE, Language, SenderName
 from tidings.router.adapters.twilio_callbacks import TwilioForm
 from tidings.router.adapters.whatsapp_templates import content_variables
@@ -64,8 +65,9 @@ class TwilioSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fiel
         | None
     ) = None
     api_key_secret: _Secret | None = None
-    #: What callbacks are signed with, where that is not `auth_token`; several with blanks between them.
-    callback_auth_token: Annotated[str, Meta(min_length=1, max_length=800)] | None = None
+    #: What callbacks are signed with, where that is not `auth_token`; several while one takes the place of
+    #: another, one on each line.
+    callback_auth_token: Secrets | None = None
     #: Texts and WhatsApp messages go out through this service, which chooses the sender.
     messaging_service_sid: (
         Annotated[

@@ -31,6 +31,7 @@ from tidings.contracts.callback_forms import (
 from tidings.kernel.http.errors import MalformedBodyError, WrongContentTypeError
 from tidings.router.adapters.callback_moments import FURTHEST_AHEAD
 from tidings.router.adapters.callback_words import kept_code, kept_words
+from tidings.router.adapters.rotation import secrets_of
 
 SIGNATURE_HEADER: Final = "x-twilio-signature"
 #: A message's word → ours.
@@ -62,7 +63,6 @@ CALL_WORDS: Final[Mapping[str, Canonical]] = {
 _CODES: Final = frozenset({"busy", "no-answer"})
 _FORM: Final = "application/x-www-form-urlencoded"
 _MOST_FIELDS: Final = 1000
-_MOST_TOKENS: Final = 4
 _MOST_ID: Final = 200
 _PORTS: Final = {"https": 443, "http": 80}
 
@@ -105,7 +105,7 @@ class TwilioForm:
                 remedy="the body does not fit bodySHA256 in the address; send both as they were signed",
             )
         fits = False
-        for token in keys["secret"].split()[:_MOST_TOKENS]:
+        for token in secrets_of(keys["secret"]):
             for address in _spellings(request.url):
                 wanted = signature(token, address, fields).encode()
                 fits |= hmac.compare_digest(wanted, given.encode("latin-1", "replace"))

@@ -33,6 +33,7 @@ from tidings.router.adapters.http_answers import (
 from tidings.router.adapters.http_sender import VendorRequest
 from tidings.router.adapters.http_settings import ApiUrl, HttpAccount, sender_of
 from tidings.router.adapters.kind import AdapterKind, StatusSeed, Surroundings
+from tidings.router.adapters.rotation import SigningSecrets
 from tidings.router.adapters.setting_words import PRINTABLE, Language, SenderName
 from tidings.router.adapters.voice_otp_gateway_callbacks import VoiceOtpForm
 
@@ -46,8 +47,8 @@ class VoiceOtpSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fi
     api_token: Annotated[
         str, Meta(min_length=1, max_length=2048, pattern=r"^[!-~]+\Z", description=PRINTABLE)
     ]
-    #: What the gateway signs its callbacks with; several with blanks between them.
-    callback_secret: Annotated[str, Meta(min_length=1, max_length=2048)] | None = None
+    #: What the gateway signs its callbacks with; several while one takes the place of another, one on each line.
+    callback_secret: SigningSecrets | None = None
     #: The number that the phone shows; the tenant's sender where this is None.
     caller: SenderName | None = None
     #: The language in which it is read out: a tag of BCP 47.

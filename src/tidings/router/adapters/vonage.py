@@ -36,6 +36,7 @@ from tidings.router.adapters.http_answers import (
 from tidings.router.adapters.http_sender import VendorRequest
 from tidings.router.adapters.http_settings import ApiUrl, HttpAccount, sender_of
 from tidings.router.adapters.kind import AdapterKind, StatusSeed, Surroundings
+from tidings.router.adapters.rotation import Secrets
 from tidings.router.adapters.setting_words import PRINTABLE, SenderName
 from tidings.router.adapters.vonage_callbacks import VonageForm, code_of, number
 
@@ -66,8 +67,8 @@ class VonageSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fiel
         | None
     ) = None
     api_secret: _Secret | None = None
-    #: What webhooks are signed with, from the dashboard; several with blanks between them.
-    signature_secret: Annotated[str, Meta(min_length=1, max_length=800)] | None = None
+    #: What webhooks are signed with, from the dashboard; several while one takes the place of another, one on each line.
+    signature_secret: Secrets | None = None
     #: A sender that goes before the tenant's: a number or a name.
     sms_from: SenderName | None = None
     #: This account's hook, told to Vonage with every message; otherwise the application's own is called.

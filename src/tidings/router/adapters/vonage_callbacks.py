@@ -38,6 +38,7 @@ from tidings.router.adapters.callback_moments import A_DAY_OF_TRYING, FURTHEST_A
 from tidings.router.adapters.callback_words import kept_code, kept_words
 from tidings.router.adapters.http_callbacks import require_json
 from tidings.router.adapters.mail_events import from_seconds
+from tidings.router.adapters.rotation import secrets_of
 
 #: Their word → ours.
 WORDS: Final[Mapping[str, Canonical]] = {
@@ -48,7 +49,6 @@ WORDS: Final[Mapping[str, Canonical]] = {
     # Vonage could not reach whoever carries it.
     "undeliverable": "failed_temp",
 }
-_MOST_SECRETS: Final = 4
 _MOST_TOKEN: Final = 8192
 _MOST_ID: Final = 200
 #: Micros in one of the currency.
@@ -116,7 +116,7 @@ class VonageForm:
         if claims is None:
             return Refusal(code="malformed", remedy="the JWT must be HS256, with iat and payload_hash")
         fits = False
-        for secret in keys["secret"].split()[:_MOST_SECRETS]:
+        for secret in secrets_of(keys["secret"]):
             fits |= token_fits(token.strip(), secret)
         if not fits:
             return Refusal(

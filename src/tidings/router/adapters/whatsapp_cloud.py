@@ -32,6 +32,7 @@ from tidings.router.adapters.http_answers import (
 from tidings.router.adapters.http_sender import VendorRequest
 from tidings.router.adapters.http_settings import ApiUrl, HttpAccount, sender_of
 from tidings.router.adapters.kind import AdapterKind, Surroundings
+from tidings.router.adapters.rotation import AsciiSecrets
 from tidings.router.adapters.whatsapp_cloud_callbacks import WhatsAppForm
 from tidings.router.adapters.whatsapp_cloud_codes import MEANINGS, SEEDS, Meaning
 from tidings.router.adapters.whatsapp_cloud_ids import message_name
@@ -39,15 +40,6 @@ from tidings.router.adapters.whatsapp_templates import whatsapp_template
 
 _Secret = Annotated[
     str, Meta(min_length=8, max_length=2048, pattern=r"^[!-~]+\Z", description="must be one word of ASCII")
-]
-_Secrets = Annotated[
-    str,
-    Meta(
-        min_length=8,
-        max_length=2048,
-        pattern=r"^[!-~]+( [!-~]+){0,3}\Z",
-        description="must be one word of ASCII, or up to four with blanks between them",
-    ),
 ]
 _NUMBER: Final = re.compile(r"\+[1-9][0-9]{4,14}")
 #: Of error 100: the number in the address of the request is not there, or not for this token.
@@ -74,9 +66,9 @@ class WhatsAppSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fi
     #: Of a system user with `whatsapp_business_messaging`; one that does not end.
     access_token: _Secret
     #: The secret of the Meta app, which signs callbacks; without it nothing is taken in.
-    app_secret: _Secrets | None = None
+    app_secret: AsciiSecrets | None = None
     #: Any word: Meta asks the hook for it once, when its address is entered.
-    verify_token: _Secrets | None = None
+    verify_token: AsciiSecrets | None = None
 
     def __repr__(self) -> str:
         return f"WhatsAppSettings(phone_number_id={self.phone_number_id!r})"

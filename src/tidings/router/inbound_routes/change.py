@@ -6,6 +6,9 @@ from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
+from msgspec import ValidationError, convert
+
+from tidings.contracts.callbacks import SECRET_PREFIX
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
@@ -13,6 +16,7 @@ from tidings.kernel.errors import AlreadyExistsError, BadValueError, NotConfigur
 from tidings.kernel.ids import time_of
 from tidings.kernel.secrets import SecretNotFoundError, SecretResolver
 from tidings.kernel.urls import normalise_http_url
+from tidings.router.adapters.rotation import SEVERAL, SigningSecrets
 from tidings.router.inbound_routes import store
 from tidings.router.inbound_routes.errors import (
     InboundNotAvailableError,
@@ -139,12 +143,20 @@ class RouteChanger:
 
     async def _check_secret(self, tx: TenantTx, secret_ref: str) -> None:
         try:
-            await self._secrets.resolve(secret_ref, tenant_id=tx.tenant_id)
+            secret = await self._secrets.resolve(secret_ref, tenant_id=tx.tenant_id)
         except (SecretNotFoundError, NotConfiguredError):
             raise BadValueError(
                 "secret_ref",
                 "leads to no secret; put it there first (file:// leads to the folder "
                 f"{tx.tenant_id} below TIDINGS_SECRETS_DIR), or check the reference",
+            ) from None
+        try:
+            convert(secret.reveal(), SigningSecrets)
+        except ValidationError:
+            raise BadValueError(
+                "secret_ref",
+                f"leads to a secret that receivers can't verify with: it must be {SECRET_PREFIX} and base64, or a text without "
+                f"blanks; {SEVERAL}",
             ) from None
 
     async def _in_force(self, tx: TenantTx, route_id: InboundRouteId, expect: Expect) -> InboundRoute:

@@ -239,7 +239,7 @@ async def show_inbound_route(request: AnyRequest) -> Response[InboundRouteView]:
         problems=["inbound_route_not_found", "inbound_route_removed"],
         headers=["If-Match"],
         description=(
-            "What waits goes to the new address too. The secret behind `secret_ref` may be several with blanks between them, "
+            "What waits goes to the new address too. The secret behind `secret_ref` may be several, one on each line, "
             "while one takes the place of another: calls are signed with each."
         ),
     ),

@@ -34,7 +34,7 @@ def _told(event: dict[str, Any], read: dict[str, Any]) -> Example:
         settings={
             "domain": "mg.shop.example",
             "api_key": "hunter2",
-            "webhook_signing_key": f"old-one {_KEY}",
+            "webhook_signing_key": f"old-one\n{_KEY}",
         },
         request=RawCallback(
             headers={"content-type": ["application/json"]},

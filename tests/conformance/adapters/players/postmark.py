@@ -25,7 +25,7 @@ def _told(
         settings={
             "server_token": "hunter2",
             "webhook_user": "tidings",
-            "webhook_password": "old-one hunter2",
+            "webhook_password": "old-one\nhunter2",
         },
         request=RawCallback(
             headers={"content-type": ["application/json"], "authorization": [f"Basic {_PAIR}"]},

@@ -165,6 +165,21 @@ def _wish(**more: Any) -> dict[str, Any]:
     }
 
 
+@pytest.mark.parametrize("secret", ["whsec_not-base64", "correct horse battery"])
+async def test_a_secret_that_receivers_cant_verify_with_is_refused(
+    world: ConversationWorld, tenant_id: TenantId, secret: str
+) -> None:
+    """By its field, before anything is signed with it."""
+    world.secret(tenant_id, "inbound", secret)
+    async with world.client(tenant_id) as client:
+        refused = await client.post("/inbound-routes", json=_wish())
+
+    assert refused.status_code == 400, refused.text
+    assert [error["field"] for error in refused.json()["errors"]] == ["secret_ref"]
+    assert "whsec_ and base64" in refused.text
+    assert secret not in refused.text
+
+
 async def test_a_route_is_made_changed_removed_and_restored(
     world: ConversationWorld, tenant_id: TenantId
 ) -> None:

@@ -85,7 +85,7 @@ async def test_two_secrets_sign_while_one_takes_the_place_of_the_other(
 ) -> None:
     async with played_http(OK) as webhook:
         route_id = await world.route(tenant_id, "*", port=webhook.port)
-        world.secret(tenant_id, "inbound", "old-secret new-secret")
+        world.secret(tenant_id, "inbound", "the-old-secret-01 the-new-secret-02")
         async with world.client(tenant_id) as client:
             tried = await client.post(f"/inbound-routes/{route_id}/test")
 
@@ -99,7 +99,7 @@ async def test_two_secrets_sign_while_one_takes_the_place_of_the_other(
             timestamp=headers["webhook-timestamp"],
             body=body,
         )
-        for secret in ("old-secret", "new-secret")
+        for secret in ("the-old-secret-01", "the-new-secret-02")
     ]
     assert headers["webhook-signature"].split() == expected
     assert json.loads(body)["type"] == "test"

@@ -12,6 +12,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from standardwebhooks import Webhook
 
 from tidings.contracts.callback_forms import Cost, Details, RawCallback, ReadEvent, Refusal, Verified
 from tidings.contracts.callbacks import (
@@ -20,10 +21,11 @@ from tidings.contracts.callbacks import (
     CallbackEvent,
     sign,
     signed_headers,
-    signing_key,
+    signing_keys,
 )
 from tidings.kernel.errors import TidingsError
 from tidings.router.adapters.http_callbacks import GenericForm
+from tidings.router.adapters.rotation import secrets_of
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -68,7 +70,81 @@ def test_a_plain_secret_signs_as_it_is() -> None:
     assert sign("plain-secret", webhook_id="w", timestamp=1, body=b"body") == (
         "v1," + base64.b64encode(expected).decode()
     )
-    assert signing_key("whsec_no base64!") == b"whsec_no base64!"
+    assert signing_keys("plain-secret") == (b"plain-secret",)
+
+
+_BYTES = bytes(range(25))
+_ENCODED = base64.b64encode(_BYTES).decode()
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        f"whsec_{_ENCODED}",
+        f"whsec_{_ENCODED.rstrip('=')}",
+        f"whsec_{base64.b64encode(_BYTES[:24]).decode()}",
+        _ENCODED,
+        _ENCODED.rstrip("="),
+        base64.b64encode(_BYTES[:24]).decode(),
+        # Hexadecimal digits are base64 to the libraries.
+        _BYTES.hex(),
+    ],
+)
+def test_the_reference_library_verifies_what_we_sign_and_signs_what_we_verify(secret: str) -> None:
+    """Every form of a secret that it takes: `standardwebhooks`, written by others."""
+    theirs, body, now = Webhook(secret), b'{"events":[]}', datetime.now(UTC)
+    ours = signed_headers(secret, webhook_id="msg_1", timestamp=int(now.timestamp()), body=body)
+    signed = {
+        "webhook-id": "msg_1",
+        "webhook-timestamp": str(int(now.timestamp())),
+        "webhook-signature": theirs.sign("msg_1", now, body.decode()),
+        "content-type": "application/json",
+    }
+    request = RawCallback(
+        headers={name: [value] for name, value in signed.items()}, body=body, received_at=now
+    )
+
+    assert theirs.verify(body, ours) == {"events": []}
+    assert isinstance(verify(request, secret), Verified)
+
+
+def test_a_bare_secret_is_read_as_text_too() -> None:
+    """Whoever signs with the letters themselves goes on being heard, and verifies what we sign."""
+    text = hmac.digest(_ENCODED.encode(), b"w.1.body", "sha256")
+
+    signatures = sign(_ENCODED, webhook_id="w", timestamp=1, body=b"body").split()
+
+    assert signatures[1:] == ["v1," + base64.b64encode(text).decode()]
+
+
+_LONG = ("the-old-secret-01", "the-new-secret-02")
+
+
+@pytest.mark.parametrize(
+    ("text", "secrets"),
+    [
+        ("one", ("one",)),
+        ("whsec_a whsec_b", ("whsec_a", "whsec_b")),
+        (" ".join(_LONG), _LONG),
+        ("short\nand with blanks", ("short", "and with blanks")),
+        ("windows\r\nlines\n", ("windows", "lines")),
+        ("", ()),
+        (" \n ", ()),
+        # Of a passphrase no single word lets anybody in.
+        ("correct horse battery", ("correct horse battery",)),
+        ("the-old-secret-01 short", ("the-old-secret-01 short",)),
+        ("a\nb\nc\nd\ne", ("a", "b", "c", "d")),
+    ],
+)
+def test_which_secrets_a_text_holds(text: str, secrets: tuple[str, ...]) -> None:
+    assert secrets_of(text) == secrets
+
+
+def test_a_word_of_a_passphrase_opens_nothing() -> None:
+    found = verify(raw(secret="horse"), "correct horse battery")
+
+    assert isinstance(found, Refusal)
+    assert found.code == "mismatch"
 
 
 @given(body=st.binary(max_size=200), at=st.integers(min_value=0), bit=st.integers(min_value=0, max_value=7))

@@ -123,7 +123,7 @@ def test_user_and_password_go_together() -> None:
 # --- records
 
 FORM = PostmarkForm()
-KEYS = {"user": "tidings", "password": "old-one hunter2"}
+KEYS = {"user": "tidings", "password": "old-one\nhunter2"}
 
 
 def _basic(pair: str) -> str:

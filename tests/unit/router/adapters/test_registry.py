@@ -383,3 +383,44 @@ async def test_what_a_tenants_secret_refers_to_is_the_tenants_own_too(reference:
     assert isinstance(refused.value, BadValueError | LostReferenceError)
     assert refused.value.field == "password_ref"
     assert "hunter2" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("vendor", "field", "settings"),
+    [
+        ("http", "callback_secret", {"url": "https://x.example/"}),
+        ("voice_otp_gateway", "callback_secret", {"api_url": "https://x.example", "api_token": "t"}),
+        ("postmark", "webhook_password", {"server_token": "t", "webhook_user": "u"}),
+        ("mailgun", "webhook_signing_key", {"domain": "mg.example.org", "api_key": "k"}),
+        ("whatsapp_cloud", "app_secret", {"phone_number_id": "12345", "access_token": "EAAJB-token"}),
+        ("whatsapp_cloud", "verify_token", {"phone_number_id": "12345", "access_token": "EAAJB-token"}),
+        ("twilio", "callback_auth_token", {"account_sid": "AC" + "1" * 32, "auth_token": "t"}),
+        ("vonage", "signature_secret", {"api_key": "a1b2c3d4", "api_secret": "s"}),
+        ("telegram_bot", "webhook_secret", {"token": "123456:" + "A" * 35}),
+    ],
+)
+async def test_a_passphrase_with_blanks_is_refused_by_name(
+    vendor: str, field: str, settings: dict[str, Any]
+) -> None:
+    """Split at its blanks any word of it would be a secret; long ones, and lines, are several on purpose."""
+    good = [
+        "the-old-secret-01 the-new-secret-02",
+        "the-old-secret-01\nthe-new-secret-02",
+        "a-secret-of-20-chars",
+    ]
+    for secret in good:
+        await read_account(vendor, {**settings, field: secret}, KnownSecrets())
+    with pytest.raises(InvalidError) as refused:
+        await read_account(vendor, {**settings, field: "correct horse battery staple"}, KnownSecrets())
+
+    assert [error.field for error in refused.value.errors] == [field]
+    assert "horse" not in str(refused.value)
+
+
+@pytest.mark.parametrize("secret", ["whsec_not base64", "whsec_not-base64", "whsec_", "whsec_AAAAA"])
+async def test_a_signing_secret_that_is_no_base64_is_refused_by_name(secret: str) -> None:
+    with pytest.raises(InvalidError) as refused:
+        await read_account("http", {"url": "https://x.example/", "callback_secret": secret}, KnownSecrets())
+
+    assert [error.field for error in refused.value.errors] == ["callback_secret"]
+    assert "whsec_ and base64" in str(refused.value.errors)

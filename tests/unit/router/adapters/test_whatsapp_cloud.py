@@ -40,7 +40,7 @@ TEMPLATE = VendorTemplate(name="order_ready", language="en_US", parameters=("Lai
 ACCEPTED = http.answer("200 OK", b'{"messages":[{"id":"wamid.A1"}]}')
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
 FORM = WhatsAppForm()
-KEYS = {"secret": "old-secret new-secret", "verify_token": "a-word"}
+KEYS = {"secret": "the-old-secret-01 the-new-secret-02", "verify_token": "a-word"}
 
 
 @asynccontextmanager
@@ -349,7 +349,7 @@ def test_the_seeds_that_have_consequences() -> None:
 # --- callbacks
 
 
-def told(body: bytes, *, secret: str = "new-secret", **headers: str) -> RawCallback:
+def told(body: bytes, *, secret: str = "the-new-secret-02", **headers: str) -> RawCallback:
     """A request that this secret signed."""
     signature = "sha256=" + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
     given = {"content-type": "application/json", "x-hub-signature-256": signature, **headers}
@@ -366,8 +366,8 @@ def read(*values: dict[str, Any], field: str = "messages") -> Reading:
 
 async def test_either_secret_signs_while_one_takes_the_place_of_the_other() -> None:
     assert await FORM.verify(told(b"{}"), KEYS) == Verified()
-    assert await FORM.verify(told(b"{}", secret="old-secret"), KEYS) == Verified()
-    found = await FORM.verify(told(b"{}", secret="old-secret new-secret"), KEYS)
+    assert await FORM.verify(told(b"{}", secret="the-old-secret-01"), KEYS) == Verified()
+    found = await FORM.verify(told(b"{}", secret="the-old-secret-01 the-new-secret-02"), KEYS)
     assert isinstance(found, Refusal)
     assert found.code == "mismatch"
 

@@ -18,7 +18,7 @@ SMS = replace(
 
 @pytest.fixture
 async def vonage() -> AsyncIterator[Spoken]:
-    more = {"api_key": "a1b2c3d4", "api_secret": "x", "signature_secret": "old sig-secret"}
+    more = {"api_key": "a1b2c3d4", "api_secret": "x", "signature_secret": "old\nsig-secret"}
     async with spoken(KIND, "sig-secret", **more) as found:
         yield found
 
