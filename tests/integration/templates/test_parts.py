@@ -226,7 +226,9 @@ async def test_a_json_body_stays_json_whatever_the_values_are(world: TemplateWor
 
     assert published.status_code == 200, published.text
     assert json.loads(shown["text"]) == {"title": 'Hello a"b\n\\', "n": 1, "t": 'say "hi"'}
-    assert "not valid JSON" in refused.json()["errors"][0]["remedy"]
+    (told,) = refused.json()["report"][-1:]
+    assert (told["line"], told["column"]) == (1, 11)
+    assert "the JSON is broken: a value is missing" in told["what"]
 
 
 async def test_whatsapp_gets_its_own_template_with_parameters(world: TemplateWorld) -> None:

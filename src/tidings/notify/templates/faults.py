@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 Severity = Literal["error", "warning"]
 
-_LINE: Final = re.compile(r"line ([0-9]+): ")
+_LINE: Final = re.compile(r"line ([0-9]+)(?::([0-9]+))?: ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +25,9 @@ class Fault:
 
     @classmethod
     def read(cls, message: str) -> "Fault":
-        """A fault out of a sentence: `line 3: what is wrong; how to mend it`."""
+        """A fault out of a sentence: `line 3: what is wrong; how to mend it`, or `line 3:5: …` with the column."""
         found = _LINE.match(message)
         rest = message[found.end() :] if found else message
         what, _, how = rest.partition("; ")
-        return cls(what=what, how=how or "correct it", line=int(found[1]) if found else None)
+        line, column = (int(found[1]), int(found[2]) if found[2] else None) if found else (None, None)
+        return cls(what=what, how=how or "correct it", line=line, column=column)

@@ -2,7 +2,7 @@
 
 import difflib
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Final
 
 _LONGEST: Final = 80
@@ -47,14 +47,20 @@ def hidden_characters(text: str) -> str:
     return ""
 
 
-def name_hint(name: str, known: Iterable[str] = ()) -> tuple[str, str] | None:
+def visible(text: str) -> str:
+    """A name as it looks, without its invisible characters."""
+    return "".join(c for c in text if not hidden_characters(c))
+
+
+def name_hint(name: str, known: Sequence[str] = ()) -> tuple[str, str] | None:
     """What is odd about a name that is not known, as the end of a sentence, and what to do; None where nothing is."""
     if hidden := hidden_characters(name):
-        plain = "".join(c for c in name if not hidden_characters(c))
-        return f": it has {hidden} in it", f"type it anew: {plain}"
+        return f": it has {hidden} in it", f"type it anew: {visible(name)}"
     if any(c in _CURLY for c in name):
         return ": it is written with curly quotes", 'write a text in straight quotes: "long"'
     if name in _ELSEWHERE:
         return "", _ELSEWHERE[name]
-    near = difflib.get_close_matches(name, [*known], n=1, cutoff=0.75) if len(name) <= _LONGEST else ()
+    if name in known:
+        return "", f"inside {{{{#each}}}} and {{{{#with}}}} write {{{{../{name}}}}} or {{{{@root.{name}}}}}"
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.75) if len(name) <= _LONGEST else ()
     return ("", f"did you mean {near[0]}? Otherwise add {name} to variables_schema") if near else None

@@ -13,6 +13,7 @@ _PARSE: Final = re.compile(
     re.DOTALL,
 )
 _AT: Final = re.compile(r"^(?P<what>.*) - (?P<line>[0-9]+):(?P<column>[0-9]+)$", re.DOTALL)
+_QUOTES: Final = "\"'"
 #: How much of what it has read the parser shows before the arrow.
 _SHOWN: Final = 20
 _PATH: Final = "a name such as order.total"
@@ -48,7 +49,8 @@ def parse_fault(text: str, said: str) -> Fault:
     """The fault of a text that Handlebars can't read, with its line and column in the text."""
     if found := _PARSE.match(said):
         at = _offset(text, found)
-        return _placed(text, at, _inside(text, at, found["got"], found["expected"]))
+        fault, start = _inside(text, at, found["got"], found["expected"])
+        return _placed(text, start, fault)
     if found := _AT.match(said):
         at = Lines(text).start(int(found["line"])) + int(found["column"])
         return _placed(text, at, _named(found["what"]))
@@ -98,129 +100,111 @@ class _Broken:
     got: str
 
 
-def _inside(text: str, at: int, got: str, expected: str) -> Fault:
+def _inside(text: str, at: int, got: str, expected: str) -> tuple[Fault, int]:
+    """What is wrong with the expression that the parser stopped in, and where in the text."""
     opened = text.rfind("{{", 0, at + 1)
+    opened -= opened > 0 and text[opened - 1] == "{"
     closed = text.find("}}", at)
     end = len(text) if closed == -1 else closed
     whole = text[opened : end + 2] if opened != -1 else ""
     rest = text[at:end]
     shown = _short(whole)
     broken = _Broken(whole, rest, shown, got)
-    for rule in (
-        _brackets,
-        _pipe,
-        _operator,
-        _quotes,
-        _blank_before_sign,
-        _empty,
-        _unequal_braces,
-        _parentheses,
-    ):
-        if fault := rule(broken):
-            return fault
+    for rule in (_no_value, _parentheses, _brackets, _pipe, _operator, _quotes, _empty, _unequal_braces):
+        if found := rule(broken):
+            fault, sign = found
+            # Where the sign stands that is meant; where the parser stopped, if it is not known.
+            return fault, at if sign is None else opened + sign
     words = [_WORDS[token] for token in re.findall(r"'(\w+)'", expected) if token in _WORDS]
     unexpected = hidden_characters(rest[:1]) or _short(rest.split()[0] if rest.split() else "its end")
     wanted = f"expected is {', or '.join(words[:3])}" if words else "correct it"
-    return Fault(f"{unexpected} can't stand there in {shown}", wanted)
+    return Fault(f"{unexpected} can't stand there in {shown}", wanted), at
 
 
-def _brackets(broken: _Broken) -> Fault | None:
-    found = re.match(r"([^\s\[\]{}.]*)\[([^\[\]{}]*)\]?", broken.rest)
-    if broken.got == "INVALID" and found:
-        place = found[2].strip("\"'") or "0"
-        return Fault(
-            f"{_short(found[0])} in {broken.shown} can't be read",
-            f"write a dot before the bracket: {found[1]}.[{place}]",
-        )
-    number = re.match(r"[0-9]+", broken.rest)
-    if broken.got == "NUMBER" and number and broken.whole:
-        return Fault(
-            f"a path can't end in a number without brackets: {broken.shown}", f"write .[{number[0]}]"
-        )
+#: A fault, and where the sign that it is about stands in the expression; None where the parser stopped.
+_Found = tuple[Fault, int | None] | None
+
+
+def _no_value(broken: _Broken) -> _Found:
+    found = re.search(r"([\w-]+)=\s*(?=[\w-]+=[^=]|~?\}\})", broken.whole)
+    if found is None or broken.got not in ("EQUALS", "CLOSE"):
+        return None
+    how = f'write one after the sign: {found[1]}="words"'
+    return Fault(f"{found[1]}= in {broken.shown} has no value", how), found.start()
+
+
+def _parentheses(broken: _Broken) -> _Found:
+    if re.match(r"\{\{~?\s*\(", broken.whole):
+        how = "take the parentheses away: {{lookup list 0}}"
+        return Fault(f"{broken.shown} begins with a parenthesis", how), broken.whole.index("(")
+    if broken.got == "CLOSE_SEXPR":
+        how = "take it away, or write the ( that it belongs to"
+        return Fault(f"a ) in {broken.shown} closes nothing", how), None
+    if broken.whole.count("(") > broken.whole.count(")"):
+        how = "write ) after what belongs together"
+        return Fault(f"a ( in {broken.shown} is not closed", how), broken.whole.rindex("(")
     return None
 
 
-def _pipe(broken: _Broken) -> Fault | None:
+def _brackets(broken: _Broken) -> _Found:
+    found = re.match(r"([^\s\[\]{}.]*)\[([^\[\]{}]*)\]?", broken.rest)
+    if broken.got == "INVALID" and found:
+        how = f"write a dot before the bracket: {found[1]}.[{found[2].strip(_QUOTES) or '0'}]"
+        return Fault(f"{_short(found[0])} in {broken.shown} can't be read", how), None
+    number = re.match(r"[0-9]+", broken.rest)
+    if broken.got == "NUMBER" and number and broken.whole:
+        what = f"a path can't end in a number without brackets: {broken.shown}"
+        return Fault(what, f"write .[{number[0]}]"), None
+    return None
+
+
+def _pipe(broken: _Broken) -> _Found:
     if not broken.rest.startswith("|") or broken.rest.startswith("||"):
         return None
     value = re.search(r"([^\s{}~#|]+)\s*$", broken.whole.partition("|")[0])
-    name = value[1] if value else "value"
     wanted = re.match(r"\|\s*(\w+)", broken.rest)
     known = _FILTERS.get(wanted[1] if wanted else "")
     how = (
-        f"write {known.replace('%s', name)}"
+        f"write {known.replace('%s', value[1] if value else 'value')}"
         if known
         else f"a helper stands before the value: {_HELPERS}; or send the value as it is to be printed"
     )
-    return Fault(f"| in {broken.shown} is no part of the language: there are no filters", how)
+    return Fault(f"| in {broken.shown} is no part of the language: there are no filters", how), None
 
 
-def _operator(broken: _Broken) -> Fault | None:
-    sign = _OPERATORS.match(broken.rest) or (re.match("=", broken.rest) if broken.got == "EQUALS" else None)
+def _operator(broken: _Broken) -> _Found:
+    # The parser takes the first of two equals signs for that of a named value.
+    at = len(broken.whole) - len(broken.rest) - 2
+    while broken.got == "EQUALS" and at > 0 and broken.whole[at - 1] in "=!<>":
+        at -= 1
+    sign = _OPERATORS.match(broken.whole, at) or re.compile("=").match(broken.whole, at)
     if sign is None:
         return None
-    # a = b, and a==b, where the parser took the first sign for a named value's.
-    return Fault(
-        f"{sign[0] if broken.got != 'EQUALS' else '='} in {broken.shown} is no part of the language: nothing is compared or computed",
-        "decide it before you send, and pass a variable: {{#if is_large}}",
-    )
+    what = f"{sign[0]} in {broken.shown} is no part of the language: nothing is compared or computed"
+    return Fault(what, "decide it before you send, and pass a variable: {{#if is_large}}"), at
 
 
-def _quotes(broken: _Broken) -> Fault | None:
+def _quotes(broken: _Broken) -> _Found:
     quote = broken.rest[:1]
-    if quote in "\"'" and quote and broken.rest.count(quote) % 2:
-        return Fault(f"a text in {broken.shown} has no closing quotation mark", f"write the second {quote}")
+    if quote and quote in _QUOTES and broken.rest.count(quote) % 2:
+        what = f"a text in {broken.shown} has no closing quotation mark"
+        return Fault(what, f"write the second {quote}"), None
     return None
 
 
-def _blank_before_sign(broken: _Broken) -> Fault | None:
-    if found := re.match(r"\{\{~?\s+([#/^>&])", broken.whole):
-        return Fault(f"{broken.shown} has a blank before {found[1]}", f"write {{{{{found[1]}")
-    return None
-
-
-def _empty(broken: _Broken) -> Fault | None:
-    if broken.got != "CLOSE" or broken.rest.strip("~ \t\n"):
+def _empty(broken: _Broken) -> _Found:
+    if broken.got != "CLOSE" or broken.rest.strip("~ \t\n") or broken.whole.startswith("{{{"):
         return None
-    if named := re.search(r"([^\s{}~]+)=\s*~?$", broken.whole[: len(broken.whole) - 2]):
-        return Fault(
-            f"{named[1]}= in {broken.shown} has no value", f'write one after the sign: {named[1]}="words"'
-        )
-    if broken.whole.startswith("{{{"):
-        return None
-    return Fault(f"{broken.shown} names nothing", f"write {_PATH} inside, or take it away")
+    return Fault(f"{broken.shown} names nothing", f"write {_PATH} inside, or take it away"), 0
 
 
-def _unequal_braces(broken: _Broken) -> Fault | None:
+def _unequal_braces(broken: _Broken) -> _Found:
     if broken.whole.startswith("{{{") and broken.got == "CLOSE":
-        return Fault(f"{broken.shown} is opened by three braces and closed by two", "write two on both sides")
-    if broken.got == "CLOSE_UNESCAPED":
-        return Fault(
-            f"{broken.shown}}} is opened by two braces and closed by three", "write two on both sides"
-        )
+        what = f"{broken.shown} is opened by three braces and closed by two"
+        return Fault(what, "write two on both sides"), 0
     if broken.rest.startswith("{") or (broken.rest.startswith("}") and not broken.rest.startswith("}}")):
-        return Fault(
-            f"{_short(broken.rest)} can't stand inside {broken.shown}",
-            "close each expression with }} before the next begins",
-        )
-    return None
-
-
-def _parentheses(broken: _Broken) -> Fault | None:
-    if broken.got == "CLOSE_SEXPR":
-        return Fault(
-            f"a ) in {broken.shown} closes nothing", "take it away, or write the ( that it belongs to"
-        )
-    if broken.whole.count("(") > broken.whole.count(")"):
-        if re.match(r"\{\{~?\s*\(", broken.whole):
-            return Fault(
-                f"{broken.shown} begins with a parenthesis", "take the parentheses away: {{lookup list 0}}"
-            )
-        return Fault(f"a ( in {broken.shown} is not closed", "write ) after what belongs together")
-    if re.match(r"\{\{~?\s*\(", broken.whole):
-        return Fault(
-            f"{broken.shown} begins with a parenthesis", "take the parentheses away: {{lookup list 0}}"
-        )
+        how = "close each expression with }} before the next begins"
+        return Fault(f"{_short(broken.rest)} can't stand inside {broken.shown}", how), None
     return None
 
 

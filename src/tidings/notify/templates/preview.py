@@ -18,12 +18,13 @@ from tidings.notify.recipients.model import NAME_PURPOSE
 from tidings.notify.render.model import Brand, Rendered, RenderFailed, RenderJob
 from tidings.notify.render.siblings import siblings
 from tidings.notify.templates import store
-from tidings.notify.templates.assemble import assemble, place_of
+from tidings.notify.templates.assemble import Assembled, assemble, place_of
 from tidings.notify.templates.assets import Asset, with_data
 from tidings.notify.templates.errors import InvalidVariablesError, UnpublishableError
 from tidings.notify.templates.message_links import empty_link, has_links, written_at
 from tidings.notify.templates.model import Compiled, LocaleText, Version, choose_locale, fallbacks
 from tidings.notify.templates.publish import ReadVersion
+from tidings.notify.templates.sample_faults import failing_at, remedy_of
 from tidings.notify.templates.validate import Engine, finding_of, trial_content, trial_link
 from tidings.notify.templates.variables import Checker
 
@@ -114,7 +115,8 @@ async def preview(
         preferences_url=trial_link(read.links),
     )
     jobs = [job]
-    preheader = (await asyncio.to_thread(assemble, version, chosen, read.around)).source.preheader
+    made = await asyncio.to_thread(assemble, version, chosen, read.around)
+    preheader = made.source.preheader
     if preheader is not None:
         # It is part of the HTML; by itself it is one more subject.
         apart = replace(
@@ -136,7 +138,7 @@ async def preview(
         results = await engine.render(jobs)
     result = results[0]
     if isinstance(result, RenderFailed):
-        raise InvalidError([FieldError("variables", f"make the text fail: {result.detail} ({result.code})")])
+        raise InvalidError([await _refusal(engine, made, job, result)])
     if assets and result.html:
         result = replace(result, html=with_data(result.html, assets))
     return Preview(
@@ -164,20 +166,37 @@ def _variables(version: Version, wish: PreviewWish) -> tuple[str | None, Mapping
     return sample, version.samples[sample]
 
 
+async def _refusal(engine: Engine, made: Assembled, job: RenderJob, failed: RenderFailed) -> FieldError:
+    """Why the values fail the text, and where in the author's files."""
+    failing = await failing_at(engine, made, job, failed)
+    why = failing.why if failing else failed.detail
+    where = failed.place.rpartition(":")[0]
+    if failing is not None:
+        place = failing.place
+        where = ":".join(str(part) for part in (place.file, place.line, place.column) if part)
+    how = remedy_of(why) or "change the values or the text"
+    return FieldError(
+        "variables", f"make the text fail{f' at {where}' if where else ''}: {why} ({failed.code}); {how}"
+    )
+
+
 async def _compiled(read: ReadVersion, locale: str, engine: Engine) -> Compiled:
     there = read.version.locales[locale].compiled
     if there is not None:
         return there
-    # Only what is shown has to be in order: others may still be at work on the other locales.
+    # Only what is shown has to be in order: others may still be at work on the other locales and on the samples.
     alone = replace(
         read,
         version=replace(
-            read.version, locales={locale: LocaleText(source=read.version.locales[locale].source)}
+            read.version,
+            locales={locale: LocaleText(source=read.version.locales[locale].source)},
+            samples={},
         ),
     )
     report = await alone.validated(engine)
     made = report.locales.get(locale)
-    if made is None or made.compiled is None:
+    wrong = any(found.locale == locale for found in report.errors)
+    if wrong or made is None or made.compiled is None:
         raise UnpublishableError([found for found in report.findings if found.locale == locale])
     return made.compiled
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from tidings.notify.templates.faults import Fault
-from tidings.notify.templates.names import name_hint
+from tidings.notify.templates.names import name_hint, visible
 from tidings.notify.templates.schema_paths import ANYTHING, Declared
 
 #: Helpers that print something, and whether they can be used without a value: none can.
@@ -141,7 +141,7 @@ class _Walk:
         name = str(node["path"].get("original", ""))
         if name not in PRINTING:
             odd, how = name_hint(name) or ("", f"there are {', '.join(sorted(PRINTING))}")
-            yield _fault(node, f"there is no helper {name}{odd}", how)
+            yield _fault(node, f"there is no helper {visible(name)}{odd}", how)
         yield from self._arguments(node, scope)
 
     def _arguments(self, node: Node, scope: _Scope) -> Iterator[Fault]:
@@ -158,7 +158,7 @@ class _Walk:
             name = str(node["original"])
             declared = self._root.names() if len(node["parts"]) == 1 and not node["data"] else ()
             odd, how = name_hint(name, declared) or ("", "add it to variables_schema or correct its name")
-            yield _fault(node, f"{name} is not declared{odd}", how)
+            yield _fault(node, f"{visible(name)} is not declared{odd}", how)
 
     def _find(self, node: Node, scope: _Scope) -> Declared | None:
         parts = [str(part) for part in node["parts"]]
@@ -196,7 +196,7 @@ class _Walk:
             return
         if name not in BLOCKS and (node["params"] or node.get("hash") or name in PRINTING):
             odd, how = name_hint(name) or ("", f"there are {', '.join(sorted(BLOCKS))}")
-            yield _fault(node, f"there is no block helper {name}{odd}", how)
+            yield _fault(node, f"there is no block helper {visible(name)}{odd}", how)
             return
         if name in BLOCKS:
             if len(node["params"]) != 1:

@@ -19,6 +19,7 @@ from tidings.notify.templates.faults import Fault, Severity
 from tidings.notify.templates.message_links import empty_link, has_links, link_warnings, written_at
 from tidings.notify.templates.model import BodyFormat, Compiled, LinkPolicy, LocaleText, Source, Version
 from tidings.notify.templates.parse_errors import parse_fault
+from tidings.notify.templates.sample_faults import failing_at, remedy_of
 from tidings.notify.templates.syntax import find_faults
 from tidings.notify.templates.variables import Checker, schema_faults
 from tidings.notify.templates.whatsapp_faults import filled_faults, reference_faults
@@ -90,6 +91,7 @@ class _Examination:
     partials: set[str] = field(default_factory=set)
     strings: set[str] = field(default_factory=set)
     pictures: set[str] = field(default_factory=set)
+    assembled: dict[str, Assembled] = field(default_factory=dict)
 
     async def run(self, siblings: Mapping[str, Sequence[str]]) -> Report:
         self._facts()
@@ -163,6 +165,7 @@ class _Examination:
 
     async def _locale(self, locale: str) -> Compiled | None:
         made = await asyncio.to_thread(assemble, self.version, locale, self.around)
+        self.assembled[locale] = made
         self.partials |= made.partials
         self.strings |= made.strings
         for place, fault in made.faults[:_MOST_OF_ONE]:
@@ -308,11 +311,18 @@ class _Examination:
                 content = trial_content(self.version, locale, text.compiled)
                 jobs.append(trial_job(content, variables, locale, self.links, self.category))
         results = await self.engine.render(jobs)
-        for (locale, sample), result in zip(names, results, strict=True):
+        looked = 0
+        for (locale, sample), job, result in zip(names, jobs, results, strict=True):
+            told = result
             place = place_of(self.version.locales[locale].source, locale, self.around, "body")
             if isinstance(result, RenderFailed):
                 place = written_at(result, place)
-            for fault in self._trial_faults(sample, result):
+                looked += 1
+                if looked <= _MOST_OF_ONE and (
+                    failing := await failing_at(self.engine, self.assembled[locale], job, result)
+                ):
+                    place, told = failing.place, replace(result, detail=failing.why)
+            for fault in self._trial_faults(sample, told):
                 self._note(place, fault, locale)
             if isinstance(result, Rendered) and result.whatsapp is not None:
                 for part, what, how in filled_faults(result.whatsapp, sample):
@@ -322,7 +332,8 @@ class _Examination:
         if isinstance(result, RenderFailed) and (fault := empty_link(result, self.category)):
             yield fault
         elif isinstance(result, RenderFailed):
-            yield Fault(f"it fails with the sample {sample}: {result.detail}", "mend the text or the sample")
+            how = remedy_of(result.detail) or "mend the text or the sample"
+            yield Fault(f"it fails with the sample {sample}: {result.detail}", how)
         elif not (result.html or result.text or "").strip():
             yield Fault(f"it is empty with the sample {sample}", "write something for this case too")
         elif self.around.channel == "sms":

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from tidings.notify.templates.errors import CompileError
@@ -15,6 +15,7 @@ Kind = Literal["value", "block", "comment"]
 # Python before 3.11.5, which Debian 12 has, does not match those rightly.
 _STRING = r'"(?:\\"|(?!\\")[^"])*"' + r"|'(?:\\'|(?!\\')[^'])*'" + r"|\[(?:\\\]|(?!\\\])[^\]])*\]"
 _COMMENT = re.compile(r"\{\{~?!--[\s\S]*?--~?\}\}|\{\{~?!(?!--)[\s\S]*?\}\}")
+_DASHED = re.compile(r"\{\{~?!--")
 _TRIPLE = re.compile(rf"\{{\{{~?\{{(?:{_STRING}|[^\"'\[}}])*\}}~?\}}\}}")
 _PLAIN = re.compile(rf"\{{\{{(?:{_STRING}|[^\"'\[}}]|\}}(?!\}}))*\}}\}}")
 _BLOCK = re.compile(r"\{\{~?\s*(?:[#/^>*]|else\b)")
@@ -29,8 +30,14 @@ class Expression:
     kind: Kind
     #: Where it begins, counted from 1.
     line: int
+    column: int | None = field(default=None, kw_only=True)
     #: Whether its value is printed as it is, without HTML escaping.
     unescaped: bool = False
+
+    @property
+    def at(self) -> str:
+        """Its line and its column, as messages say them."""
+        return f"{self.line}" if self.column is None else f"{self.line}:{self.column}"
 
 
 def split(source: str) -> Iterator[str | Expression]:
@@ -62,6 +69,8 @@ def written(source: str) -> Iterator[tuple[int, str | Expression]]:
         # One backslash: the braces are meant as they are. Two: a backslash, then an expression.
         escaped = source.endswith("\\", at, start) and not source.endswith("\\\\", at, start)
         comment = None if escaped else _COMMENT.match(source, start)
+        if not comment and not escaped and _DASHED.match(source, start):
+            raise _not_closed(source, start)
         triple = None if comment else _TRIPLE.match(source, start)
         found = comment or triple or _PLAIN.match(source, start)
         if escaped and found and "{{" in found[0][2:]:
@@ -80,6 +89,7 @@ def written(source: str) -> Iterator[tuple[int, str | Expression]]:
                 text=text,
                 kind="comment" if comment else "block" if _BLOCK.match(text) else "value",
                 line=line,
+                column=start - source.rfind("\n", 0, start),
                 unescaped=not comment and not escaped and bool(triple or _UNESCAPED.match(text)),
             ),
         )

@@ -15,6 +15,7 @@ from tidings.notify.templates.compile.compiled_links import compiled_link_faults
 from tidings.notify.templates.compile.expressions import Expression, expressions, located, split
 from tidings.notify.templates.compile.links import link_faults
 from tidings.notify.templates.compile.mjml_check import mjml_faults
+from tidings.notify.templates.compile.mjml_form import form_faults
 from tidings.notify.templates.compile.nesting import nesting_faults
 from tidings.notify.templates.compile.restore import restore
 from tidings.notify.templates.compile.text import text_of
@@ -83,14 +84,21 @@ def _compile_markup(
 def _tokenised(body: str, links: LinkPolicy, *, mjml: bool) -> Tokenised:
     """The body with tokens in it; everything that is wrong with it is named at once."""
     faults = [
-        Fault(f"{found.text} would print HTML as it comes", "use two braces", line=found.line)
+        Fault(
+            f"{found.text} would print HTML as it comes",
+            "use two braces",
+            line=found.line,
+            column=found.column,
+        )
         for found in expressions(body)
         if found.unescaped
     ]
     shape = masked(body)
     faults += islice(nesting_faults(shape, mjml=mjml), _MOST_FAULTS)
     if mjml:
-        faults += islice(mjml_faults(shape, tokens=MASKED), _MOST_FAULTS)
+        broken = form_faults(shape)
+        # What can't be read is not looked at any further.
+        faults += broken or islice(mjml_faults(shape, tokens=MASKED), _MOST_FAULTS)
     faults += tools.unwanted(shape)
     faults += islice(link_faults(shape, links=links, tokens=MASKED), _MOST_FAULTS)
     tokenised = None

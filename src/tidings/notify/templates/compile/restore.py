@@ -139,17 +139,20 @@ def _prove_siblings(content: list[_Place], tokenised: Tokenised) -> None:
             continue
         if not open_blocks:
             expression = tokenised.expression(place.number)
-            raise CompileError(f"line {expression.line}: {text} belongs to no block")
+            raise CompileError(f"line {expression.at}: {text} belongs to no block; take it away")
         begun = open_blocks.pop() if closes else open_blocks[-1]
         if begun.parent != place.parent:
             first = tokenised.expression(begun.number)
             raise CompileError(
-                f"line {first.line}: {first.text} and {text} must stand in the same element, "
-                "with every tag between them opened and closed"
+                f"line {first.at}: {first.text} and {text} must stand in the same element; "
+                "open and close every tag between them, each in the same half"
             )
     if open_blocks:
         first = tokenised.expression(open_blocks[0].number)
-        raise CompileError(f"line {first.line}: {first.text} is not closed in the same part of the body")
+        raise CompileError(
+            f"line {first.at}: {first.text} is not closed in the same part of the body; "
+            "close it in the element in which it begins"
+        )
 
 
 def _lost(content: list[_Place], wanted: list[Token]) -> CompileError:
@@ -162,6 +165,6 @@ def _lost(content: list[_Place], wanted: list[Token]) -> CompileError:
 def _gone(token: Token) -> CompileError:
     expression = token.expression
     return CompileError(
-        f"line {expression.line}: {expression.text} in {token.place} does not survive, because that place is "
+        f"line {expression.at}: {expression.text} in {token.place} does not survive, because that place is "
         "not kept; move it, or take it away"
     )

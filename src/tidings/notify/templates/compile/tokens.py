@@ -201,7 +201,14 @@ class _Swapper:
             lambda word: self._found[int(word[1])].text, attribute.value.replace('"', "&quot;")
         )
         number = len(self._found)
-        self._found.append(Expression(text=value, kind="value", line=self._found[numbers[0]].line))
+        self._found.append(
+            Expression(
+                text=value,
+                kind="value",
+                line=self._found[numbers[0]].line,
+                column=self._found[numbers[0]].column,
+            )
+        )
         self._tokens[number] = Token(number, self._found[number], "attribute", place)
         quote = attribute.quote
         return written.replace(f"{quote}{attribute.value}{quote}", f'"tk{self._salt}n{number}e"', 1)
@@ -262,7 +269,7 @@ class _Swapper:
 
     def _refuse(self, number: int, where: str) -> None:
         expression = self._found[number]
-        raise CompileError(f"line {expression.line}: {expression.text} can't stand in {where}")
+        raise CompileError(f"line {expression.at}: {expression.text} can't stand in {where}")
 
 
 def _following(found: list[Piece]) -> list[str]:

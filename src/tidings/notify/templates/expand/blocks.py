@@ -26,6 +26,7 @@ _SORTS: Final[tuple[tuple[Sort, re.Pattern[str]], ...]] = (
 #: Blocks within blocks; beyond it somebody means harm, and the tools call themselves for every level.
 _DEEPEST: Final = 100
 _MOST_FAULTS: Final = 50
+_APART: Final = re.compile(r"\{\{~?\s+([#/^>&])")
 _NAME: Final = re.compile(r"\s*([^\s}~|()=]*)")
 
 
@@ -94,6 +95,9 @@ def pieces_of(text: str) -> list[Piece]:
     found: list[Piece] = []
     for start, piece in written(text):
         if isinstance(piece, Expression):
+            end = start + len(piece.text)
+            if fault := _misread(piece, closed_by_three=text.startswith("}", end)):
+                raise CompileError(faults=[fault])
             found.append(Piece(_sort(piece), start, piece.text))
         elif found and found[-1].sort == "text" and found[-1].written.startswith("\\{{"):
             # Escaped braces and the text after them are one text to Handlebars.
@@ -104,6 +108,19 @@ def pieces_of(text: str) -> list[Piece]:
         if one.sort == "text":
             one.shown = one.written
     return found
+
+
+def _misread(piece: Expression, *, closed_by_three: bool) -> Fault | None:
+    """What handlebars.js would not read as it looks."""
+    shown = " ".join(piece.text.split())[:60]
+    if apart := _APART.match(piece.text):
+        what, how = f"{shown} has a blank before {apart[1]}", f"write {{{{{apart[1]}"
+    elif closed_by_three and piece.kind != "comment" and not piece.text.startswith(("{{{", "{{~{", "\\")):
+        what = f"{shown}}} is opened by two braces and closed by three"
+        how = "write two on both sides; before a brace of the text leave a blank: {{n}} }"
+    else:
+        return None
+    return Fault(what, how, line=piece.line, column=piece.column)
 
 
 def _sort(piece: Expression) -> Sort:
@@ -121,7 +138,8 @@ class Nesting:
         self._pieces = pieces
         self._at = 0
         self._lines = lines
-        self._depth = 0
+        #: The names of the blocks that are open.
+        self._open: list[str] = []
         self.faults: list[Fault] = []
         self.root = Program(list(self._until_end()))
 
@@ -156,13 +174,13 @@ class Nesting:
         return made
 
     def _block(self, opening: Piece) -> Block:
-        self._depth += 1
         if opening.written.startswith(("{{#>", "{{~#>")):
             how = "call the partial and give it a value: {{> row title=…}}; or make a layout that says {{> body}}"
             self._note(opening, f"partial blocks are not supported: {_told(opening)}", how)
-        if self._depth > _DEEPEST:
+        if len(self._open) == _DEEPEST:
             what = f"blocks are nested more than {_DEEPEST} deep"
             raise CompileError(faults=[_placed(Fault(what, "take some out"), self._lines, opening.start)])
+        self._open.append(opening.name)
         first = self._body(opening)
         dividers: list[Piece] = []
         programs = [first]
@@ -178,11 +196,10 @@ class Nesting:
                 self._second_else(divider, dividers[-1], opening)
             dividers.append(divider)
             programs.append(self._body(opening))
+        self._open.pop()
         closing = self._pieces[self._at] if self._at < len(self._pieces) else None
-        if closing is not None:
+        if closing is not None and not self._match(opening, closing):
             self._at += 1
-            self._match(opening, closing)
-        self._depth -= 1
         if len(dividers) > _DEEPEST:
             what = f"{_told(opening)} has more than {_DEEPEST} {{{{else if}}}}"
             raise CompileError(faults=[_placed(Fault(what, "take some out"), self._lines, opening.start)])
@@ -195,14 +212,20 @@ class Nesting:
             "keep one of them; what has a condition of its own is {{else if …}}, before {{else}}",
         )
 
-    def _match(self, opening: Piece, closing: Piece) -> None:
-        if opening.name == closing.name or opening.written.startswith(("{{#*", "{{~#*")):
-            return
-        self._note(
-            opening,
-            f"{_told(opening)} is closed by {_told(closing)} in line {self._lines.at(closing.start)[0]}",
-            f"write {{{{/{opening.name}}}}} there, or close the blocks inside it first",
-        )
+    def _match(self, opening: Piece, closing: Piece) -> bool:
+        """Whether the tag closes a block further out, so that this one is not closed at all."""
+        decorates = opening.written.startswith(("{{#*", "{{~#*"))
+        if opening.name == closing.name or (decorates and closing.name == "inline"):
+            return False
+        outer = closing.name in self._open
+        where = f"{_told(closing)} in line {self._lines.at(closing.start)[0]}"
+        if outer:
+            how = f"write {{{{/{opening.name}}}}} before it"
+            self._note(opening, f"{_told(opening)} is not closed before {where}", how)
+        else:
+            how = f"write {{{{/{opening.name}}}}} there, or close the blocks inside it first"
+            self._note(opening, f"{_told(opening)} is closed by {where}", how)
+        return outer
 
     def _note(self, piece: Piece, what: str, how: str) -> None:
         if len(self.faults) < _MOST_FAULTS:

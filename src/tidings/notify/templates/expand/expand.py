@@ -74,7 +74,7 @@ def expand(
         return MappedText(joined(walk.pieces(text, place, ()), into), place)
     walk.body = (text, place)
     made = list(walk.pieces(layout[0], layout[1], ()))
-    if not walk.body_used:
+    if not walk.body_used and not found.broken:
         found.faults.append(
             (
                 Place(layout[1].file, layout[1].field),
