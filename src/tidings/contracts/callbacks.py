@@ -10,7 +10,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 
 from msgspec import Meta, Struct
 
-from tidings.contracts.moments import Moment
+from tidings.contracts.moments import ToldMoment
 
 ID_HEADER: Final = "webhook-id"
 TIMESTAMP_HEADER: Final = "webhook-timestamp"
@@ -47,7 +47,7 @@ class CallbackEvent(Struct, frozen=True, kw_only=True, omit_defaults=True):
     message_id: _Id
     #: A `ReceiptWord`, as a rule.
     status: Annotated[str, Meta(min_length=1, max_length=60)]
-    occurred_at: Moment | None = None
+    occurred_at: ToldMoment | None = None
     #: The vendor's code for a failure.
     code: Annotated[str, Meta(max_length=200)] | None = None
     #: In words, without anything personal.

@@ -47,6 +47,7 @@ T = TypeVar("T", bound=str)
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
+_LAST_MILLISECOND = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MILLISECOND
 
 _ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
 
@@ -78,8 +79,12 @@ def _milliseconds(at: datetime) -> int:
 
 
 def time_of(any_id: str) -> datetime:
-    """The moment inside an id, to the millisecond: the `created_at` of its row."""
-    seconds, rest = divmod(ulid_to_timestamp(any_id[-26:]), 1000)
+    """The moment inside an id, to the millisecond: the `created_at` of its row.
+
+    An id has room for eight thousand years more than the calendar: what is made up beyond its end is at its end, where
+    there is no row.
+    """
+    seconds, rest = divmod(min(ulid_to_timestamp(any_id[-26:]), _LAST_MILLISECOND), 1000)
     return datetime.fromtimestamp(seconds, UTC).replace(microsecond=rest * 1000)
 
 

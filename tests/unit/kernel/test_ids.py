@@ -50,6 +50,14 @@ def test_anything_else_is_refused_by_name(text: str) -> None:
     assert "tnt_" in refused.value.remedy
 
 
+@pytest.mark.parametrize(
+    "ulid", ["7ZZZZZZZZZZZZZZZZZZZZZZZZZ", "76EZ91ZPZZ0000000000000000", "76EZ91ZQ000000000000000000"]
+)
+def test_an_id_from_after_the_end_of_the_calendar_is_at_its_end(ulid: str) -> None:
+    """It has the form of an id, and no row: looking it up must find nothing, and not fail."""
+    assert ids.time_of(ids.NOTIFICATION.parse(f"ntf_{ulid}")).year == 9999
+
+
 def test_every_kind_has_its_own_prefix() -> None:
     """Two kinds with one prefix could be mistaken for each other."""
     kinds = [value for value in vars(ids).values() if isinstance(value, ids.IdKind)]

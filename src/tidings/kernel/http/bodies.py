@@ -17,6 +17,7 @@ from tidings.kernel.http.asgi import SeenScope, headers, read_all
 from tidings.kernel.http.errors import MalformedBodyError, WrongContentTypeError
 from tidings.kernel.http.explain import explain, plain_type, printable
 from tidings.kernel.idempotency import canonical
+from tidings.kernel.moments import bare_number, out_of_range, timed_fields
 from tidings.kernel.refusals import FieldError, InvalidError
 
 _NUL = "\x00"
@@ -87,6 +88,8 @@ def decode(body: bytes, wanted: type[T]) -> T:
     _refuse_twins(body)
     if b"\\u0000" in body and (at := _path_of_nul(_plain(body), "")) is not None:
         raise InvalidError([FieldError(at, "must not hold a zero character")])
+    if wrong := list(out_of_range(value)):
+        raise InvalidError(wrong)
     return value
 
 
@@ -99,6 +102,8 @@ def decode_query(query_string: bytes, wanted: type[T]) -> T:
     """The query string as a `wanted`."""
     values: dict[str, Any] = {}
     maps = _maps_of(wanted)
+    kind: Any = wanted
+    times = {written for _, written in timed_fields(kind)}
     for name, value in _pairs(query_string):
         first, dot, rest = name.partition(".")
         into, key = (values.setdefault(first, {}), rest) if dot and first in maps else (values, name)
@@ -107,6 +112,8 @@ def decode_query(query_string: bytes, wanted: type[T]) -> T:
             raise InvalidError([FieldError(name, said)])
         if _NUL in value:
             raise InvalidError([FieldError(name, "must not hold a zero character")])
+        if name in times and (remedy := bare_number(value)):
+            raise InvalidError([FieldError(name, remedy)])
         into[key] = value
     try:
         found = msgspec.convert(values, wanted, strict=False)
@@ -118,6 +125,8 @@ def decode_query(query_string: bytes, wanted: type[T]) -> T:
         # The converter takes the word "null" for nothing; a filter must not vanish that way.
         if value.lower() == "null" and getattr(found, name, value) is None:
             raise InvalidError([FieldError(name, "must not be null; leave it out")])
+    if wrong := list(out_of_range(found)):
+        raise InvalidError(wrong)
     return found
 
 

@@ -19,6 +19,7 @@ from tidings.kernel.http.explain import explain
 from tidings.kernel.http.once import REPLAYED
 from tidings.kernel.http.problems import MEDIA_TYPE
 from tidings.kernel.idempotency import HEADER, canonical, hash_request, parse_key
+from tidings.kernel.moments import out_of_range
 from tidings.kernel.refusals import InvalidError, RefusalError
 from tidings.notify.notifications.accept import Incoming, incoming, let_others_by
 from tidings.notify.notifications.attachments import Attachments, Stored
@@ -153,9 +154,12 @@ def _hash(where: str, *meant: bytes) -> str:
 
 def _read(raw: msgspec.Raw) -> NotificationInput:
     try:
-        return _read_item(raw)
+        given = _read_item(raw)
     except msgspec.ValidationError as error:
         raise InvalidError(explain(msgspec.json.decode(raw), NotificationInput, error)) from None
+    if wrong := list(out_of_range(given)):
+        raise InvalidError(wrong)
+    return given
 
 
 async def _answer(send: Send, reply: Reply) -> None:

@@ -19,7 +19,7 @@ from tidings.contracts.callback_forms import (
     Verified,
 )
 from tidings.contracts.callbacks import MOST_EVENTS, CallbackCost
-from tidings.contracts.moments import Moment
+from tidings.contracts.moments import ToldMoment
 from tidings.kernel.http.bodies import decode
 from tidings.router.adapters.callback_moments import FURTHEST_AHEAD
 from tidings.router.adapters.callback_words import kept_code, kept_words
@@ -49,7 +49,7 @@ class CallEvent(Struct, frozen=True, kw_only=True):
     #: The gateway's name for the call, as it answered when the call was asked for.
     call_id: _Id
     status: Annotated[str, Meta(min_length=1, max_length=60)]
-    occurred_at: Moment | None = None
+    occurred_at: ToldMoment | None = None
     #: How long somebody listened.
     duration_seconds: Annotated[float, Meta(ge=0, le=86_400)] | None = None
     code: Annotated[str, Meta(max_length=200)] | None = None

@@ -1,12 +1,15 @@
 """Bodies and query strings are read strictly; what is wrong is said by name."""
 
-from typing import Any
+from datetime import datetime
+from typing import Annotated, Any
+from urllib.parse import urlencode
 
 import msgspec
 import pytest
 
 from tidings.kernel.http.bodies import decode, decode_query, require_json
 from tidings.kernel.http.errors import MalformedBodyError, WrongContentTypeError
+from tidings.kernel.moments import ANY_TIME
 from tidings.kernel.refusals import InvalidError
 
 
@@ -115,3 +118,77 @@ def test_a_query_that_is_not_acceptable(query: bytes, field: str, remedy: str) -
 
 def test_the_word_null_is_a_text_like_any_other() -> None:
     assert decode_query(b"kind=null", Query).kind == "null"
+
+
+_Aware = Annotated[datetime, msgspec.Meta(tz=True)]
+
+
+class Plan(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
+    begins_at: _Aware | None = None
+    steps: list["Plan"] = []
+    by_name: dict[str, _Aware] = {}
+    told_at: Annotated[datetime, msgspec.Meta(tz=True, extra=ANY_TIME)] | None = None
+
+
+class Since(msgspec.Struct, forbid_unknown_fields=True):
+    since: Annotated[_Aware | None, msgspec.Meta(description="Only later ones.")] = None
+
+
+EDGES = [
+    "0001-01-01T00:00:00+14:00",
+    "0001-01-01T00:00:00Z",
+    "1969-12-31T23:59:59Z",
+    "1970-01-01T00:00:00+00:01",
+    "9999-01-01T00:00:00Z",
+    "9999-12-31T23:59:59Z",
+    "9999-12-31T23:59:59-14:00",
+]
+
+
+@pytest.mark.parametrize("edge", EDGES)
+@pytest.mark.parametrize(
+    ("place", "body"),
+    [
+        ("beginsAt", '{"beginsAt": "%s"}'),
+        ("steps[1].beginsAt", '{"steps": [{}, {"beginsAt": "%s"}]}'),
+        ("byName.a", '{"byName": {"a": "%s"}}'),
+    ],
+)
+def test_a_time_at_the_edge_of_the_calendar_is_refused_by_name(edge: str, place: str, body: str) -> None:
+    """Turned into UTC, or with an hour added, it would leave the calendar: an answer with 500."""
+    with pytest.raises(InvalidError) as refused:
+        decode((body % edge).encode(), Plan)
+
+    assert [(e.field, e.remedy) for e in refused.value.errors] == [
+        (place, "must be a time from 1970-01-01 to 9998-12-31")
+    ]
+
+
+@pytest.mark.parametrize("edge", EDGES)
+def test_a_time_at_the_edge_of_the_calendar_is_refused_in_a_query(edge: str) -> None:
+    with pytest.raises(InvalidError) as refused:
+        decode_query(urlencode({"since": edge}).encode(), Since)
+
+    assert [e.field for e in refused.value.errors] == ["since"]
+
+
+@pytest.mark.parametrize(
+    "fine", ["1970-01-01T00:00:00Z", "9998-12-31T23:59:59Z", "2026-11-16T10:00:00+14:00"]
+)
+def test_every_other_time_is_taken(fine: str) -> None:
+    assert decode(f'{{"beginsAt": "{fine}"}}'.encode(), Plan).begins_at == datetime.fromisoformat(fine)
+    assert decode_query(urlencode({"since": fine}).encode(), Since).since == datetime.fromisoformat(fine)
+
+
+def test_a_time_that_a_vendor_tells_is_taken_as_it_is() -> None:
+    assert decode(b'{"toldAt": "9999-12-31T23:59:59-14:00"}', Plan).told_at is not None
+
+
+@pytest.mark.parametrize("number", ["0", "0.5", "-1", "1e-5", "1763287200", "99999999999999999999"])
+def test_a_bare_number_is_no_time(number: str) -> None:
+    """One reader would take it for seconds, another for the milliseconds, a third for a year."""
+    with pytest.raises(InvalidError) as refused:
+        decode_query(b"since=" + number.encode(), Since)
+
+    [error] = refused.value.errors
+    assert (error.field, error.remedy[:14]) == ("since", "must be a time")
