@@ -158,6 +158,20 @@ class HttpSettings:
         "X-Forwarded-For names the caller; default: none.",
         _networks,
     )
+    max_connections: int = setting(
+        "TIDINGS_MAX_CONNECTIONS",
+        10_000,
+        "Connections that the API holds at once, in each process, as far as there are descriptors (LimitNOFILE); one more "
+        "is answered with 503 and closed.",
+        _between(16, 1_000_000),
+    )
+    max_connections_per_address: int = setting(
+        "TIDINGS_MAX_CONNECTIONS_PER_ADDRESS",
+        2_000,
+        "Of these, from one address, or one IPv6 network of 64 bits; the proxies of TIDINGS_TRUSTED_PROXIES may have all "
+        "of them.",
+        _between(1, 1_000_000),
+    )
     max_body_bytes: int = setting(
         "TIDINGS_MAX_BODY_BYTES",
         1_048_576,

@@ -18,6 +18,7 @@ from tidings.kernel.http.health import Check
 from tidings.kernel.http.request_ids import Answered
 from tidings.kernel.metrics import Metrics
 from tidings.notify.access.authenticate import AnyAuthenticator
+from tidings.notify.access.known_keys import KnownKeys
 from tidings.notify.access.witness import AuditingWitness
 from tidings.notify.imports import routes as imports_routes
 from tidings.notify.notifications.front import BODY_LIMIT, BULK_PATH, ONE_PATH, NotificationsFront
@@ -55,10 +56,12 @@ def application(
     """The application; a test adds routes of its own and listens in."""
     door = Door(
         authenticator=AnyAuthenticator(
-            keys=system.keys, tokens=tokens or _tokens(system.settings.auth, system.clock)
+            keys=KnownKeys(system.keys, system.db, clock=system.clock),
+            tokens=tokens or _tokens(system.settings.auth, system.clock),
         ),
         gate=system.gate,
         witness=AuditingWitness(system.db, audit=system.audit, clock=system.clock),
+        clock=system.clock,
     )
     front = NotificationsFront(
         door=door,

@@ -193,6 +193,8 @@ async def _serve_http(
         listener=listener,
         drain_seconds=int(GRACE) - 1,
         trusted_proxies=words(system.settings.http.trusted_proxies),
+        max_connections=system.settings.http.max_connections,
+        max_connections_per_address=system.settings.http.max_connections_per_address,
     )
     await server.start()
     if ready is not None:

@@ -14,6 +14,7 @@ import httptools
 from tidings.kernel.errors import TidingsError
 from tidings.kernel.http.problems import MEDIA_TYPE, answer
 from tidings.sandbox.answers import Answer, Hold, Request
+from tidings.sandbox.guests import Silence, Welcome
 
 _MOST_BODY = 25 * 1024 * 1024
 _MOST_HEAD = 64 * 1024
@@ -24,6 +25,7 @@ _REASONS = {
     204: "No Content",
     400: "Bad Request",
     403: "Forbidden",
+    503: "Service Unavailable",
 }
 _LOCAL_NAMES = frozenset({"localhost", "sandbox", ""})
 
@@ -33,8 +35,9 @@ Handle = Callable[[Request], Answer]
 class HttpSandbox:
     """Listens for requests."""
 
-    def __init__(self, handle: Handle) -> None:
+    def __init__(self, handle: Handle, *, welcome: Welcome | None = None) -> None:
         self.handle = handle
+        self.welcome = welcome or Welcome()
         self.connections: set[_Connection] = set()
         self._server: asyncio.Server | None = None
 
@@ -65,6 +68,7 @@ class _Connection(asyncio.Protocol):
         self._task: asyncio.Task[None] | None = None
         self._can_write = asyncio.Event()
         self._can_write.set()
+        self._silence: Silence | None = None
         self._begin()
 
     def _begin(self) -> None:
@@ -78,11 +82,17 @@ class _Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Somebody connected."""
         self._transport = cast("asyncio.Transport", transport)
+        if not self._server.welcome.has_room(len(self._server.connections)):
+            self._write(Answer(status=503, body=b"the sandbox holds no more connections\n"), close=True)
+            return
         self._server.connections.add(self)
+        self._silence = Silence(self._server.welcome.silence, self.drop, busy=lambda: self._task is not None)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
         """They are gone."""
         self._server.connections.discard(self)
+        if self._silence is not None:
+            self._silence.over()
         if self._task is not None:
             self._task.cancel()
 
@@ -96,6 +106,9 @@ class _Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """A piece of a request."""
+        if self._silence is None:
+            return
+        self._silence.heard()
         try:
             self._parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade, _TooMuchError):

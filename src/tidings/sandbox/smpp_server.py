@@ -13,6 +13,7 @@ from typing import Final, cast
 
 from tidings.kernel.clock import Clock
 from tidings.sandbox.faults import Fault, Faults, Mode
+from tidings.sandbox.guests import Silence, Welcome
 from tidings.sandbox.reading import join_request
 from tidings.sandbox.receipts import Course, Ledger, Receipt
 from tidings.sandbox.scripts import Script, Scripts
@@ -71,7 +72,9 @@ class SmppSandbox:
         ledger: Ledger,
         clock: Clock,
         tls: ssl.SSLContext | None = None,
+        welcome: Welcome | None = None,
     ) -> None:
+        self.welcome = welcome or Welcome()
         self.store = store
         self.faults = faults
         self.sessions: set[_Session] = set()
@@ -248,17 +251,24 @@ class _Session(asyncio.Protocol):
         self._bound = False
         self._sequence = count(1)
         self._waiting: dict[int, asyncio.Future[int]] = {}
+        self._silence: Silence | None = None
         #: It is bound to receive.
         self.receives = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Somebody connected."""
         self._transport = cast("asyncio.Transport", transport)
+        if not self._server.welcome.has_room(len(self._server.sessions)):
+            self._transport.close()
+            return
         self._server.sessions.add(self)
+        self._silence = Silence(self._server.welcome.silence, self.drop, busy=lambda: bool(self._waiting))
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
         """They are gone."""
         self._server.sessions.discard(self)
+        if self._silence is not None:
+            self._silence.over()
         for waiting in self._waiting.values():
             if not waiting.done():
                 waiting.set_result(-1)
@@ -270,6 +280,9 @@ class _Session(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Requests and answers."""
+        if self._silence is None:
+            return
+        self._silence.heard()
         self._buffer += data
         try:
             for one in cut(self._buffer):

@@ -10,6 +10,7 @@ from typing import cast
 
 from tidings.kernel.smtp_text import END, PATH, several_lines, without_dots
 from tidings.sandbox.faults import Fault, Faults
+from tidings.sandbox.guests import Silence, Welcome
 from tidings.sandbox.store import Store
 
 MOST_MESSAGE_BYTES = 25 * 1024 * 1024
@@ -20,7 +21,15 @@ _GARBAGE = b"\x00\xffNOT SMTP AT ALL \xfe\r\n{]}\r\n"
 class SmtpSandbox:
     """Listens for mail."""
 
-    def __init__(self, store: Store, faults: Faults, *, tls: ssl.SSLContext | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        faults: Faults,
+        *,
+        tls: ssl.SSLContext | None = None,
+        welcome: Welcome | None = None,
+    ) -> None:
+        self.welcome = welcome or Welcome()
         self.store = store
         self.faults = faults
         self.tls = tls
@@ -61,11 +70,19 @@ class _Session(asyncio.Protocol):
         self._login_steps = 0
         self._held = False
         self._secure = False
+        self._silence: Silence | None = None
         self._tasks: set[asyncio.Task[None]] = set()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Somebody connected."""
         self._transport = cast("asyncio.Transport", transport)
+        if self._silence is None:
+            if not self._server.welcome.has_room(len(self._server.sessions)):
+                self._held = True
+                self._transport.write(b"421 4.3.2 the sandbox holds no more connections\r\n")
+                self._transport.close()
+                return
+            self._silence = Silence(self._server.welcome.silence, self.drop, busy=lambda: self._held)
         self._server.sessions.add(self)
         if not self._secure:
             self._transport.write(b"220 sandbox ESMTP Tidings\r\n")
@@ -73,6 +90,8 @@ class _Session(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
         """They are gone."""
         self._server.sessions.discard(self)
+        if self._silence is not None:
+            self._silence.over()
         for task in self._tasks:
             task.cancel()
 
@@ -83,6 +102,8 @@ class _Session(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Commands, or a message."""
+        if self._silence is not None:
+            self._silence.heard()
         if self._is_one_message(data):
             # Nearly every message comes in one piece and has no other line with a dot in front: that one is
             # looked through once, and not copied to and fro.

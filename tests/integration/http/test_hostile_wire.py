@@ -149,3 +149,39 @@ async def test_a_flood_after_the_answer_is_cut_off(wire: Wire) -> None:
                 await writer.drain()
         raise EOFError
     writer.close()
+
+
+async def test_a_flood_of_idle_connections_leaves_room_for_others_and_is_told_so(db: Database) -> None:
+    """The process holds so many; one more is answered at once, and when one leaves there is room again."""
+    listener = listen("127.0.0.1", 0)
+    server = HttpServer(
+        http_world(db).app, listener=listener, max_connections=100, max_connections_per_address=100
+    )
+    await server.start()
+    port = listener.getsockname()[1]
+    held = [await asyncio.open_connection("127.0.0.1", port) for _ in range(100)]
+    try:
+        # Each of them is answered, and so was counted.
+        for reader, writer in held:
+            writer.write(request(b"GET", b"/healthz"))
+            assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200")
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        async with asyncio.timeout(20):
+            refused = await reader.read()
+        writer.close()
+        assert refused.startswith(b"HTTP/1.1 503")
+        assert b"too_many_connections" in refused
+        assert b"retry-after: 1" in refused.lower()
+
+        held[0][1].write(request(b"GET", b"/healthz", b"Connection: close"))
+        async with asyncio.timeout(20):
+            await held[0][0].read()
+        again, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(request(b"GET", b"/healthz", b"Connection: close"))
+        async with asyncio.timeout(20):
+            assert (await again.read()).startswith(b"HTTP/1.1 200")
+        writer.close()
+    finally:
+        for _, writer in held:
+            writer.close()
+        await server.stop()

@@ -41,10 +41,14 @@ class _Wire(asyncio.Transport):
 def received(*pieces: bytes) -> tuple[list[bytes], bytes]:
     """What is kept of these pieces, and what was answered."""
     store, wire = Store(ManualClock(), run="t"), _Wire()
-    session = _Session(SmtpSandbox(store, Faults(ManualClock())))
-    session.connection_made(wire)
-    for piece in pieces:
-        session.data_received(piece)
+
+    async def talk() -> None:
+        session = _Session(SmtpSandbox(store, Faults(ManualClock())))
+        session.connection_made(wire)
+        for piece in pieces:
+            session.data_received(piece)
+
+    asyncio.run(talk())
     return [message.raw for message in store.find()], wire.said
 
 

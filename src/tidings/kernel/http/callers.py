@@ -13,14 +13,19 @@ from litestar.handlers import BaseRouteHandler
 from litestar.types import Guard
 from structlog.contextvars import bind_contextvars
 
+from tidings.kernel.clock import Clock, SystemClock
 from tidings.kernel.db import CallerRole
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.asgi import SeenScope, headers
+from tidings.kernel.http.errors import TooManyFailedLoginsError
+from tidings.kernel.http.places import PlaceLimit, place_of
 from tidings.kernel.http.tenant_gate import TenantGate
 from tidings.kernel.ids import TENANT, TenantId
 from tidings.kernel.refusals import MissingScopeError, NotAllowedError, UnauthenticatedError, WrongTenantError
 
 TENANT_HEADER = "X-Tenant-Id"
+#: Requests with a key or token that is none, from one place in a minute: more are answered with 429.
+MOST_FAILED = 300
 #: Instead of a scope: anybody who proved who they are.
 ANY_CALLER = "any"
 
@@ -95,14 +100,24 @@ class Need:
 class Door:
     """Lets callers in, or says why not."""
 
-    def __init__(self, *, authenticator: Authenticator, gate: TenantGate, witness: Witness) -> None:
+    def __init__(
+        self,
+        *,
+        authenticator: Authenticator,
+        gate: TenantGate,
+        witness: Witness,
+        clock: Clock | None = None,
+        most_failed: int = MOST_FAILED,
+    ) -> None:
+        """`most_failed`: callers whose key or token is none, from one place in a minute."""
         self._authenticator = authenticator
+        self._failed = PlaceLimit(most_failed, clock=clock or SystemClock())
         self._gate = gate
         self._witness = witness
 
     async def admit(self, scope: SeenScope, need: Need) -> Caller:
         """The caller, known, allowed and with its tenant in order; binds both to the logs."""
-        caller = await self._authenticator.authenticate(_credential(scope))
+        caller = await self._known(_credential(scope), scope)
         if need.scope != ANY_CALLER and need.scope not in caller.scopes:
             raise MissingScopeError(need.scope)
         caller = _for_tenant(caller, _named_tenant(scope), need)
@@ -115,6 +130,16 @@ class Door:
         if caller.acting_for is not None:
             await self._witness.acting(caller, need.operation)
         return caller
+
+    async def _known(self, credential: str, scope: SeenScope) -> Caller:
+        """Whoever has a key or token that is one is let in, however many from the same place had none."""
+        try:
+            return await self._authenticator.authenticate(credential)
+        except UnauthenticatedError:
+            wait = self._failed.count(place_of(scope))
+            if wait is not None:
+                raise TooManyFailedLoginsError(wait) from None
+            raise
 
 
 def requires(

@@ -11,6 +11,8 @@ TidingsError
     ├── NoRouteError                nothing lives at this address
     ├── WrongMethodError            something does, and it does not take this method
     ├── PreconditionRequiredError   a change without the version it was made from
+    ├── TooManyFailedLoginsError    too many keys that are none, from one place
+    ├── TooManyConnectionsError     more connections than are held at once
     ├── KeyReusedError              an Idempotency-Key that was used for another request
     └── StillInProgressError        the first request with this Idempotency-Key is not answered yet
 """
@@ -88,6 +90,23 @@ class PreconditionRequiredError(BadRequestError):
     """Send `If-Match` with the ETag that you read, so that nobody's change is overwritten unseen."""
 
     code = "precondition_required"
+
+
+class TooManyFailedLoginsError(BadRequestError):
+    """Too many requests with a key or token that is not valid came from your address; check the key, and wait for the time in Retry-After."""
+
+    code = "too_many_failed_logins"
+
+    def __init__(self, retry_after: float = 1.0) -> None:
+        super().__init__()
+        #: Seconds.
+        self.retry_after = retry_after
+
+
+class TooManyConnectionsError(BadRequestError):
+    """As many connections as are held at once are open; use fewer, close those that are idle, or try again in a moment."""
+
+    code = "too_many_connections"
 
 
 class KeyReusedError(BadRequestError):

@@ -266,7 +266,14 @@ def _responses(declared: Operation, schemas: Mapping[str, Any]) -> dict[str, Any
 def _codes(declared: Operation) -> list[str]:
     codes = list(declared.problems)
     if declared.scope is not None:
-        codes += ["bad_value", "unauthenticated", "missing_scope", "internal", "database_unavailable"]
+        codes += [
+            "bad_value",
+            "unauthenticated",
+            "too_many_failed_logins",
+            "missing_scope",
+            "internal",
+            "database_unavailable",
+        ]
         if declared.tenant is not TenantNeed.NONE:
             codes += ["tenant_suspended", "tenant_deleting", "wrong_tenant"]
     if declared.body is not None:

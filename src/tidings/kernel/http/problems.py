@@ -4,6 +4,7 @@ A code is stable and never reused; the status and the title belong to the code. 
 in the table is ours to be ashamed of: the caller gets its request id and nothing of the inside.
 """
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -49,6 +50,8 @@ STATUSES: dict[type[Exception], tuple[int, str]] = {
     refusals.TenantFrozenError: (423, "The tenant is frozen"),
     edge.PreconditionRequiredError: (428, "If-Match is needed"),
     refusals.TooBusyError: (429, "Too busy; try again"),
+    edge.TooManyFailedLoginsError: (429, "Too many failed logins"),
+    edge.TooManyConnectionsError: (503, "Too many connections"),
     edge.HeadTooLargeError: (431, "The headers are too large"),
     refusals.UnavailableError: (503, "Not available right now"),
     errors.DatabaseUnavailableError: (503, "Not available right now"),
@@ -120,7 +123,8 @@ def answer(error: Exception, *, path: str, request_id: str) -> Answer:
         _log.error("http.failed", path=path, error=type(error).__name__, exc_info=error)
         code, detail = "internal", _INTERNAL
     else:
-        if status == 503:
+        # Of connections that find no room the server says so itself, once in a while.
+        if status == 503 and not isinstance(ours, edge.TooManyConnectionsError):
             _log.warning("http.unavailable", path=path, code=code)
         # A field's name is spelt as it is, also at the beginning of a sentence.
         detail = _PLAIN.get(type(ours)) or _sentence(str(ours), capital=not _fields(ours))
@@ -183,7 +187,11 @@ def _status(kind: type[errors.TidingsError]) -> tuple[int, str]:
 def _expected(kind: type[Exception]) -> bool:
     """Whether a status of 500 and more is no surprise: a part is missing, away or busy."""
     return kind in _PLAIN or issubclass(
-        kind, errors.NotConfiguredError | errors.PartitionMissingError | refusals.UnavailableError
+        kind,
+        errors.NotConfiguredError
+        | errors.PartitionMissingError
+        | refusals.UnavailableError
+        | edge.TooManyConnectionsError,
     )
 
 
@@ -198,7 +206,8 @@ def _headers(error: Exception, status: int) -> Iterator[tuple[str, str]]:
     if status == 401:
         yield "www-authenticate", 'Bearer realm="tidings"'
     if status in (429, 503) or isinstance(error, edge.StillInProgressError):
-        yield "retry-after", "1"
+        # An error may know how long; a whole second is the least that the header can say.
+        yield "retry-after", str(max(1, math.ceil(getattr(error, "retry_after", 1))))
     if isinstance(error, edge.BodyTooSlowError):
         # Nobody waits for the rest. After a body that is too large the server goes on reading for a while,
         # so that its sender sees the answer and not a broken connection.

@@ -1,4 +1,4 @@
-"""The server's HTTP/1.1, with an end to everything: how long a head may be, and how long it may take.
+"""The server's HTTP/1.1, with an end to everything: how many connections, how long a head may be, and how long it may take.
 
 The parser underneath has no such limits: one header without an end would fill the memory, and a connection
 that says nothing would be held for ever. What can't be read as a request gets a problem document too.
@@ -10,7 +10,8 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.errors import TidingsError
-from tidings.kernel.http.errors import HeadTooLargeError, NotHttpError
+from tidings.kernel.http.connections import Connections
+from tidings.kernel.http.errors import HeadTooLargeError, NotHttpError, TooManyConnectionsError
 from tidings.kernel.http.problems import MEDIA_TYPE, answer
 from tidings.kernel.http.request_ids import REQUEST
 
@@ -26,6 +27,10 @@ _MOST_LEFT_OVER = 1024 * 1024
 class LimitedProtocol(HttpToolsProtocol):
     """One connection."""
 
+    #: Shared by all connections of a server; None: any number.
+    room: Connections | None = None
+
+    _joined = False
     _head_bytes: int | None = 0
     _left_over = 0
     _patience: asyncio.TimerHandle | None = None
@@ -33,11 +38,18 @@ class LimitedProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Somebody connected: the first head is awaited."""
         super().connection_made(transport)
+        if self.room is not None:
+            self._joined = self.room.join(self._address)
+            if not self._joined:
+                self._refuse(TooManyConnectionsError())
+                return
         self._wait_for_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """They are gone."""
         self._stop_waiting()
+        if self.room is not None and self._joined:
+            self.room.leave(self._address)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -82,6 +94,10 @@ class LimitedProtocol(HttpToolsProtocol):
         """What arrived can't be read as a request."""
         self._refuse(NotHttpError())
 
+    @property
+    def _address(self) -> str | None:
+        return self.client[0] if self.client else None
+
     def _refuse(self, error: TidingsError) -> None:
         if self.transport.is_closing():
             return
@@ -92,6 +108,7 @@ class LimitedProtocol(HttpToolsProtocol):
             f"content-type: {MEDIA_TYPE}\r\n".encode(),
             f"content-length: {len(problem.body)}\r\n".encode(),
             f"x-request-id: {request_id}\r\n".encode(),
+            *(f"{name}: {value}\r\n".encode() for name, value in problem.headers),
             b"x-content-type-options: nosniff\r\nconnection: close\r\n\r\n",
         ]
         self.transport.write(b"".join(lines) + problem.body)
@@ -110,3 +127,8 @@ class LimitedProtocol(HttpToolsProtocol):
         # An answer under way is not cut off: its client has begun the next request, and that one is slow.
         if self.cycle is None or self.cycle.response_complete:
             self.transport.close()
+
+
+def limited_to(room: Connections) -> type[LimitedProtocol]:
+    """The protocol of a server that has this much room."""
+    return type("RoomyProtocol", (LimitedProtocol,), {"room": room})

@@ -9,9 +9,13 @@ import uvicorn
 
 from tidings.kernel.errors import NotConfiguredError
 from tidings.kernel.http.asgi import App
-from tidings.kernel.http.protocol import LimitedProtocol
+from tidings.kernel.http.connections import Connections, room_for
+from tidings.kernel.http.protocol import limited_to
 
 _BACKLOG = 2048
+#: Where nobody says otherwise: those who watch a process are few.
+MOST_CONNECTIONS = 1000
+MOST_FROM_ONE = 200
 
 
 def listen(host: str, port: int, *, option: str = "--port") -> socket.socket:
@@ -54,13 +58,18 @@ class HttpServer:
         listener: socket.socket,
         drain_seconds: int = 10,
         trusted_proxies: Sequence[str] = (),
+        max_connections: int = MOST_CONNECTIONS,
+        max_connections_per_address: int = MOST_FROM_ONE,
     ) -> None:
         self._listener = listener
+        room = Connections(
+            most=room_for(max_connections), most_from_one=max_connections_per_address, proxies=trusted_proxies
+        )
         self._task: asyncio.Task[None] | None = None
         self._server = _Server(
             uvicorn.Config(
                 app,
-                http=LimitedProtocol,
+                http=limited_to(room),
                 ws="none",
                 lifespan="off",
                 log_config=None,

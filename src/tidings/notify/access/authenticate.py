@@ -18,7 +18,7 @@ from tidings.notify.access.seals import KeySeals
 REMEMBERED_SECONDS = 0.5
 
 _log = get_logger("access")
-_UNKNOWN = "this API key is not known; check that it was copied whole"
+UNKNOWN = "this API key is not known; check that it was copied whole"
 _ENDED = {
     KeyState.REVOKED: "this API key was revoked",
     KeyState.EXPIRED: "this API key has expired or was replaced by its successor",
@@ -50,15 +50,15 @@ class KeyAuthenticator:
         """The caller with this key."""
         read = read_credential(credential)
         if read is None:
-            raise UnauthenticatedError(_UNKNOWN)
+            raise UnauthenticatedError(UNKNOWN)
         key_id, secret = read
         key = await self._memory.get(key_id, self._find)
         if key is None:
             # The same work as for a key that exists.
             hash_secret(secret)
-            raise UnauthenticatedError(_UNKNOWN)
+            raise UnauthenticatedError(UNKNOWN)
         if not key.opened_by(secret):
-            raise UnauthenticatedError(_UNKNOWN)
+            raise UnauthenticatedError(UNKNOWN)
         now = self._clock.now()
         if not key.usable(now):
             # Only the owner of the secret gets this far; it helps them and nobody else.

@@ -1,11 +1,13 @@
 """Which account a hook belongs to and what its callbacks are signed with, known for a short while.
 
-The account is looked up about once a second, its secret is read every half minute. A signature that does not fit is
+The account is looked up about once a second, its secret is read every half minute. Made-up accounts are found out
+about in sets and limited by the place that they come from: no flood of them keeps a real callback out. A signature that does not fit is
 tried with a fresh one before it is refused, at most once a second for each account: a flood of forgeries must not
 become a flood of questions to whoever keeps the secrets.
 """
 
 import asyncio
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -13,9 +15,11 @@ from tidings.contracts.callback_forms import CallbackForm, Keys
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.errors import BadValueError, NotConfiguredError
+from tidings.kernel.http.places import UNKNOWN, PlaceLimit
 from tidings.kernel.http.short_memory import ShortMemory
 from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.remembered import Remembered
+from tidings.kernel.known_ids import KnownIds
 from tidings.kernel.logs import get_logger
 from tidings.kernel.refusals import InvalidError, TooBusyError
 from tidings.kernel.secrets import SecretNotFoundError, SecretResolver, SecretStoreError
@@ -32,8 +36,8 @@ _LOOK_AGAIN = 1.0
 _DOUBT_AGAIN = 1.0
 #: A secret that leaked is used no longer than twice this after it was changed.
 _LONGEST_AGE = timedelta(seconds=30)
-#: Accounts that nobody here has heard of yet, looked up in a second.
-_MOST_STRANGERS = 200
+#: Requests for accounts that there are not, from one place in a minute.
+_MOST_STRANGERS = 120
 #: Accounts whose secrets are remembered at once.
 _MOST = 2_000
 
@@ -76,18 +80,20 @@ class Hooks:
         self._accounts: ShortMemory[str, HookAccount | None] = ShortMemory(clock=clock, seconds=_LOOK_AGAIN)
         self._hooks: Remembered[str, Hook] = Remembered(clock=clock, size=_MOST, ttl=2 * max_age)
         self._reading: dict[str, asyncio.Lock] = {}
-        self._second = 0
-        self._strangers = 0
+        self._ids = KnownIds(self._find_ids, clock=clock)
+        self._strangers = PlaceLimit(_MOST_STRANGERS, clock=clock)
 
-    async def find(self, vendor: str, account_id: str) -> Hook | None:
-        """The hook at this address; None where none is set up there."""
+    async def find(self, vendor: str, account_id: str, *, place: str = UNKNOWN) -> Hook | None:
+        """The hook at this address; None where none is set up there, and a `TooBusyError` where somebody asks for too many such."""
         try:
             ADAPTER_CONFIG.parse(account_id)
         except BadValueError:
             return None
+        if not await self._ids.has(account_id):
+            if self._strangers.count(place) is not None:
+                raise TooBusyError
+            return None
         known = self._hooks.get(account_id)
-        if known is None and self._accounts.peek(account_id) is None:
-            self._refuse_too_many()
         account = await self._accounts.get(account_id, self._look)
         if account is None or account.vendor != vendor:
             return None
@@ -105,14 +111,9 @@ class Hooks:
                 known = await self._read(hook.account)
         return known if known is not None and known.keys != hook.keys else None
 
-    def _refuse_too_many(self) -> None:
-        """Whoever makes up addresses asks the database so often, and not more often."""
-        second = int(self._clock.monotonic())
-        if second != self._second:
-            self._second, self._strangers = second, 0
-        self._strangers += 1
-        if self._strangers > _MOST_STRANGERS:
-            raise TooBusyError
+    async def _find_ids(self, ids: Sequence[str]) -> Collection[str]:
+        async with self._db.worker() as tx:
+            return await store.find_known(tx, account_ids=ids)
 
     async def _renewed(self, account: HookAccount) -> Hook | None:
         async with self._lock(account.id):

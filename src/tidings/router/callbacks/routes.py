@@ -14,6 +14,7 @@ from tidings.kernel.http.bodies import body_of, read_body, read_query
 from tidings.kernel.http.callers import TenantNeed, caller_of
 from tidings.kernel.http.operations import deps_of, given, operation, path_id
 from tidings.kernel.http.paging import Page, page_of, read_cursor
+from tidings.kernel.http.places import place_of
 from tidings.kernel.ids import INBOUND_WEBHOOK, INBOUND_WEBHOOK_EVENT
 from tidings.router.callbacks import store
 from tidings.router.callbacks.dead_letters import MOST_AT_ONCE
@@ -93,6 +94,7 @@ async def _take(request: AnyRequest) -> Taken | HookReply:
         path=(raw_path.partition(b"?")[0] + (b"?" + query if query else b"")).decode("latin-1"),
         headers=headers,
         read_body=lambda: body_of(request),
+        place=place_of(request.scope),
     )
     return await deps_of(request, Deps).desk.take(
         str(request.path_params["vendor"]), str(request.path_params["adapter"]), call

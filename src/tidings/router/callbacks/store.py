@@ -151,6 +151,11 @@ async def find_owner(tx: WorkerTx, *, account_id: str) -> Owner | None:
     return None if row is None else Owner(tenant_id=row["tenant_id"])
 
 
+async def find_known(tx: WorkerTx, *, account_ids: Sequence[str]) -> list[str]:
+    """Those of them that are accounts."""
+    return [row["id"] for row in await tx.fetch(QUERIES.find_known, account_ids=list(account_ids))]
+
+
 async def load_account(tx: TenantTx | PlatformTx, *, account_id: str) -> HookAccount | None:
     """The account, in a transaction of its owner."""
     row = await tx.fetch_one(QUERIES.load_account, account_id=account_id)

@@ -3,6 +3,10 @@
 -- told of: what went through it before has its outcome.
 SELECT id, tenant_id FROM chan.channel_adapter_configs WHERE id = :account_id;
 
+-- name: find_known
+-- Which of these are accounts at all, whosesoever they are: made-up ids are asked about in sets.
+SELECT id FROM chan.channel_adapter_configs WHERE id = ANY(:account_ids::text[]);
+
 -- name: load_account
 -- As its owner: where its secret is. A version that has grown means that it may be another one.
 SELECT id, tenant_id, provider, secret_ref, version

@@ -17,6 +17,7 @@ from tidings.contracts.callback_forms import (
 from tidings.kernel.clock import Clock
 from tidings.kernel.errors import BadValueError, TidingsError
 from tidings.kernel.http.errors import BadRequestError, BodyTooLargeError
+from tidings.kernel.http.places import UNKNOWN
 from tidings.kernel.refusals import InvalidError
 from tidings.router.callbacks.errors import BadSignatureError, NoHookError
 from tidings.router.callbacks.evidence import MOST_EVIDENCE_BYTES, Evidence
@@ -38,6 +39,8 @@ class HookCall:
     path: str = field(repr=False)
     headers: Mapping[str, Sequence[str]] = field(repr=False)
     read_body: Callable[[], Awaitable[bytes]] = field(repr=False)
+    #: Where it comes from.
+    place: str = field(default=UNKNOWN, repr=False)
 
 
 class HookDesk:
@@ -65,7 +68,7 @@ class HookDesk:
 
     async def take(self, vendor: str, account_id: str, call: HookCall) -> Taken | HookReply:
         """Keep what the request says; durable when this returns. Raises what its sender is told."""
-        hook = await self._hooks.find(vendor, account_id)
+        hook = await self._hooks.find(vendor, account_id, place=call.place)
         body = await call.read_body()
         if len(body) > MOST_BYTES:
             raise BodyTooLargeError(MOST_BYTES)

@@ -1,11 +1,13 @@
 """What is not the vendor's is refused, kept as evidence within bounds, and applied to nothing."""
 
+import asyncio
 import json
 from datetime import timedelta
 
 import pytest
 
 from tests.integration.router.callbacks.conftest import SECRET, CallbackWorld, event, events, place_of
+from tests.support.statements import counting
 from tidings.contracts.callback_forms import MOST_BYTES
 from tidings.contracts.callbacks import signed_headers
 from tidings.kernel.ids import TenantId
@@ -323,20 +325,44 @@ async def test_refusals_hold_nothing_of_the_body_or_the_secret(
     assert "laila" not in said
 
 
-async def test_made_up_addresses_do_not_become_a_flood_of_questions(world: CallbackWorld) -> None:
-    """Those beyond a bound are told to come again; an account that is known is served all the same."""
+ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+
+
+def made_up_beside(account: str) -> list[str]:
+    """Ids of accounts that there are not."""
+    return [f"{account[:-2]}{a}{b}" for a in ALPHABET for b in ALPHABET if f"{a}{b}" != account[-2:]]
+
+
+async def test_a_flood_of_made_up_accounts_is_refused_where_it_comes_from(world: CallbackWorld) -> None:
+    """Those beyond a bound are told to come again; an account that there is is served all the same."""
     account = await world.account(None)
     body = events(event("m-1"))
-    assert (await world.post(account, body)).status_code == 200
-    alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-    made_up = [f"{account[:-2]}{a}{b}" for a in alphabet for b in alphabet if f"{a}{b}" != account[-2:]]
 
-    statuses = [(await world.post(one, body)).status_code for one in made_up[:250]]
+    statuses = [(await world.post(one, body)).status_code for one in made_up_beside(account)[:130]]
     known = await world.post(account, events(event("m-2")))
 
-    assert statuses[:199] == [404] * 199
-    assert statuses[-1] == 429
+    assert statuses[:120] == [404] * 120
+    assert statuses[120:] == [429] * 10
     assert known.status_code == 200
+
+
+async def test_a_flood_of_made_up_accounts_keeps_no_signed_callback_out(world: CallbackWorld) -> None:
+    """Also of an account that was quiet so far, in the midst of it; and the flood costs a few statements, not one each."""
+    quiet, other = await world.account(None), await world.account(None)
+    body = events(event("m-1"))
+    flood = made_up_beside(other)[:600]
+
+    with counting(world.db) as asked:
+        answers = await asyncio.gather(
+            *(world.post(one, body) for one in flood[:300]),
+            world.post(quiet, body),
+            *(world.post(one, body) for one in flood[300:]),
+        )
+
+    assert answers[300].status_code == 200
+    assert {answer.status_code for answer in answers[:300]} <= {404, 429}
+    looked_up = [text for text in asked.texts if "channel_adapter_configs" in text]
+    assert len(looked_up) < len(flood) / 3
 
 
 async def test_while_the_secrets_cant_be_asked_for(world: CallbackWorld) -> None:
