@@ -415,6 +415,12 @@ class BounceSettings:
         "them: what comes to them has to name a return path of ours.",
         _mail_addresses,
     )
+    poll_every: timedelta = setting(
+        "TIDINGS_BOUNCES_POLL_EVERY",
+        timedelta(minutes=1),
+        "How often mailboxes that accounts name (`bounce_imap_url`) are read.",
+        _longer_than_zero,
+    )
     name: str | None = setting(
         "TIDINGS_BOUNCES_NAME",
         None,

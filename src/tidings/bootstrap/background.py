@@ -122,6 +122,7 @@ def jobs(system: "System") -> Mapping[str, Job]:
         "traffic": system.outbound.traffic_job,
         "callbacks": system.inbound.callbacks,
         "listening": system.inbound.listening,
+        "bounce_mailboxes": system.inbound.bounce_mailboxes,
         **system.inbound.bounce_servers(system.settings.bounces, name=system.own_hosts[0]),
         **system.conversing.jobs,
         "outcomes": system.consumers.outcomes,

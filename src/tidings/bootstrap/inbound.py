@@ -7,6 +7,7 @@ from tidings.contracts.callback_forms import Reading
 from tidings.router.adapters.http_callbacks import GenericForm
 from tidings.router.adapters.registry import ADAPTERS
 from tidings.router.bounces.desk import BounceDesk
+from tidings.router.bounces.mailboxes import BounceMailboxes
 from tidings.router.bounces.server import BounceServer
 from tidings.router.callbacks import bell as callback_bell
 from tidings.router.callbacks.apply import Applier
@@ -80,6 +81,15 @@ class Inbound:
             clock=system.clock,
             observer=BounceMetrics(system.metrics),
             addresses=words(system.settings.bounces.addresses),
+        )
+        self.bounce_mailboxes = BounceMailboxes(
+            system.db,
+            self.bounces,
+            secrets=system.secrets,
+            leases=system.hot_state.leases,
+            clock=system.clock,
+            tenant_guard=system.tenant_guard,
+            every=system.settings.bounces.poll_every,
         )
         self.listening = ListeningJob(
             system.db,

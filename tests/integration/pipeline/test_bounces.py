@@ -4,12 +4,14 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import AbstractContextManager, asynccontextmanager
+from datetime import timedelta
 from typing import Any, TypeVar
 
 import pytest
 
 from tests.integration.erasure.somebody import erase
 from tests.support.bounce_mails import auto_reply, bring, converse, delivery_status, feedback
+from tests.support.dovecot import dovecot
 from tests.support.people import unused
 from tests.support.pipeline import PipelineWorld, Sender
 from tests.support.real_mta import Mta, exim, postfix
@@ -295,6 +297,56 @@ async def _until_bounced(sender: Sender, notification_id: str, server: Mta) -> N
                 await _settle(sender.world)
     except TimeoutError:
         pytest.fail(server.log())
+
+
+async def test_bounces_are_read_from_a_mailbox(world: PipelineWorld) -> None:
+    """Dovecot's: what was kept is seen afterwards, and what is somebody else's stays as it was."""
+    async with world.sender() as sender, dovecot() as server:
+        mailbox = {
+            "bounce_imap_url": f"imaps://bounces@localhost:{server.port}/INBOX",
+            "bounce_imap_password": "hunter2",
+            "ca_file": str(server.certificate.cert_file),
+        }
+        sandbox = {"host": world.sandbox.host, "port": world.sandbox.smtp_port, "security": "none"}
+        async with _over(world, **sandbox, **mailbox):
+            sent, _, path = await _sent(sender)
+            server.deliver("bounces", "bounce", delivery_status(path))
+            server.deliver(
+                "bounces", "letter", b"From: a@b.test\r\nTo: bounces@mail.acme.test\r\n\r\nHello\r\n"
+            )
+            server.deliver("bounces", "absence", auto_reply(path))
+            server.deliver("bounces", "feedback", feedback("fbl@acme.test", original_mail_from=path))
+            reading = world.system.inbound.bounce_mailboxes
+            assert [await reading.turn(), await reading.turn()] == [3, 0]
+            assert server.seen("bounces") == {
+                "bounce": True,
+                "letter": False,
+                "absence": True,
+                "feedback": True,
+            }
+            # Another process begins anew, and finds nothing new; while somebody reads, nobody else does.
+            async with world.another_worker() as other:
+                held = await world.system.hot_state.leases.acquire(
+                    None, await _lease_of(world), "somebody", timedelta(minutes=1)
+                )
+                server.deliver("bounces", "again", delivery_status(path))
+                assert held is not None
+                assert await other.inbound.bounce_mailboxes.turn() == 0
+                await world.system.hot_state.leases.release(held)
+                assert await other.inbound.bounce_mailboxes.turn() == 1
+        await _settle(world)
+        assert await sender.status(sent) == "bounced"
+        assert await _suppressed(sender) == ["invalid_address"]
+        events = await sender.rows("SELECT status FROM chan.delivery_attempt_events ORDER BY 1")
+        assert [one["status"] for one in events] == ["complaint", "failed_perm"]
+
+
+async def _lease_of(world: PipelineWorld) -> str:
+    async with world.db.platform() as tx:
+        account = await tx.connection.fetchval(
+            "SELECT id FROM chan.channel_adapter_configs WHERE provider = 'smtp' AND tenant_id IS NULL"
+        )
+    return f"bounce_mailbox:{account}"
 
 
 async def test_a_mail_that_postfix_bounces_suppresses_its_address(world: PipelineWorld) -> None:

@@ -27,6 +27,7 @@ from tidings.kernel.jobs import run_jobs
 from tidings.router.channel_configs.store import StoredAccount, find_accounts
 from tidings.router.conversations.claimed_work import ClaimedWork
 from tidings.router.conversations.jobs import ConversationJob
+from tidings.router.ladder.model import ATTEMPT
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("alerts")]
 
@@ -220,6 +221,18 @@ async def receipts_unreadable(watched: Watched) -> None:
     await watched.system.inbound.hear(account, Reading(unread=[b"00,0210021543,,447887123456"]))
 
 
+async def bounces_unreadable(watched: Watched) -> None:
+    """A mail server words its bounces in a way of its own."""
+    async with watched.system.db.platform() as tx:
+        account = next(one for one in await find_accounts(tx) if one.vendor == "smtp")
+    for number in range(30):
+        if number == 5:
+            await watched.scrape()
+        token = watched.system.return_tokens.write(account.id, ATTEMPT.new(watched.world.clock.now()))
+        mail = f"To: {token}@bounces.acme.test\r\n\r\nIt did not work.\r\n".encode()
+        assert await watched.system.inbound.bounces.take(mail, via="lmtp") == "unreadable"
+
+
 async def inbound_unmatched(watched: Watched) -> None:
     """A hundred people, or one machine, write to a number that is nobody's."""
     await watched.hear(*(wrote(number, to="+15005550999") for number in range(110)))
@@ -379,6 +392,7 @@ CONDITIONS: dict[str, Callable[[Watched], Awaitable[None]]] = {
     "TidingsCircuitOpen": circuit_open,
     "TidingsOutcomesMissed": outcomes_missed,
     "TidingsInboundDead": inbound_dead,
+    "TidingsBouncesUnreadable": bounces_unreadable,
     "TidingsInboundUnmatched": inbound_unmatched,
     "TidingsInboundWebhookDead": webhook_dead,
     "TidingsJobStalled": job_stalled,

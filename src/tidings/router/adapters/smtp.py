@@ -15,6 +15,7 @@ from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refus
 from tidings.kernel.clock import Clock
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.secrets import Secret
+from tidings.router.adapters.bounce_mailbox import check_mailbox, mailbox_of
 from tidings.router.adapters.dkim import DkimSigner, FindSigners
 from tidings.router.adapters.egress import Guard
 from tidings.router.adapters.http_settings import ApiUrl
@@ -97,6 +98,10 @@ class SmtpSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     bounce_address: _Text | None = None
     #: Instead, `bounces.example.org`: each message has `<token>@bounces.example.org`, and its bounces are read.
     return_path_domain: _HostName | None = None
+    #: `imaps://user@host/INBOX`: the mailbox that bounces lie in, where they do not come to Tidings by themselves.
+    bounce_imap_url: _Text | None = None
+    #: By reference as `bounce_imap_password_ref`.
+    bounce_imap_password: _Text | None = None
     #: What we call ourselves in EHLO; our address where this is left out.
     hello_name: _HostName | None = None
     #: Most connections at once.
@@ -142,6 +147,7 @@ class SmtpAdapter:
         ]
         self._find_signers = find_signers or self._own
         self._return_path = ReturnPath(settings, write_token)
+        self._mailbox = mailbox_of(settings, guard)
         # A message may wait for its turn, open a connection, and have three answers to wait for.
         longest = settings.batch_seconds + settings.connect_seconds + 3 * settings.timeout_seconds
         self._longest = timedelta(seconds=longest + 1)
@@ -170,7 +176,7 @@ class SmtpAdapter:
         return await self._pool.send(messages, within=within, learned=learned)
 
     async def check(self) -> Outcome | None:
-        """Connect, greet, log in, announce a mail, and leave again without it."""
+        """Connect, greet, log in, announce a mail, and leave again without it; open the mailbox of bounces, if there is one."""
         try:
             connection = await SmtpConnection.open(self._server)
         except CannotConnectError as error:
@@ -183,7 +189,9 @@ class SmtpAdapter:
         if said is None:
             return TryLater(reason="the server closed the connection", code="connection")
         trouble = account_trouble(said)
-        return Accepted() if trouble is None else Refused(reason=trouble.reason, code=trouble.code)
+        if trouble is not None:
+            return Refused(reason=trouble.reason, code=trouble.code)
+        return Accepted() if self._mailbox is None else await check_mailbox(self._mailbox)
 
     async def close(self) -> None:
         """End all connections."""
@@ -228,7 +236,15 @@ KIND = AdapterKind(
     channels=SmtpAdapter.channels,
     capabilities=SmtpAdapter.capabilities,
     settings=SmtpSettings,
-    credential_fields=("username", "password", "client_secret", "refresh_token", "client_key", "dkim[].key"),
+    credential_fields=(
+        "username",
+        "password",
+        "client_secret",
+        "refresh_token",
+        "client_key",
+        "dkim[].key",
+        "bounce_imap_password",
+    ),
     main_credential="password",
     make=_make,
     # The enhanced codes of RFC 3463 and its registry. Codes of policy (5.7.x) are about us, and not about the address.

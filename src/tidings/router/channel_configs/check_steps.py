@@ -95,6 +95,8 @@ def tls(*, encrypted: bool | None, asked: bool) -> Step:
 def callbacks(hook: Hook, read: ReadAccount) -> Step:
     """Whether the vendor could tell us later what became of messages."""
     kind = read.kind
+    if kind.callbacks is None and (bounces := _by_mail(read)) is not None:
+        return bounces
     if kind.callbacks is None:
         words = (
             "the vendor speaks over the adapter's own connection" if kind.listens else "this adapter has none"
@@ -112,6 +114,25 @@ def callbacks(hook: Hook, read: ReadAccount) -> Step:
         words = f"would be taken{proof}; where vendors reach us is not known"
         return skipped("callbacks", words, next=hook.advice)
     return Step(name="callbacks", result="ok", words=f"taken at {hook.url}{proof}", next=hook.advice)
+
+
+def _by_mail(read: ReadAccount) -> Step | None:
+    """Where a mail server's own word comes to; None where that is no part of the settings."""
+    named = [
+        value
+        for name in ("bounce_address", "return_path_domain")
+        if isinstance(value := getattr(read.settings, name, None), str)
+    ]
+    if not named:
+        return None
+    if getattr(read.settings, "bounce_imap_url", None) is not None:
+        return ok("callbacks", f"bounces come by mail to {named[0]}, and are read from the mailbox over IMAP")
+    return Step(
+        name="callbacks",
+        result="ok",
+        words=f"bounces come by mail to {named[0]}",
+        next="let mail to it reach TIDINGS_BOUNCES_SMTP or TIDINGS_BOUNCES_LMTP, or name a mailbox (bounce_imap_url)",
+    )
 
 
 def reached_steps(place: Place, reached: Reached) -> Sequence[Step]:

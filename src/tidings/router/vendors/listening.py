@@ -1,6 +1,7 @@
 """What a worker runs: keeps the connections open over which vendors speak by themselves, though nothing is sent."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -29,6 +30,22 @@ class _Listening:
 
     version: int
     task: asyncio.Task[None]
+
+
+async def accounts_across(db: Database, kinds: Sequence[str]) -> list[tuple[StoredAccount, TenantId]]:
+    """Every account of these kinds of adapters, across tenants, with its owner."""
+    if not kinds:
+        return []
+    async with db.worker() as tx:
+        rows = await tx.fetch(QUERIES.find_listening, kinds=list(kinds))
+    ids = {row["id"] for row in rows}
+    found: list[tuple[StoredAccount, TenantId]] = []
+    for owner in {row["tenant_id"] for row in rows}:
+        side = db.platform() if owner is None else db.tenant(owner)
+        async with side as tx:
+            accounts = await find_accounts(tx)
+        found += [(one, owner or _NOBODY) for one in accounts if one.id in ids]
+    return list({account.id: (account, owner) for account, owner in found}.values())
 
 
 class ListeningJob:
@@ -91,18 +108,7 @@ class ListeningJob:
                 self._listening[account_id] = _Listening(account.version, task)
 
     async def _accounts(self) -> list[tuple[StoredAccount, TenantId]]:
-        if not self._kinds:
-            return []
-        async with self._db.worker() as tx:
-            rows = await tx.fetch(QUERIES.find_listening, kinds=self._kinds)
-        ids = {row["id"] for row in rows}
-        found: list[tuple[StoredAccount, TenantId]] = []
-        for owner in {row["tenant_id"] for row in rows}:
-            side = self._db.platform() if owner is None else self._db.tenant(owner)
-            async with side as tx:
-                accounts = await find_accounts(tx)
-            found += [(one, owner or _NOBODY) for one in accounts if one.id in ids and self._speaks(one)]
-        return list({account.id: (account, owner) for account, owner in found}.values())
+        return [one for one in await accounts_across(self._db, self._kinds) if self._speaks(one[0])]
 
     def _speaks(self, account: StoredAccount) -> bool:
         """One that was switched off may still tell of what went through it before; for a while."""
