@@ -163,7 +163,7 @@ def diff(
         return
     from tidings.cli.printing import print_lines
     from tidings.cli.template_exchange import fetch
-    from tidings.cli.template_folder import chosen, names_of, read_folder
+    from tidings.cli.template_folder import chosen, names_of, read_folder, refuse_unknown
     from tidings.cli.template_report import differences
 
     wanted = names_of(names or [])
@@ -171,6 +171,7 @@ def diff(
     with client(url, key, tenant, data_dir) as tidings:
         # One by one would end at the first that is only here.
         there = chosen(fetch(tidings, [], active=active, platform=False), wanted)
+    refuse_unknown(wanted, folder, here, there)
     lines = list(differences(there, here))
     print_lines(lines)
     if lines:

@@ -58,6 +58,16 @@ def chosen(files: Mapping[str, bytes], names: Sequence[Name]) -> dict[str, bytes
     }
 
 
+def refuse_unknown(names: Sequence[Name], folder: Path, *sides: Mapping[str, bytes]) -> None:
+    """A `CommandError` with those names that no side has a file of."""
+    unknown = [str(name) for name in names if not any(name.covers(path) for side in sides for path in side)]
+    if unknown:
+        raise CommandError(
+            f"there is no template {' and no '.join(unknown)}, neither in {folder / 'templates'} nor on the server; "
+            "`tidings template list` shows those there are"
+        )
+
+
 def read_folder(folder: Path) -> dict[str, bytes]:
     """Every file of the bundle by its path in it; what begins with a dot is not part of it."""
     from tidings.notify.templates.bundle.archive import Limits
@@ -129,8 +139,14 @@ def _read(file: Path, limits: "Limits") -> bytes:
 
 def write_folder(folder: Path, files: Mapping[str, bytes]) -> int:
     """Write what differs, each file whole or not at all; how many were written."""
-    from tidings.notify.templates.bundle.archive import name_fault
+    from tidings.notify.templates.bundle.archive import device_fault, name_fault
 
+    for path in files:
+        if fault := device_fault(path):
+            raise CommandError(
+                f"{path} {fault[0]}; nothing was written: make it anew under another name, "
+                "or name the templates to pull: `tidings template pull welcome`"
+            )
     written = 0
     for path, raw in sorted(files.items()):
         target = folder / path

@@ -70,7 +70,7 @@ def api() -> Iterator[PlayedApi]:
             played.heard.append((call, {k.lower(): v for k, v in self.headers.items()}, sent))
             missing = {"status": 404, "code": "not_found", "detail": "There is no such thing here."}
             status, told = played.answers.get(played.read(call), (404, missing))
-            content = json.dumps(told).encode()
+            content = told if isinstance(told, bytes) else json.dumps(told).encode()
             self.send_response(status)
             self.send_header("content-length", str(len(content)))
             self.end_headers()

@@ -1,8 +1,12 @@
 """`tidings template list|customise|archive|restore|diff --platform`: what is typed, asked and printed."""
 
+from pathlib import Path
 from typing import Any
 
+from tests.support.bundles import bundle
 from tests.unit.cli.conftest import PlayedApi, Types
+from tidings.cli.template_folder import write_folder
+from tidings.notify.templates.bundle.write import pack
 
 
 def _line(owner: str, **facts: Any) -> dict[str, Any]:
@@ -81,3 +85,34 @@ def test_the_difference_to_the_platforms_is_printed(api: PlayedApi, types: Types
     assert "otp/email: the platform's 1.3.0 → yours 1.0.0" in printed.out
     assert "+Our code" in printed.out
     assert any("from_owner=platform" in call for call, _, _ in api.heard)
+
+
+def test_diff_of_a_template_that_is_nowhere_says_so(api: PlayedApi, types: Types, tmp_path: Path) -> None:
+    api.read = lambda call: call.partition("?")[0]
+    api.answers = {"GET /api/v1/templates/export": (200, pack(bundle()))}
+    here = tmp_path / "texts"
+    write_folder(here, bundle())
+    same = types("template", "diff", "welcome", "--folder", str(here))
+    nowhere = types("template", "diff", "nonexistent", "welcome/sms", "--folder", str(here))
+
+    assert (same.code, same.out) == (0, "")
+    assert (nowhere.code, nowhere.out) == (1, "")
+    assert nowhere.err == (
+        f"tidings: there is no template nonexistent and no welcome/sms, neither in {here}/templates nor on the server; "
+        "`tidings template list` shows those there are\n"
+    )
+
+
+def test_names_that_windows_keeps_for_itself_are_not_written(
+    api: PlayedApi, types: Types, tmp_path: Path
+) -> None:
+    api.read = lambda call: call.partition("?")[0]
+    files = {path.replace("/welcome/", "/aux.x/"): raw for path, raw in bundle().items()}
+    api.answers = {"GET /api/v1/templates/export": (200, pack(files))}
+    printed = types("template", "pull", "--folder", str(tmp_path / "texts"))
+
+    assert printed.code == 1
+    assert "templates/aux.x/email/" in printed.err
+    assert "is named aux.x, which no file can be called on Windows" in printed.err
+    assert "name the templates to pull" in printed.err
+    assert not (tmp_path / "texts").exists()

@@ -5,6 +5,7 @@ unpack what we export would trust it.
 """
 
 import io
+import re
 import stat
 import struct
 import zipfile
@@ -27,6 +28,7 @@ _GROWTH: Final = 1024
 _ENCRYPTED: Final = 0x1
 _METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _LONGEST_NAME: Final = 400
+_DEVICES: Final = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)", re.IGNORECASE)
 #: What the library raises about zips that are none.
 _BROKEN: Final = (
     zipfile.BadZipFile,
@@ -53,6 +55,8 @@ class Limits:
     ratio: int = 100
     #: A file below this is no bomb, whatever its ratio.
     ratio_from: int = 64 * 1024
+    #: Whether names may be there that Windows keeps for devices.
+    devices: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +138,10 @@ def _crowd_faults(entries: Sequence[zipfile.ZipInfo], limits: Limits) -> Iterato
 def _faults(entry: zipfile.ZipInfo, limits: Limits) -> Iterator[Finding]:
     # Not `filename`: that one is cut off at a zero character, and turns some separators.
     name = entry.orig_filename
-    if fault := name_fault(name.removesuffix("/") if _is_folder(entry) else name):
+    fault = name_fault(name.removesuffix("/") if _is_folder(entry) else name)
+    if fault is None and not limits.devices:
+        fault = device_fault(name)
+    if fault is not None:
         yield error(name, *fault)
     kind = stat.S_IFMT(entry.external_attr >> 16)
     if kind == stat.S_IFLNK:
@@ -178,6 +185,14 @@ def name_fault(name: str) -> tuple[str, str] | None:
             "use ASCII letters, digits and ._-",
         )
     return None
+
+
+def device_fault(name: str) -> tuple[str, str] | None:
+    """What is wrong with a path that has a name in it which Windows keeps for a device; None where nothing is."""
+    part = next((part for part in name.split("/") if _DEVICES.match(part)), None)
+    if part is None:
+        return None
+    return f"is named {part}, which no file can be called on Windows", "choose another name"
 
 
 def _twins(entries: Sequence[zipfile.ZipInfo]) -> Iterator[Finding]:

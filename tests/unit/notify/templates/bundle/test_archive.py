@@ -43,6 +43,8 @@ def test_a_sound_zip() -> None:
         ("templates/\u202egpj.exe", "has letters in its name that not every system writes alike"),
         ("templates/a\x1b[2Jb", "has letters in its name that not every system writes alike"),
         ("a" * 401, "has a name that is empty or too long"),
+        ("templates/con/email/x", "is named con, which no file can be called on Windows"),
+        ("templates/a/email/partials/NUL.hbs", "is named NUL.hbs, which no file can be called on Windows"),
     ],
 )
 def test_names_that_lead_elsewhere(name: str, what: str) -> None:
