@@ -213,11 +213,11 @@ class PipelineWorld:
     ) -> AsyncIterator[Sender]:
         """A tenant with these channels and a key."""
         tenant_id = await self.tenant(policy, grants=grants)
-        async with self.http.as_tenant(tenant_id, **key) as client:
-            made = Sender(world=self, tenant_id=tenant_id, client=client)
+        async with self.http.as_tenant(tenant_id) as admin:
             for channel in channels:
-                await made.channel(channel)
-            yield made
+                await Sender(world=self, tenant_id=tenant_id, client=admin).channel(channel)
+        async with self.http.as_tenant(tenant_id, **key) as client:
+            yield Sender(world=self, tenant_id=tenant_id, client=client)
 
     @asynccontextmanager
     async def unguarded(self, *tables: str) -> AsyncIterator[Any]:

@@ -77,6 +77,11 @@ def parse_key(text: str) -> str:
     return text
 
 
+def in_environment(scope: str, *, is_test: bool) -> str:
+    """The scope of a test caller's keys: what they did is no answer to a live caller, nor the other way round."""
+    return f"test:{scope}" if is_test else scope
+
+
 def hash_request(*parts: bytes) -> str:
     """What tells two requests with one key apart: method and path, body, whatever else matters."""
     digest = hashlib.sha256()

@@ -76,6 +76,19 @@ class MissingScopeError(NotAllowedError):
         self.scope = scope
 
 
+class TestKeyError(NotAllowedError):
+    """A test key reads settings and test messages, and writes test messages; everything else needs a live key."""
+
+    __test__ = False
+    code = "test_key"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "this is about what is live, and your key is a test key: those read settings and test messages, "
+            "and write test messages alone; use a live key"
+        )
+
+
 class WrongTenantError(NotAllowedError):
     """The key or token belongs to another tenant."""
 

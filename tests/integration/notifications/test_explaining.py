@@ -218,9 +218,10 @@ async def test_a_text_that_fails_is_named_with_its_expression_file_and_line(alon
     await announce(alone.system)
     async with alone.sender(environment="test") as sender:
         path = "/api/v1/templates/linked/email/versions"
-        made = await sender.client.post(path, json=draft(locales=locales, preview_samples=samples))
-        assert made.status_code == 201, made.text
-        await sender.client.post(f"{path}/1.0.0/publish")
+        async with alone.http.as_tenant(sender.tenant_id) as author:
+            made = await author.post(path, json=draft(locales=locales, preview_samples=samples))
+            assert made.status_code == 201, made.text
+            await author.post(f"{path}/1.0.0/publish")
         id_ = await sender.send(template="linked", variables={"name": "Laila", "url": "javascript:secret"})
         await alone.hand_over()
         await alone.system.climbing.due.drain()
@@ -237,8 +238,9 @@ async def test_the_version_shown_is_that_of_the_channel_it_went_by(alone: SentWo
     text = {"en": {"body": "Hello {{name}}"}}
     async with alone.sender(environment="test", channels=("email", "sms")) as sender:
         path = "/api/v1/templates/welcome/sms/versions"
-        await sender.client.post(path, json=draft("2.3.4", locales=text))
-        published = await sender.client.post(f"{path}/2.3.4/publish")
+        async with alone.http.as_tenant(sender.tenant_id) as author:
+            await author.post(path, json=draft("2.3.4", locales=text))
+            published = await author.post(f"{path}/2.3.4/publish")
         assert published.status_code == 200, published.text
         id_ = await sender.send(channel="auto")
         before = (await sender.get(f"/{id_}")).json()["template"]

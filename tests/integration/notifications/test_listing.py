@@ -198,6 +198,7 @@ async def test_rows_are_found_by_index_and_only_in_their_months(world: SentWorld
             "before_at": now,
             "before_id": "",
             "most": 50,
+            "tests_only": False,
         }
         somebody = RecipientId(RECIPIENT.new(now))
         recent = await explained(world, sender.tenant_id, plan, QUERIES.look_back, common)

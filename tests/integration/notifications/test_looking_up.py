@@ -103,6 +103,7 @@ async def test_each_way_has_its_index(world: SentWorld, plan: str) -> None:
             "before_at": now,
             "before_id": "",
             "most": 50,
+            "tests_only": False,
         }
         several = [RecipientId(RECIPIENT.new(now)), RecipientId(RECIPIENT.new(now))]
         by_correlation = await explained(

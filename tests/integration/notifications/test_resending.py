@@ -47,12 +47,15 @@ async def test_somebody_erased_is_not_written_to_again(world: SentWorld) -> None
 
 @pytest.mark.parametrize("test_key", [True, False])
 async def test_what_a_test_key_sends_again_reaches_nobody(world: SentWorld, test_key: bool) -> None:
-    async with world.sender() as sender:
+    async with world.sender(environment="test" if test_key else "live") as sender:
         old = await sender.send()
         await world.arrange(sender.tenant_id, old, status="failed")
-        environment = "test" if test_key else "live"
-        async with world.http.as_tenant(sender.tenant_id, environment=environment) as client:
-            again = await client.post(f"{HOME}/{old}/resend")
-            shown = await client.get(f"{HOME}/{again.json()['id']}")
+        again = await sender.client.post(f"{HOME}/{old}/resend")
+        shown = await sender.client.get(f"{HOME}/{again.json()['id']}")
+        async with world.http.as_tenant(sender.tenant_id) as live:
+            by_live = await live.post(f"{HOME}/{old}/resend", headers={"Idempotency-Key": "once"})
+            told = await live.get(f"{HOME}/{by_live.json()['id']}")
 
     assert shown.json()["is_test"] is test_key
+    # A live key does not make a test real.
+    assert told.json()["is_test"] is test_key

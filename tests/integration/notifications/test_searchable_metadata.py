@@ -135,6 +135,7 @@ async def test_it_is_found_by_its_index(world: SentWorld, plan: str) -> None:
             "before_at": now + timedelta(minutes=1),
             "before_id": "",
             "most": 50,
+            "tests_only": False,
         }
         told = await explained(world, sender.tenant_id, plan, QUERIES.look_back_at_metadata, values)
 

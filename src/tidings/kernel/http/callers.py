@@ -21,13 +21,21 @@ from tidings.kernel.http.errors import TooManyFailedLoginsError
 from tidings.kernel.http.places import PlaceLimit, place_of
 from tidings.kernel.http.tenant_gate import TenantGate
 from tidings.kernel.ids import TENANT, TenantId
-from tidings.kernel.refusals import MissingScopeError, NotAllowedError, UnauthenticatedError, WrongTenantError
+from tidings.kernel.refusals import (
+    MissingScopeError,
+    NotAllowedError,
+    TestKeyError,
+    UnauthenticatedError,
+    WrongTenantError,
+)
 
 TENANT_HEADER = "X-Tenant-Id"
 #: Requests with a key or token that is none, from one place in a minute: more are answered with 429.
 MOST_FAILED = 300
 #: Instead of a scope: anybody who proved who they are.
 ANY_CALLER = "any"
+#: Scopes that read how things are set up, and nothing about people or what was sent to them.
+_SETTINGS = frozenset({"templates:read", "channels:read"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +89,8 @@ class TenantNeed(StrEnum):
     REQUIRED = "required"
     #: It does, or on the platform's when a platform caller names none.
     OPTIONAL = "optional"
+    #: It works on one tenant's things, for the platform alone: the tenant is named.
+    NAMED = "named"
     #: It is the platform's.
     NONE = "none"
 
@@ -95,6 +105,8 @@ class Need:
     writes: bool
     #: How the audit names it: `POST /api/v1/api-keys`.
     operation: str = ""
+    #: Whether test keys may: it reads settings, or reads and writes nothing but tests for them.
+    test_keys: bool = False
 
 
 class Door:
@@ -120,6 +132,8 @@ class Door:
         caller = await self._known(_credential(scope), scope)
         if need.scope != ANY_CALLER and need.scope not in caller.scopes:
             raise MissingScopeError(need.scope)
+        if caller.environment == "test" and not need.test_keys:
+            raise TestKeyError
         caller = _for_tenant(caller, _named_tenant(scope), need)
         tenant_id = caller.tenant_id
         bind_contextvars(caller_id=caller.actor, tenant_id=tenant_id)
@@ -143,22 +157,33 @@ class Door:
 
 
 def requires(
-    scope: str, *, tenant: TenantNeed = TenantNeed.REQUIRED, writes: bool | None = None, operation: str = ""
+    scope: str,
+    *,
+    tenant: TenantNeed = TenantNeed.REQUIRED,
+    writes: bool | None = None,
+    operation: str = "",
+    test_keys: bool | None = None,
 ) -> Guard:
     """A guard that lets in callers with this scope; `writes` is by the method unless told."""
 
     async def guard(connection: "ASGIConnection[Any, Any, Any, Any]", _: BaseRouteHandler) -> None:
-        method = connection.scope.get("method", "GET")
+        method = str(connection.scope.get("method", "GET"))
         need = Need(
             scope=scope,
             tenant=tenant,
             writes=method not in ("GET", "HEAD", "OPTIONS") if writes is None else writes,
             operation=operation or f"{method} {connection.scope.get('path_template', '')}",
+            test_keys=takes_test_keys(scope, method) if test_keys is None else test_keys,
         )
         door: Door = connection.app.state.door
         connection.scope["state"]["caller"] = await door.admit(connection.scope, need)
 
     return guard
+
+
+def takes_test_keys(scope: str, method: str) -> bool:
+    """Where a route does not say whether test keys may: they read settings, and change nothing."""
+    return method in ("GET", "HEAD") and scope in _SETTINGS
 
 
 def caller_of(request: "Request[Any, Any, Any]") -> Caller:
@@ -198,7 +223,7 @@ def _named_tenant(scope: SeenScope) -> TenantId | None:
 
 def _for_tenant(caller: Caller, named: TenantId | None, need: Need) -> Caller:
     if caller.home is not None:
-        if need.tenant is TenantNeed.NONE:
+        if need.tenant in (TenantNeed.NONE, TenantNeed.NAMED):
             raise NotAllowedError("this is the platform's; a tenant's key or token can't do it")
         if named is not None and named != caller.home:
             raise WrongTenantError(
@@ -210,7 +235,7 @@ def _for_tenant(caller: Caller, named: TenantId | None, need: Need) -> Caller:
             raise BadValueError(TENANT_HEADER, "is not used here; leave it out")
         return caller
     if named is None:
-        if need.tenant is TenantNeed.REQUIRED:
+        if need.tenant in (TenantNeed.REQUIRED, TenantNeed.NAMED):
             raise BadValueError(TENANT_HEADER, "is required with a platform key: name the tenant to act for")
         return caller
     return replace(caller, acting_for=named)

@@ -11,6 +11,7 @@ from tidings.kernel.db import PlatformTx, TenantTx
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.asgi import headers
 from tidings.kernel.http.bodies import body_of, meaning_of
+from tidings.kernel.http.callers import caller_of
 from tidings.kernel.http.errors import KeyReusedError, StillInProgressError
 from tidings.kernel.idempotency import (
     HEADER,
@@ -20,6 +21,7 @@ from tidings.kernel.idempotency import (
     InProgress,
     Replay,
     hash_request,
+    in_environment,
     parse_key,
 )
 
@@ -51,7 +53,8 @@ async def answer_once(
     if len(given) > 1:
         raise BadValueError(HEADER, "is given more than once")
     key = parse_key(given[0])
-    where = f"{scope['method']}:{scope['path']}"[:200]
+    is_test = caller_of(request).environment == "test"
+    where = in_environment(f"{scope['method']}:{scope['path']}", is_test=is_test)[:200]
     meant = meaning_of(request, await body_of(request))
     digest = hash_request(where.encode(), scope.get("query_string", b""), meant)
     match await idempotency.begin(tx, where, key, digest):

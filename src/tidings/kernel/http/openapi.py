@@ -14,7 +14,7 @@ from litestar import Litestar
 from litestar.routes import HTTPRoute
 from msgspec import structs
 
-from tidings.kernel.http.callers import TENANT_HEADER, TenantNeed
+from tidings.kernel.http.callers import TENANT_HEADER, TenantNeed, takes_test_keys
 from tidings.kernel.http.etags import IfMatch
 from tidings.kernel.http.field_notes import describe_fields
 from tidings.kernel.http.operations import OPT, Operation
@@ -174,6 +174,7 @@ def _operation(
     else:
         described["security"] = [{"bearer": []}]
         described["x-scope"] = declared.scope
+        described["x-test-keys"] = _takes_test_keys(route)
     if declared.body is not None:
         content = {"schema": schemas[repr(declared.body)]}
         if declared.example is not None:
@@ -263,6 +264,13 @@ def _responses(declared: Operation, schemas: Mapping[str, Any]) -> dict[str, Any
     return responses
 
 
+def _takes_test_keys(route: Route) -> bool:
+    declared = route.operation
+    if declared.test_keys is None:
+        return takes_test_keys(declared.scope or "", route.method.upper())
+    return declared.test_keys
+
+
 def _codes(declared: Operation) -> list[str]:
     codes = list(declared.problems)
     if declared.scope is not None:
@@ -271,6 +279,7 @@ def _codes(declared: Operation) -> list[str]:
             "unauthenticated",
             "too_many_failed_logins",
             "missing_scope",
+            "test_key",
             "internal",
             "database_unavailable",
         ]

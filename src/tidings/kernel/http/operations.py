@@ -91,6 +91,8 @@ class Operation:
     deprecated: Deprecated | None
     #: A body that works as it stands, for the docs.
     example: Any
+    #: Whether test keys may call it; None: by its scope and method.
+    test_keys: bool | None
 
 
 def operation(
@@ -117,6 +119,7 @@ def operation(
     description: str = "",
     deprecated: Deprecated | None = None,
     example: Any = None,
+    test_keys: bool | None = None,
 ) -> dict[str, Any]:
     """The keyword arguments for a route decorator: `@get("/", **operation(…))`."""
     if (scope is None) != public:
@@ -142,10 +145,14 @@ def operation(
         description=description,
         deprecated=deprecated,
         example=example,
+        test_keys=test_keys,
     )
     arguments: dict[str, Any] = {"opt": {OPT: declared}, "status_code": status}
     if scope is not None:
-        arguments["guards"] = [requires(scope, tenant=tenant, writes=writes), _known_parameters]
+        arguments["guards"] = [
+            requires(scope, tenant=tenant, writes=writes, test_keys=test_keys),
+            _known_parameters,
+        ]
     if deprecated is not None:
         from litestar.datastructures import ResponseHeader
 

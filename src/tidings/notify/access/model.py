@@ -166,6 +166,15 @@ def granted_scopes(wish: KeyWish, grantor: Caller | None) -> frozenset[str]:
     return scopes
 
 
+def check_end(revoker: Caller, key: ApiKey) -> None:
+    """Refuse to end a key that may do more than the revoker: a limited one that leaked must not lock its owners out."""
+    more = sorted((key.scopes & ROLE_SCOPES[key.role]) - revoker.scopes)
+    if more:
+        raise EscalationError(
+            "key_id", f"may do what you may not: {', '.join(more)}; a key that may do as much can revoke it"
+        )
+
+
 def check_grant(
     grantor: Caller,
     *,

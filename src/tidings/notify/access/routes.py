@@ -170,7 +170,7 @@ def _new_key(deps: Deps, key: ApiKey, secret: str) -> Done:
         writes=False,
         path=_PATH,
         answer=KeyView,
-        problems=["key_not_found"],
+        problems=["key_not_found", "escalation"],
     ),
 )
 async def revoke_api_key(request: AnyRequest) -> KeyView:
@@ -179,7 +179,12 @@ async def revoke_api_key(request: AnyRequest) -> KeyView:
     wanted = path_id(request, API_KEY, "key_id")
     async with _side(deps, caller_of(request)) as tx:
         key = await revoke_key(
-            tx, wanted, actor=caller_of(request).actor, ledger=deps.ledger, clock=deps.clock
+            tx,
+            wanted,
+            actor=caller_of(request).actor,
+            ledger=deps.ledger,
+            clock=deps.clock,
+            revoker=caller_of(request),
         )
     deps.keys.forget(wanted)
     return KeyView.of(key, deps.clock.now())

@@ -159,6 +159,7 @@ async def rotate_credential(request: AnyRequest) -> RotationView:
         summary="Send one message through the channel as it is set up, and say what the vendor said.",
         tag=_TAG,
         scope="channels:write",
+        test_keys=True,
         body=TestChannel,
         answer=TestView,
         problems=["channel_not_found", "sender_unauthorised", "address_suppressed", "too_many_tests"],

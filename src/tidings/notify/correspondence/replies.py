@@ -57,7 +57,11 @@ class IntakeReplier:
         item = incoming(replace(order, pin=pin), now=self._clock.now(), is_test=reply.is_test)
         key = ReplyKey(conversation_id=reply.conversation_id, idempotency_key=reply.idempotency_key)
         once = _once(key, reply.text)
-        return _replied(await self._intake.one(Lane(tenant_id, _ROLE), Ticket(item=item, once=once)))
+        return _replied(
+            await self._intake.one(
+                Lane(tenant_id, _ROLE, is_test=reply.is_test), Ticket(item=item, once=once)
+            )
+        )
 
     async def replied(self, tenant_id: TenantId, *, key: ReplyKey, text: str) -> Replied | None:
         """What became of the same order when it was given before; nothing is ordered."""

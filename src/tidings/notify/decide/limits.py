@@ -4,6 +4,8 @@ Deciding takes nothing by itself: whoever decides a set takes for all of those t
 hands each its answer.
 """
 
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
@@ -22,14 +24,21 @@ _HOUR = timedelta(hours=1)
 _DAY = timedelta(days=1)
 #: Keys of what one recipient gets over one channel begin so.
 _OF_RECIPIENT: Final = "recipient-channel:"
+#: And of tests, before all else.
+_TEST: Final = "test:"
 
 
 def takes_once(
-    tenant: TenantFacts, recipient_id: RecipientId, channel: Channel | Literal["auto"] = AUTO
+    tenant: TenantFacts,
+    recipient_id: RecipientId,
+    channel: Channel | Literal["auto"] = AUTO,
+    *,
+    is_test: bool = False,
 ) -> tuple[Take, ...]:
     """What a notification takes from the tenant's limits and the recipient's; all or nothing.
 
-    Also the recipient's on the channel, where one is asked for: with `auto` a step takes them.
+    Also the recipient's on the channel, where one is asked for: with `auto` a step takes them. Tests have windows of their
+    own, of the same size: however many there are, they take no room from what is sent.
     """
     limits = tenant.policy.limits
     if limits is None:
@@ -47,11 +56,11 @@ def takes_once(
         takes.append(Take(key=f"recipient:{recipient_id}:day", limit=day))
     if channel != AUTO:
         takes += _of_recipient_on(channel, limits, recipient_id)
-    return tuple(takes)
+    return _apart(takes) if is_test else tuple(takes)
 
 
 def takes_of_step(
-    tenant: TenantFacts, channel: Channel, recipient_id: RecipientId | None = None
+    tenant: TenantFacts, channel: Channel, recipient_id: RecipientId | None = None, *, is_test: bool = False
 ) -> tuple[Take, ...]:
     """What a step takes from the channel's limits, and from those of a recipient on it; all or nothing.
 
@@ -74,7 +83,11 @@ def takes_of_step(
                 takes.append(Take(key=f"channel:{channel}:{name}", limit=FixedWindow(limit, window)))
     if limits is not None and recipient_id is not None:
         takes += _of_recipient_on(channel, limits, recipient_id)
-    return tuple(takes)
+    return _apart(takes) if is_test else tuple(takes)
+
+
+def _apart(takes: Sequence[Take]) -> tuple[Take, ...]:
+    return tuple(replace(take, key=f"{_TEST}{take.key}") for take in takes)
 
 
 def counts_recipients_on(tenant: TenantFacts, channel: Channel) -> bool:
@@ -101,5 +114,5 @@ def judge(taken: Taken | None, *, expires_at: datetime, now: datetime) -> Verdic
     until = taken.retry_at or now + _DAY
     if until >= expires_at:
         return Stop(Status.EXPIRED, Reason.EXPIRES_BEFORE_LIMIT_FREES)
-    of_recipient = any(key.startswith(_OF_RECIPIENT) for key in taken.refused_by)
+    of_recipient = any(key.removeprefix(_TEST).startswith(_OF_RECIPIENT) for key in taken.refused_by)
     return Defer(until, Reason.RECIPIENT_CHANNEL_LIMITED if of_recipient else Reason.RATE_LIMITED)

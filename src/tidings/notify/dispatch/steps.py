@@ -227,7 +227,9 @@ class StepMaker:
         decisions: Sequence[StepDecision],
     ) -> list[StepDecision]:
         groups = [
-            takes_of_step(facts.tenant, work.channel, _uncounted(work, facts.tenant))
+            takes_of_step(
+                facts.tenant, work.channel, _uncounted(work, facts.tenant), is_test=work.pending.is_test
+            )
             if isinstance(decision.verdict, Pass)
             else ()
             for work, decision in zip(works, decisions, strict=True)

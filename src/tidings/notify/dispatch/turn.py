@@ -172,7 +172,13 @@ class TurnTaker:
     async def _take_limits(self, tenant_id: TenantId, facts: Facts, cases: Sequence[_Case]) -> None:
         passed = [case for case in cases if isinstance(case.decision.verdict, Pass)]
         groups = [
-            takes_once(facts.tenant, case.decision.recipient_id, case.pending.channel) for case in passed
+            takes_once(
+                facts.tenant,
+                case.decision.recipient_id,
+                case.pending.channel,
+                is_test=case.pending.is_test,
+            )
+            for case in passed
         ]
         asked = [place for place, group in enumerate(groups) if group]
         taken = await self._limits.take(tenant_id, [groups[place] for place in asked]) if asked else ()

@@ -13,7 +13,7 @@ from tidings.kernel.db import TenantTx
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.asgi import headers
 from tidings.kernel.http.bodies import read_query
-from tidings.kernel.http.callers import ANY_CALLER, caller_of, tenant_of
+from tidings.kernel.http.callers import ANY_CALLER, TenantNeed, caller_of, tenant_of
 from tidings.kernel.http.operations import deps_of, given, operation, path_id
 from tidings.kernel.http.paging import Page, page_of, read_cursor
 from tidings.kernel.idempotency import HEADER, parse_key
@@ -99,6 +99,7 @@ async def import_suppressions(request: AnyRequest) -> ImportView:
         summary="Suppress all addresses in a file, for a tenant that comes from another service.",
         tag=_TAG,
         scope="suppressions:write",
+        tenant=TenantNeed.NAMED,
         query=ImportSuppressions,
         upload=TYPES,
         answer=ImportView,
@@ -230,7 +231,7 @@ async def download_report(request: AnyRequest) -> Stream:
         known = await _found(request, tx)
     lines = _report(deps_of(request, Deps), tenant_of(request), known.id)
     named = f'attachment; filename="{known.id}.csv"'
-    return Stream(lines, media_type="text/csv; charset=utf-8", headers={"Content-Disposition": named})
+    return Stream(lines, media_type="text/csv", headers={"Content-Disposition": named})
 
 
 async def _report(deps: Deps, tenant_id: TenantId, import_id: ImportId) -> AsyncIterator[bytes]:

@@ -6,18 +6,18 @@ from litestar import Request, get, post
 
 from tidings.kernel.http.bodies import read_body, read_query
 from tidings.kernel.http.callers import caller_of, tenant_of
-from tidings.kernel.http.operations import deps_of, operation, path_id
+from tidings.kernel.http.operations import deps_of, operation
 from tidings.kernel.ids import NOTIFICATION
 from tidings.kernel.refusals import MissingScopeError
 from tidings.notify.notifications.accept_routes import EXAMPLE, TAG
+from tidings.notify.notifications.asked_for import ID, asked_for
 from tidings.notify.notifications.deps import Deps
 from tidings.notify.notifications.explain_view import ExplainView
 from tidings.notify.notifications.simulate_view import BodyView, SimulationView, simulation_view
 from tidings.notify.notifications.view import ShowBody
 from tidings.notify.notifications.wire import NotificationInput
 
-_ID: Final = "notification_id"
-_PATH: Final = {_ID: NOTIFICATION}
+_PATH: Final = {ID: NOTIFICATION}
 #: Whoever may see people's addresses may see what was written to them.
 _REVEAL: Final = "recipients:write"
 #: Whoever may see people may see the names of guardians.
@@ -32,6 +32,7 @@ AnyRequest = Request[Any, Any, Any]
         summary="Explain why somebody did, or did not, get this.",
         tag=TAG,
         scope="notifications:read",
+        test_keys=True,
         path=_PATH,
         answer=ExplainView,
         problems=["notification_not_found"],
@@ -40,7 +41,7 @@ AnyRequest = Request[Any, Any, Any]
 )
 async def explain_notification(request: AnyRequest) -> ExplainView:
     """Explain a notification."""
-    notification_id = path_id(request, NOTIFICATION, _ID)
+    notification_id = await asked_for(request)
     caller = caller_of(request)
     return await deps_of(request, Deps).explainer.explain(
         tenant_of(request), notification_id, role=caller.role, with_names=_NAMES in caller.scopes
@@ -53,6 +54,7 @@ async def explain_notification(request: AnyRequest) -> ExplainView:
         summary="Show what somebody was, or would be, written.",
         tag=TAG,
         scope="notifications:read",
+        test_keys=True,
         path=_PATH,
         query=ShowBody,
         answer=BodyView,
@@ -62,7 +64,7 @@ async def explain_notification(request: AnyRequest) -> ExplainView:
 )
 async def show_body(request: AnyRequest) -> BodyView:
     """Show a body."""
-    notification_id = path_id(request, NOTIFICATION, _ID)
+    notification_id = await asked_for(request)
     caller = caller_of(request)
     if _REVEAL not in caller.scopes:
         raise MissingScopeError(_REVEAL)
@@ -92,6 +94,7 @@ async def show_body(request: AnyRequest) -> BodyView:
         summary="Rehearse a notification: decide and render it, send and write nothing.",
         tag=TAG,
         scope="notifications:write",
+        test_keys=True,
         writes=False,
         body=NotificationInput,
         answer=SimulationView,

@@ -32,8 +32,8 @@ BULK_PATH: Final = "/api/v1/notifications/bulk"
 #: Files come in base64, and five thousand items have room.
 BODY_LIMIT: Final = 12 * 1024 * 1024
 
-_ONE: Final = Need(scope="notifications:write", writes=True, operation=f"POST {ONE_PATH}")
-_BULK: Final = Need(scope="notifications:write", writes=True, operation=f"POST {BULK_PATH}")
+_ONE: Final = Need(scope="notifications:write", writes=True, operation=f"POST {ONE_PATH}", test_keys=True)
+_BULK: Final = Need(scope="notifications:write", writes=True, operation=f"POST {BULK_PATH}", test_keys=True)
 
 
 class _RawBulk(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -113,7 +113,7 @@ class NotificationsFront:
         refuse_query(scope.get("query_string", b""))
         tenant_id = caller.tenant_id
         assert tenant_id is not None, "the need asks for a tenant"  # noqa: S101
-        return caller, Lane(tenant_id, caller.role)
+        return caller, Lane(tenant_id, caller.role, is_test=caller.environment == "test")
 
     async def _incoming(self, lane: Lane, given: NotificationInput, caller: Caller) -> Incoming:
         order = await self._desk.check(lane.tenant_id, given)

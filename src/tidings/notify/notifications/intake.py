@@ -17,7 +17,7 @@ from tidings.kernel.errors import DatabaseBusyError, DatabaseError, DatabaseUnav
 from tidings.kernel.gather import Gatherer
 from tidings.kernel.http.errors import KeyReusedError, StillInProgressError
 from tidings.kernel.http.problems import answer as problem_answer
-from tidings.kernel.idempotency import Answer, Conflict, Idempotency, InProgress, Replay
+from tidings.kernel.idempotency import Answer, Conflict, Idempotency, InProgress, Replay, in_environment
 from tidings.kernel.ids import NotificationId, TenantId
 from tidings.kernel.refusals import NoneAcceptedError, TooBusyError
 from tidings.kernel.tracing import span_of_set
@@ -37,6 +37,12 @@ class Lane:
 
     tenant_id: TenantId
     role: CallerRole
+    #: Orders of test keys: a key of theirs is another than the same one of a live key.
+    is_test: bool = False
+
+    def scope(self, of: str) -> str:
+        """What an Idempotency-Key is unique within."""
+        return in_environment(of, is_test=self.is_test)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +113,9 @@ class Intake:
     async def earlier(self, lane: Lane, once: Once) -> Reply | None:
         """What was answered to the same order before; None where it was never accepted. Nothing is accepted."""
         async with self._db.tenant(lane.tenant_id, caller_role=lane.role) as tx:
-            known = _known(await self._idempotency.find(tx, SINGLE_SCOPE, once.key, once.request_hash))
+            known = _known(
+                await self._idempotency.find(tx, lane.scope(SINGLE_SCOPE), once.key, once.request_hash)
+            )
         if isinstance(known, Exception):
             raise known
         return known
@@ -136,7 +144,7 @@ class Intake:
             if asked:
                 begun = iter(
                     await self._idempotency.begin_many(
-                        tx, SINGLE_SCOPE, [(once.key, once.request_hash) for once in asked]
+                        tx, lane.scope(SINGLE_SCOPE), [(once.key, once.request_hash) for once in asked]
                     )
                 )
                 for place, ticket in enumerate(tickets):
@@ -158,9 +166,9 @@ class Intake:
                     if once is not None:
                         released.append(once.key)
             if kept:
-                await self._idempotency.finish_many(tx, SINGLE_SCOPE, kept)
+                await self._idempotency.finish_many(tx, lane.scope(SINGLE_SCOPE), kept)
             if released:
-                await self._idempotency.release_many(tx, SINGLE_SCOPE, released)
+                await self._idempotency.release_many(tx, lane.scope(SINGLE_SCOPE), released)
         self._wake(express=any(_urgent(ticket.item) for ticket in tickets))
         return [reply for reply in replies if reply is not None]
 
@@ -182,7 +190,9 @@ class Intake:
     ) -> Reply:
         async with self._db.tenant(lane.tenant_id, caller_role=lane.role) as tx:
             if once is not None:
-                known = _known(await self._idempotency.begin(tx, BULK_SCOPE, once.key, once.request_hash))
+                known = _known(
+                    await self._idempotency.begin(tx, lane.scope(BULK_SCOPE), once.key, once.request_hash)
+                )
                 if isinstance(known, Exception):
                     raise known
                 if known is not None:
@@ -195,7 +205,9 @@ class Intake:
             became |= {index: result for (index, _), result in zip(orders, results, strict=True)}
             status, body = _told(_bulk_view(became))
             if once is not None:
-                await self._idempotency.finish(tx, BULK_SCOPE, once.key, Answer(status, body.decode()))
+                await self._idempotency.finish(
+                    tx, lane.scope(BULK_SCOPE), once.key, Answer(status, body.decode())
+                )
         self._wake(express=any(_urgent(item) for _, item in orders))
         unwritten = frozenset(
             item.id

@@ -58,6 +58,7 @@ async def find_recent(
             wanted.template,
             wanted.correlation_id,
             wanted.found_by,
+            wanted.tests_only,
         )
     )
     step = chunk if filtered else limit + 1

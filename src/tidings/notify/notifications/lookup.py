@@ -27,13 +27,15 @@ class NotificationFinder:
     keyring: Keyring
     clock: Clock
 
-    async def list(self, tx: TenantTx, query: NotificationFilter) -> Found:
+    async def list(self, tx: TenantTx, query: NotificationFilter, *, tests_only: bool = False) -> Found:
         """By filters alone."""
-        return await self._page(tx, query, await self._filter(tx, query))
+        return await self._page(tx, query, await self._filter(tx, query, tests_only=tests_only))
 
-    async def look_up(self, tx: TenantTx, query: LookUpNotifications, *, actor: str) -> Found:
+    async def look_up(
+        self, tx: TenantTx, query: LookUpNotifications, *, actor: str, tests_only: bool = False
+    ) -> Found:
         """The same among those of everybody who has an address; that somebody asked for it is audited."""
-        wanted = await self._filter(tx, query)
+        wanted = await self._filter(tx, query, tests_only=tests_only)
         if query.address is None:
             return await self._page(tx, query, wanted)
         owners = await self.addresses.owners(
@@ -51,8 +53,8 @@ class NotificationFinder:
             return Found(items=[], next_id=None)
         return await self._page(tx, query, replace(wanted, recipient_ids=tuple(owners.ids)))
 
-    async def _filter(self, tx: TenantTx, query: NotificationFilter) -> Filter:
-        wanted = _filter(query)
+    async def _filter(self, tx: TenantTx, query: NotificationFilter, *, tests_only: bool) -> Filter:
+        wanted = replace(_filter(query), tests_only=tests_only)
         for key, value in query.metadata.items():
             await _check_declared(tx, key)
             text = spelt(value)

@@ -50,6 +50,8 @@ class Filter:
     correlation_id: str | None = None
     #: Key and hash of searchable metadata.
     found_by: tuple[str, str] | None = None
+    #: For a test key.
+    tests_only: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,6 +130,7 @@ async def look_back(
         "before_at": before_at,
         "before_id": before_id,
         "most": most,
+        "tests_only": wanted.tests_only,
     }
     people = _people(wanted)
     if wanted.found_by is not None:

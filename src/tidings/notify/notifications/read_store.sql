@@ -42,6 +42,7 @@ LEFT JOIN LATERAL (
 WITH seen AS MATERIALIZED (
     SELECT n.id,
            (CAST(:status AS text) IS NULL OR n.status = :status)
+           AND (NOT CAST(:tests_only AS boolean) OR n.is_test)
            AND (CAST(:channel AS text) IS NULL OR n.channel = :channel OR n.final_channel = :channel)
            AND (CAST(:category AS text) IS NULL OR n.category = :category)
            AND (CAST(:template AS text) IS NULL OR n.template_key = :template)
@@ -62,6 +63,7 @@ FROM seen;
 WITH seen AS MATERIALIZED (
     SELECT n.id,
            (CAST(:status AS text) IS NULL OR n.status = :status)
+           AND (NOT CAST(:tests_only AS boolean) OR n.is_test)
            AND (CAST(:channel AS text) IS NULL OR n.channel = :channel OR n.final_channel = :channel)
            AND (CAST(:category AS text) IS NULL OR n.category = :category)
            AND (CAST(:template AS text) IS NULL OR n.template_key = :template)
@@ -85,6 +87,7 @@ WITH seen AS MATERIALIZED (
     CROSS JOIN LATERAL (
         SELECT n.id,
                (CAST(:status AS text) IS NULL OR n.status = :status)
+               AND (NOT CAST(:tests_only AS boolean) OR n.is_test)
                AND (CAST(:channel AS text) IS NULL OR n.channel = :channel OR n.final_channel = :channel)
                AND (CAST(:category AS text) IS NULL OR n.category = :category)
                AND (CAST(:template AS text) IS NULL OR n.template_key = :template)
@@ -109,6 +112,7 @@ FROM seen;
 WITH seen AS MATERIALIZED (
     SELECT n.id,
            (CAST(:status AS text) IS NULL OR n.status = :status)
+           AND (NOT CAST(:tests_only AS boolean) OR n.is_test)
            AND (CAST(:channel AS text) IS NULL OR n.channel = :channel OR n.final_channel = :channel)
            AND (CAST(:category AS text) IS NULL OR n.category = :category)
            AND (CAST(:template AS text) IS NULL OR n.template_key = :template)
@@ -141,6 +145,7 @@ WITH named AS MATERIALIZED (
     FROM named
     LEFT JOIN LATERAL (
         SELECT (CAST(:status AS text) IS NULL OR n.status = :status)
+               AND (NOT CAST(:tests_only AS boolean) OR n.is_test)
                AND (CAST(:channel AS text) IS NULL OR n.channel = :channel OR n.final_channel = :channel)
                AND (CAST(:category AS text) IS NULL OR n.category = :category)
                AND (CAST(:template AS text) IS NULL OR n.template_key = :template)

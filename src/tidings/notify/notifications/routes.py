@@ -11,12 +11,13 @@ from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.bodies import read_body, read_query
 from tidings.kernel.http.callers import caller_of, tenant_of
 from tidings.kernel.http.once import Done, answer_once
-from tidings.kernel.http.operations import deps_of, given, operation, path_id
+from tidings.kernel.http.operations import deps_of, given, operation
 from tidings.kernel.http.paging import Page, write_cursor
 from tidings.kernel.ids import NOTIFICATION
 from tidings.kernel.refusals import MissingScopeError
 from tidings.notify.notifications import accept_routes, explain_routes
 from tidings.notify.notifications.accept_routes import TAG
+from tidings.notify.notifications.asked_for import ID, asked_for
 from tidings.notify.notifications.counts import sum_counts
 from tidings.notify.notifications.deps import Deps
 from tidings.notify.notifications.intake import accepted_view
@@ -36,8 +37,7 @@ from tidings.notify.notifications.view import (
 from tidings.notify.notifications.wire import AcceptedView
 
 _BY_ADDRESS: Final = "recipients:read"
-_ID: Final = "notification_id"
-_PATH: Final = {_ID: NOTIFICATION}
+_PATH: Final = {ID: NOTIFICATION}
 #: Days that are counted where nothing else is asked for, and at most.
 _USUAL_DAYS: Final = 7
 _MOST_DAYS: Final = 92
@@ -51,6 +51,7 @@ AnyRequest = Request[Any, Any, Any]
         summary="List notifications, the newest first.",
         tag=TAG,
         scope="notifications:read",
+        test_keys=True,
         query=ListNotifications,
         answer=Page[NotificationView],
         description="By `recipient` and by `correlation_id` it is quick however many there are. The other filters are looked for among the newest, some 20,000 in a request: where few fit, a page may be short or empty and still have a `next_cursor` to go on from. `since` and `until` narrow what is looked at.",
@@ -60,7 +61,7 @@ async def list_notifications(request: AnyRequest) -> Page[NotificationView]:
     """List notifications."""
     query = read_query(request, ListNotifications)
     async with _tenant(request) as tx:
-        return _page(await deps_of(request, Deps).finder.list(tx, query))
+        return _page(await deps_of(request, Deps).finder.list(tx, query, tests_only=_is_test(request)))
 
 
 @post(
@@ -69,6 +70,7 @@ async def list_notifications(request: AnyRequest) -> Page[NotificationView]:
         summary="Find notifications by an address, or by the filters of the list.",
         tag=TAG,
         scope="notifications:read",
+        test_keys=True,
         writes=False,
         body=LookUpNotifications,
         answer=Page[NotificationView],
@@ -82,7 +84,11 @@ async def look_up_notifications(request: AnyRequest) -> Page[NotificationView]:
     if query.address is not None and _BY_ADDRESS not in caller.scopes:
         raise MissingScopeError(_BY_ADDRESS)
     async with _tenant(request) as tx:
-        return _page(await deps_of(request, Deps).finder.look_up(tx, query, actor=caller.actor))
+        return _page(
+            await deps_of(request, Deps).finder.look_up(
+                tx, query, actor=caller.actor, tests_only=_is_test(request)
+            )
+        )
 
 
 @get(
@@ -115,6 +121,7 @@ async def show_counters(request: AnyRequest) -> CountersView:
         summary="Show a notification as it stands.",
         tag=TAG,
         scope="notifications:read",
+        test_keys=True,
         path=_PATH,
         answer=NotificationView,
         problems=["notification_not_found"],
@@ -123,7 +130,7 @@ async def show_counters(request: AnyRequest) -> CountersView:
 async def show_notification(request: AnyRequest) -> NotificationView:
     """Show a notification."""
     deps = deps_of(request, Deps)
-    notification_id = path_id(request, NOTIFICATION, _ID)
+    notification_id = await asked_for(request)
     now = deps.clock.now()
     async with _tenant(request) as tx:
         way = await load_way(tx, notification_id, history=deps.history, keyring=deps.keyring, now=now)
@@ -136,6 +143,7 @@ async def show_notification(request: AnyRequest) -> NotificationView:
         summary="List what vendors said about a notification, the oldest first.",
         tag=TAG,
         scope="notifications:read",
+        test_keys=True,
         path=_PATH,
         answer=AttemptList,
         problems=["notification_not_found"],
@@ -145,7 +153,7 @@ async def show_notification(request: AnyRequest) -> NotificationView:
 async def list_attempts(request: AnyRequest) -> AttemptList:
     """List attempts."""
     deps = deps_of(request, Deps)
-    notification_id = path_id(request, NOTIFICATION, _ID)
+    notification_id = await asked_for(request)
     async with _tenant(request) as tx:
         story = await load_story(
             tx, notification_id, history=deps.history, keyring=deps.keyring, now=deps.clock.now()
@@ -159,6 +167,7 @@ async def list_attempts(request: AnyRequest) -> AttemptList:
         summary="Take a notification back while it waits.",
         tag=TAG,
         scope="notifications:write",
+        test_keys=True,
         path=_PATH,
         answer=NotificationView,
         problems=["notification_not_found", "too_late_to_cancel"],
@@ -167,7 +176,7 @@ async def list_attempts(request: AnyRequest) -> AttemptList:
 )
 async def cancel_notification(request: AnyRequest) -> NotificationView:
     """Take a notification back."""
-    notification_id = path_id(request, NOTIFICATION, _ID)
+    notification_id = await asked_for(request)
     async with _tenant(request) as tx:
         one = await deps_of(request, Deps).canceller.cancel(
             tx, notification_id, actor=caller_of(request).actor
@@ -181,6 +190,7 @@ async def cancel_notification(request: AnyRequest) -> NotificationView:
         summary="Send a waiting notification now.",
         tag=TAG,
         scope="notifications:write",
+        test_keys=True,
         path=_PATH,
         answer=NotificationView,
         problems=["notification_not_found", "not_waiting"],
@@ -189,7 +199,7 @@ async def cancel_notification(request: AnyRequest) -> NotificationView:
 )
 async def release_notification(request: AnyRequest) -> NotificationView:
     """Send a waiting notification now."""
-    notification_id = path_id(request, NOTIFICATION, _ID)
+    notification_id = await asked_for(request)
     async with _tenant(request) as tx:
         one = await deps_of(request, Deps).releaser.release(
             tx, notification_id, actor=caller_of(request).actor
@@ -203,6 +213,7 @@ async def release_notification(request: AnyRequest) -> NotificationView:
         summary="Send a notification once more, to the same recipient.",
         tag=TAG,
         scope="notifications:write",
+        test_keys=True,
         path=_PATH,
         answer=AcceptedView,
         status=202,
@@ -216,7 +227,7 @@ async def resend_notification(request: AnyRequest) -> Response[bytes]:
     deps, caller = deps_of(request, Deps), caller_of(request)
     item = await deps.resender.prepare(
         tenant_of(request),
-        path_id(request, NOTIFICATION, _ID),
+        await asked_for(request),
         role=caller.role,
         is_test=caller.environment == "test",
     )
@@ -236,6 +247,10 @@ def _page(found: Found) -> Page[NotificationView]:
         items=[NotificationView.of(one) for one in found.items],
         next_cursor=write_cursor(found.next_id, listing=LISTING) if found.next_id is not None else None,
     )
+
+
+def _is_test(request: AnyRequest) -> bool:
+    return caller_of(request).environment == "test"
 
 
 def _tenant(request: AnyRequest) -> AbstractAsyncContextManager[TenantTx]:

@@ -66,7 +66,7 @@ async def insert_notifications(
 async def enter_ledger(
     tx: TenantTx, fresh: Sequence[NewNotification], *, now: datetime, expires_at: datetime
 ) -> set[NotificationId]:
-    """Those that are the first for their event, template, recipient and channel."""
+    """Those that are the first for their event, template, recipient and channel, live or test."""
     rows = await tx.fetch(
         QUERIES.enter_ledger,
         tenant_id=tx.tenant_id,
@@ -75,7 +75,7 @@ async def enter_ledger(
         source_event_ids=[n.source_event_id for n in fresh],
         template_keys=[n.template_key for n in fresh],
         recipient_ids=[n.recipient_id for n in fresh],
-        channels=[n.channel for n in fresh],
+        channels=[_ledger_channel(n) for n in fresh],
         notification_ids=[n.id for n in fresh],
     )
     return {NotificationId(row["notification_id"]) for row in rows}
@@ -90,9 +90,14 @@ async def find_in_ledger(tx: TenantTx, wanted: Sequence[NewNotification]) -> dic
         source_event_ids=[n.source_event_id for n in wanted],
         template_keys=[n.template_key for n in wanted],
         recipient_ids=[n.recipient_id for n in wanted],
-        channels=[n.channel for n in wanted],
+        channels=[_ledger_channel(n) for n in wanted],
     )
     return {row["place"]: NotificationId(row["notification_id"]) for row in rows}
+
+
+def _ledger_channel(one: NewNotification) -> str:
+    """The channel in the ledger: a test is no repeat of what was sent, and keeps nothing from being sent."""
+    return f"test:{one.channel}" if one.is_test else one.channel
 
 
 async def sweep_ledger(tx: WorkerTx, *, now: datetime, limit: int) -> int:

@@ -86,8 +86,13 @@ class RecipientUpserter:
         self._mailboxes = mailboxes
         self._clock = clock
 
-    async def upsert(self, tx: TenantTx, wishes: Sequence[RecipientWish]) -> UpsertedSet:
-        """Each wish granted or refused; nothing is written for those refused."""
+    async def upsert(
+        self, tx: TenantTx, wishes: Sequence[RecipientWish], *, change_known: bool = True
+    ) -> UpsertedSet:
+        """Each wish granted or refused; nothing is written for those refused.
+
+        Without `change_known` strangers are made known and everybody else stays as they are: for tests.
+        """
         if not wishes:
             return UpsertedSet(results=[], keys={})
         pepper = await self._keyring.pepper(tx)
@@ -107,7 +112,12 @@ class RecipientUpserter:
             if group.known is not None and keys[group.known.recipient.id].destroyed:
                 group.known, group.refusal = None, ErasedRecipientError()
         groups = _joined(groups)
-        proven |= await self._change(tx, [g for g in groups if g.known], keys, now)
+        if change_known:
+            proven |= await self._change(tx, [g for g in groups if g.known], keys, now)
+        else:
+            for group in groups:
+                if group.known is not None and group.refusal is None:
+                    group.result = Upserted(recipient=group.known.recipient, created=False, changed=False)
         if proven:
             await self._mailboxes.told(tx, proven, at=now)
         results: dict[int, Upserted | RefusalError] = {}

@@ -7,18 +7,20 @@ from litestar import Request, Response, Router, delete, get, post
 from litestar.response import Stream
 
 from tidings.kernel.db import TenantTx
+from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.bodies import read_body, read_query
-from tidings.kernel.http.callers import caller_of, tenant_of
+from tidings.kernel.http.callers import TenantNeed, caller_of, tenant_of
 from tidings.kernel.http.operations import deps_of, given, operation, path_id
 from tidings.kernel.http.paging import Page, page_of, read_cursor
-from tidings.kernel.ids import SUPPRESSION
+from tidings.kernel.ids import SUPPRESSION, NotificationId
 from tidings.kernel.refusals import MissingScopeError
+from tidings.notify.notifications.read_store import find_notifications
 from tidings.notify.suppressions import platform_routes, store
 from tidings.notify.suppressions.counts import read_counts
 from tidings.notify.suppressions.deps import Deps
 from tidings.notify.suppressions.errors import UnknownSuppressionError
 from tidings.notify.suppressions.export import export_lines
-from tidings.notify.suppressions.model import SEALED_FOR, Suppression
+from tidings.notify.suppressions.model import SEALED_FOR, Suppression, SuppressionWish
 from tidings.notify.suppressions.suppress import Suppressor
 from tidings.notify.suppressions.wire import (
     CreateSuppression,
@@ -58,6 +60,7 @@ async def add_suppression(request: AnyRequest) -> Response[SuppressionView]:
     deps = deps_of(request, Deps)
     wish = (await read_body(request, CreateSuppression)).wish(deps.clock.now())
     async with _tenant(request) as tx:
+        await _refuse_foreign_source(tx, wish)
         [done] = await _suppressor(deps).add(tx, [wish], actor=caller_of(request).actor)
         keys = await deps.keyring.data_keys(tx, [SEALED_FOR], create=False)
     view = SuppressionView.of(done.suppression, keys.get(SEALED_FOR))
@@ -146,6 +149,7 @@ async def show_stats(request: AnyRequest) -> SuppressionStats:
         summary="How many suppressions of a tenant are in force, to compare with another service's total.",
         tag=_TAG,
         scope="suppressions:read",
+        tenant=TenantNeed.NAMED,
         answer=SuppressionStats,
     ),
 )
@@ -178,7 +182,7 @@ async def export_suppressions(request: AnyRequest) -> Stream:
             await _suppressor(deps).note_export(tx, actor=caller.actor, channel=query.channel)
     lines = export_lines(deps, tenant_of(request), query, reveal=reveal)
     named = 'attachment; filename="suppressions.csv"'
-    return Stream(lines, media_type="text/csv; charset=utf-8", headers={"Content-Disposition": named})
+    return Stream(lines, media_type="text/csv", headers={"Content-Disposition": named})
 
 
 @get(
@@ -263,6 +267,13 @@ def _tenant(request: AnyRequest) -> AbstractAsyncContextManager[TenantTx]:
 
 def _suppressor(deps: Deps) -> Suppressor:
     return Suppressor(keyring=deps.keyring, outbox=deps.outbox, audit=deps.audit, clock=deps.clock)
+
+
+async def _refuse_foreign_source(tx: TenantTx, wish: SuppressionWish) -> None:
+    """A suppression names a notification of the tenant's own, or none."""
+    source = wish.source_notification_id
+    if source is not None and not await find_notifications(tx, ids=[NotificationId(source)]):
+        raise BadValueError("source_notification_id", "must be a notification of yours that is still kept")
 
 
 def routers(deps: Deps) -> list[Router]:

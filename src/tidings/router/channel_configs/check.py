@@ -156,7 +156,7 @@ class AccountChecker:
             steps += [skipped(name, words) for name in ("name", "address", "connection")]
             return True
         reached = await reach(place, guard, patience=self._reach_patience)
-        steps += reached_steps(place, reached)
+        steps += reached_steps(place, reached, guarded=guard is not anywhere)
         return bool(reached.connected)
 
     async def _credentials(self, adapter: Adapter, read: ReadAccount) -> list[Step]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from ipaddress import ip_address
 from typing import Final, Literal, TypeAlias
 
 import msgspec
@@ -135,8 +136,30 @@ def _by_mail(read: ReadAccount) -> Step | None:
     )
 
 
-def reached_steps(place: Place, reached: Reached) -> Sequence[Step]:
-    """How far one came on the way to the vendor."""
+def _is_number(host: str) -> bool:
+    """An address itself: whoever wrote it learns nothing from hearing that it is not allowed."""
+    try:
+        ip_address(host.strip("[]"))
+    except ValueError:
+        return False
+    return True
+
+
+def reached_steps(place: Place, reached: Reached, *, guarded: bool = False) -> Sequence[Step]:
+    """How far one came on the way to the vendor.
+
+    `guarded`: for an account that may not lead everywhere. A name of our network and one that nobody has are told alike, or
+    whoever sets an account up could ask which names there are.
+    """
+    if guarded and not (reached.found and reached.allowed) and not _is_number(place.host):
+        return [
+            failed(
+                "name",
+                f"{place.host} leads to no address that accounts may connect to",
+                next="correct the name, use one with a public address, or have the operators open the network "
+                "(TIDINGS_TENANT_NETWORKS)",
+            )
+        ]
     if not reached.found:
         return [
             failed(
