@@ -5,6 +5,8 @@ import re
 import pytest
 
 from tests.support.rendering import compile_mjml
+from tidings.notify.templates.compile.locale_content import compile_source
+from tidings.notify.templates.model import BodyFormat, LinkPolicy, Source
 
 ICONS = 'icon-wrapped-url="cid:plus.png" icon-unwrapped-url="cid:minus.png"'
 
@@ -42,6 +44,14 @@ def test_a_picture_without_words_is_silent() -> None:
     compiled = compile_mjml('<mj-section><mj-column><mj-image src="cid:a.png"/></mj-column></mj-section>')
 
     assert '<img alt=""' in (compiled.html or "")
+
+
+def test_pictures_may_have_words_by_the_head() -> None:
+    head = '<mj-head><mj-attributes><mj-image alt="Logo"/></mj-attributes></mj-head>'
+    body = '<mj-body><mj-section><mj-column><mj-image src="cid:a.png"/></mj-column></mj-section></mj-body>'
+    source = Source(format=BodyFormat.MJML, body=f"<mjml>{head}{body}</mjml>", subject="s")
+
+    assert compile_source(source, locale="en", links=LinkPolicy()).text == "Logo"
 
 
 def test_an_accordion_folds_and_reads_well() -> None:

@@ -27,6 +27,13 @@ def column(inside: str) -> str:
         (column("\n hello {{name}}"), "line 4: text can't stand directly in <mj-column>"),
         (column("<mj-carousel/>"), "<mj-carousel> works in few mail programs; show the pictures below each other"),
         (column("<mj-text><input></mj-text>"), "<input> is not allowed in a mail"),
+        (column("<mj-image>x</mj-image>"), "line 3: <mj-image> has no content; write <mj-image … />"),
+        (column("<mj-image><p>x</p></mj-image>"), "<p> can't stand in <mj-image>, which has no content"),
+        ("<mj-section/></mj-body><mj-body>", "there is a second <mj-body>; put both into one"),
+        (
+            column("<mj-accordion><mj-accordion-element>{{#if a}}{{/if}}</mj-accordion-element></mj-accordion>"),
+            "line 3: no expression can stand directly in <mj-accordion-element>",
+        ),
         ("<mj-html-attributes/>", "<mj-html-attributes> can't be compiled; write the attributes where they belong"),
     ],
 )  # fmt: skip
@@ -75,3 +82,17 @@ def test_blocks_between_components_are_no_text() -> None:
     )
 
     assert "{{#each l}}" in (compiled.html or "")
+
+
+def test_blanks_and_declarations_are_no_trouble() -> None:
+    body = """<?xml version="1.0"?> <!DOCTYPE mjml>
+<mjml> <mj-head> <mj-attributes> <mj-class name="a" color="red" /> </mj-attributes> </mj-head> <mj-body> <mj-section>
+ <mj-column> <mj-text mj-class="a">z</mj-text> <mj-raw position="x"> </mj-raw> <mj-social> <mj-social-element src="cid:a" href="https://x.example/">x</mj-social-element>
+ </mj-social> <mj-navbar> {{#each l}} <mj-navbar-link href="{{u}}">y</mj-navbar-link> {{/each}} </mj-navbar>
+ </mj-column> </mj-section> </mj-body> </mjml>"""
+    source = Source(format=BodyFormat.MJML, body=body, subject="s")
+
+    html = compile_source(source, locale="en", links=LinkPolicy()).html or ""
+
+    assert "color:red" in html
+    assert html.index("{{#each l}}") < html.index(">y</a>") < html.index("{{/each}}")

@@ -9,6 +9,7 @@ from tidings.notify.templates.compile.lexer import Piece, pieces
 from tidings.notify.templates.compile.mjml_schema import (
     ATTRIBUTES,
     CHILDREN,
+    EMPTY,
     EVERYWHERE,
     NOT_COMPILED,
     REFUSED,
@@ -31,7 +32,7 @@ _FIELDS: Final = frozenset({"button", "input", "label", "select", "textarea"})
 def mjml_faults(markup: str, *, tokens: re.Pattern[str]) -> Iterator[Fault]:
     """Elements that MJML does not know or that stand in the wrong place, and a body with nothing in it."""
     stack: list[str] = []
-    at, seen = 0, False
+    at, seen, once = 0, False, set[str]()
     for piece in pieces(markup):
         start, at = at, at + len(piece.source)
         parent = stack[-1] if stack else ""
@@ -39,16 +40,21 @@ def mjml_faults(markup: str, *, tokens: re.Pattern[str]) -> Iterator[Fault]:
             if found := _misplaced(piece, parent, stack):
                 what, _, how = found.partition("; ")
                 yield fault_at(markup, start, f"<{piece.name}> {what}", how)
+            if piece.name in ("mj-body", "mj-head") and parent == "mjml":
+                if piece.name in once:
+                    yield fault_at(markup, start, f"there is a second <{piece.name}>", "put both into one")
+                once.add(piece.name)
             seen |= parent == "mj-body"
             if not piece.empty:
                 stack.append(piece.name)
         elif piece.kind == "close" and piece.name in stack:
             while stack.pop() != piece.name:
                 pass
-        elif piece.kind == "text" and parent in STRUCTURE and tokens.sub("", piece.source).strip():
-            where = f"directly in <{parent}>" if parent else "outside <mjml>"
+        elif piece.kind in ("text", "declaration") and piece.source.strip():
             start += len(piece.source) - len(piece.source.lstrip())
-            yield fault_at(markup, start, f"text can't stand {where}", "put it into <mj-text> or <mj-raw>")
+            if found := _stray(piece.source, parent, stack, tokens):
+                what, _, how = found.partition("; ")
+                yield fault_at(markup, start, what, how)
     if not seen:
         yield Fault(
             "the mail is empty: it has no <mj-body> with something in it",
@@ -83,16 +89,34 @@ def attribute_warnings(markup: str) -> Iterator[Fault]:
                 yield fault_at(markup, start, what, "take the others away", severity="warning")
 
 
+def _stray(text: str, parent: str, stack: list[str], tokens: re.Pattern[str]) -> str | None:
+    """What is wrong with a text where it stands, with a remedy."""
+    if parent in EMPTY or (parent in CONTENTS and "mj-attributes" in stack):
+        return f"<{parent}> has no content; write <{parent} … />"
+    if parent == "mj-accordion-element" and tokens.search(text):
+        return f"no expression can stand directly in <{parent}>; set it around the element, or put it into a text"
+    if parent in STRUCTURE and not text.startswith("<") and tokens.sub("", text).strip():
+        where = f"directly in <{parent}>" if parent else "outside <mjml>"
+        return f"text can't stand {where}; put it into <mj-text> or <mj-raw>"
+    return None
+
+
 def _misplaced(piece: Piece, parent: str, stack: list[str]) -> str | None:
     """What is wrong with an element where it stands, with a remedy."""
     name = piece.name
     content = next((each for each in stack if each in CONTENTS), None)
+    if "mj-attributes" in stack and parent != "mj-attributes":
+        return f"can't stand in <{parent}> inside <mj-attributes>; write <{parent} … />"
     if name in REFUSED:
         return REFUSED[name]
     if name in _SAID:
         return None
     if name in _FIELDS:
         return "is not allowed in a mail; link to a page with the form"
+    if name == "mj-class" and not any(each.name == "name" for each in piece.attributes):
+        return 'has no name; write <mj-class name="…" />'
+    if parent in EMPTY and parent not in STRUCTURE:
+        return f"can't stand in <{parent}>, which has no content; close it before: <{parent} … />"
     if not (name.startswith("mj-") or name == "mjml"):
         if content or parent not in STRUCTURE:
             return None

@@ -72,12 +72,13 @@ ATTRIBUTES: Final[dict[str, frozenset[str]]] = {
 _IN_COLUMN: Final = (
     "mj-accordion mj-button mj-divider mj-image mj-navbar mj-raw mj-social mj-spacer mj-table mj-text"
 )
-#: What may stand in each; what is not here has text in it, or nothing.
+#: What may stand in each; what is not here has text in it, or nothing. MJML takes `mj-raw` in more places than the
+#: compiler does.
 CHILDREN: Final[dict[str, frozenset[str]]] = {
     name: frozenset(children.split())
     for name, children in {
         "": "mjml",
-        "mjml": "mj-body mj-head mj-raw",
+        "mjml": "mj-body mj-head",
         "mj-head": "mj-attributes mj-breakpoint mj-preview mj-raw mj-style mj-title",
         "mj-body": "mj-hero mj-raw mj-section mj-wrapper",
         "mj-wrapper": "mj-hero mj-raw mj-section",
@@ -85,10 +86,10 @@ CHILDREN: Final[dict[str, frozenset[str]]] = {
         "mj-group": "mj-column mj-raw",
         "mj-column": _IN_COLUMN,
         "mj-hero": _IN_COLUMN,
-        "mj-social": "mj-raw mj-social-element",
-        "mj-navbar": "mj-navbar-link mj-raw",
-        "mj-accordion": "mj-accordion-element mj-raw",
-        "mj-accordion-element": "mj-accordion-text mj-accordion-title mj-raw",
+        "mj-social": "mj-social-element",
+        "mj-navbar": "mj-navbar-link",
+        "mj-accordion": "mj-accordion-element",
+        "mj-accordion-element": "mj-accordion-text mj-accordion-title",
     }.items()
 } | {"mj-attributes": frozenset(ATTRIBUTES) - {"mjml"} | {"mj-all", "mj-class"}}
 #: Attributes that the compiler does not look at, and what to do instead.
@@ -103,3 +104,5 @@ REFUSED: Final = {
 }
 #: Where no text may stand.
 STRUCTURE: Final = frozenset(CHILDREN) - CONTENTS
+#: Where nothing at all may stand.
+EMPTY: Final = frozenset(ATTRIBUTES) - STRUCTURE - CONTENTS - {"mj-style"} | {"mj-all", "mj-class"}

@@ -33,6 +33,8 @@ _SEEN: Final = re.compile(r"[A-Za-z0-9 #%.,:;/()!?=+*@'_-]*")
 _NAME: Final = re.compile(r"[a-z_][a-z0-9_.:-]*")
 #: The compiler takes a length for one with its unit only.
 _ZERO: Final = re.compile(r"(?<![\w.#-])0(?![\w.%])")
+#: The compiler takes no attributes of these, and stumbles over some.
+_BARE: Final = frozenset({"mj-attributes", "mj-head", "mj-preview", "mj-raw", "mj-title"})
 _PICTURES: Final = frozenset({"mj-image", "mj-social-element"})
 #: What people read: its blanks are theirs.
 _READ: Final = frozenset({"alt", "title"})
@@ -45,6 +47,8 @@ class Passage:
     markup: str
     salt: str
     kept: list[str] = field(default_factory=list)
+    #: Whether the head says what pictures without an `alt` of their own have.
+    words_by_head: bool = False
     #: The rules that are to be set into elements, which are all there only afterwards.
     inline: list[str] = field(default_factory=list)
 
@@ -62,7 +66,8 @@ class Passage:
 
 def passage(markup: str) -> Passage:
     """MJML as the compiler should see it."""
-    made = Passage(markup="", salt=unused_salt(markup))
+    defaults = markup.rpartition("</mj-attributes")[0]
+    made = Passage("", unused_salt(markup), words_by_head=bool(re.search(r"\salt\s*=", defaults)))
     out: list[str] = []
     inside: list[str] = []
     name, depth, inlined = "", 0, False
@@ -87,8 +92,11 @@ def passage(markup: str) -> Passage:
                 name, depth = piece.name, 1
         elif piece.kind == "close":
             out.append(f"</{piece.name}>")
-        else:
-            out.append(without_comments(piece.source) if piece.kind == "raw" else piece.source)
+        elif piece.kind == "raw":
+            out.append(without_comments(piece.source))
+        elif piece.kind == "comment" or (piece.source.strip() and piece.kind == "text"):
+            # Blanks between components mean nothing, and the compiler stumbles over some.
+            out.append(piece.source)
     made.markup = "".join(out)
     return made
 
@@ -110,7 +118,9 @@ def _tag(made: Passage, piece: Piece) -> str:
         # The compiler would set the rules in too, with a parser that moves our words out of tables.
         if _NAME.fullmatch(attribute.name) and (piece.name, attribute.name) != ("mj-style", "inline"):
             first.setdefault(attribute.name, attribute)
-    if piece.name in _PICTURES:
+    if piece.name in _BARE:
+        first.clear()
+    if piece.name in _PICTURES and not made.words_by_head:
         # Without one a screen reader reads the name of the file.
         first.setdefault("alt", Attribute("alt", "", '"'))
     written = "".join(f' {name}="{_value(made, attribute)}"' for name, attribute in first.items())
