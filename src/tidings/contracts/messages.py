@@ -83,6 +83,8 @@ class OutboundMessage:
     subject: str | None = field(default=None, repr=False)
     html: str | None = field(default=None, repr=False)
     text: str | None = field(default=None, repr=False)
+    #: Of the texts, as a tag of BCP 47; None where nobody said.
+    language: str | None = None
     #: Where the vendor sends nothing else to somebody who has not written: what it keeps of this text.
     template: VendorTemplate | None = field(default=None, repr=False)
     #: Further headers, name and value, where the channel has any.

@@ -2,6 +2,7 @@
 
 import email
 import email.policy
+import json
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from tests.integration.pipeline.files import file_of
 from tests.integration.templates.drafts import draft, later
 from tests.support.people import unused
 from tests.support.pipeline import HOME, PipelineWorld, Sender, order, person
+from tidings.contracts.channel_configs import ConfigureAccount
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("pipeline-sent")]
 
@@ -51,6 +53,27 @@ async def test_a_step_that_cannot_carry_the_files_says_that_it_left_them_out(wor
     assert (line["gate"], line["verdict"], line["explanation"]) == ("attachments", "pass", left_out)
     [call] = [one for one in told["timeline"] if one["kind"] == "attempt"]
     assert (call["channel"], call["step"], call["text"].endswith(left_out)) == ("sms", line["step"], True)
+
+
+async def test_the_vendor_is_told_the_language_of_the_words(world: PipelineWorld) -> None:
+    """That of the text which was found, not the one that was looked for."""
+    vendor = f"http_{unused()[:12]}"
+    secret = json.loads((world.folder / "secrets" / "http.json").read_text())
+    secret["body"] = {"to": "{{to}}", "from": "{{from}}", "text": "{{text}}", "subject": "{{language}}"}
+    file = world.folder / "secrets" / f"{vendor}.json"
+    file.write_text(json.dumps(secret))
+    file.chmod(0o600)
+    command = ConfigureAccount(vendor=vendor, secret_ref=f"file://{file.name}")
+    async with world.db.platform() as tx:
+        await world.system.adapter_configs.configure_platform(tx, [command], actor="test")
+    async with world.sender(channels=("sms",)) as sender:
+        await sender.channel("sms", vendor=vendor)
+        for phone, locale in (("+4915123470077", "ps-AF"), ("+4915123470078", "de")):
+            await sender.send(**(CODE | {"channel": "sms", "recipient": person(phone, locale=locale)}))
+        await world.settle()
+
+    assert [m.subject for m in world.received("+4915123470077")] == ["ps-AF"]
+    assert [m.subject for m in world.received("+4915123470078")] == ["en"]
 
 
 async def test_files_arrive_byte_for_byte(world: PipelineWorld) -> None:

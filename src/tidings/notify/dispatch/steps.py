@@ -415,6 +415,7 @@ def _message(
         subject=rendered.subject,
         html=html,
         text=rendered.text,
+        language=rendered.locale or None,
         template=_read_template(rendered.whatsapp) if rendered.whatsapp is not None else None,
         attachments=(*composed.pictures, *files),
         list_unsubscribe=links.unsubscribe if links is not None else None,

@@ -33,6 +33,7 @@ _FIELDS: Mapping[str, Fill] = {
     "subject": lambda m: m.subject,
     "text": lambda m: m.text,
     "html": lambda m: m.html,
+    "language": lambda m: m.language,
     "list_unsubscribe": lambda m: m.list_unsubscribe,
     "template": lambda m: whatsapp_template(m.template) if m.template is not None else None,
     "metadata": lambda m: dict(m.metadata),

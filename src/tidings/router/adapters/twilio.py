@@ -37,6 +37,7 @@ from tidings.router.adapters.http_settings import ApiUrl, HttpAccount, sender_of
 from tidings.router.adapters.kind import AdapterKind, StatusSeed, Surroundings
 from tidings.router.adapters.rotation import Secrets
 from tidings.router.adapters.setting_words import PRINTABLE, Language, SenderName
+from tidings.router.adapters.spoken_languages import twilio_language
 from tidings.router.adapters.twilio_callbacks import TwilioForm
 from tidings.router.adapters.whatsapp_templates import content_variables
 
@@ -83,7 +84,8 @@ class TwilioSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fiel
     content_sids: Annotated[dict[str, _ContentSid], Meta(max_length=1000)] = msgspec.field(
         default_factory=dict
     )
-    #: The language and the voice in which calls are read out, and how often a call says its text.
+    #: The language and the voice in which calls are read out where the text is in this language, or nobody knows in which, and how
+    #: often a call says its text. Other texts are read out in their own language.
     voice_language: Language = "en-US"
     voice: (
         Annotated[
@@ -281,9 +283,12 @@ class TwilioAdapter:
         if not _NUMBER.fullmatch(sender):
             raise BadValueError("from", "must be a number such as +14155550100: a call has no other sender")
         spoken = self._settings
-        voice = f" voice={quoteattr(spoken.voice)}" if spoken.voice is not None else ""
+        language = twilio_language(message.language, spoken.voice_language)
+        # A voice speaks one language; another is left to the voice that Twilio has for it.
+        own = language == spoken.voice_language
+        voice = f" voice={quoteattr(spoken.voice)}" if spoken.voice is not None and own else ""
         twiml = (
-            f"<Response><Say language={quoteattr(spoken.voice_language)}{voice} "
+            f"<Response><Say language={quoteattr(language)}{voice} "
             f'loop="{spoken.voice_repeat}">{escape(_NOT_XML.sub(" ", message.text))}</Say></Response>'
         )
         if len(twiml) > _MOST_TWIML:

@@ -51,7 +51,7 @@ class VoiceOtpSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fi
     callback_secret: SigningSecrets | None = None
     #: The number that the phone shows; the tenant's sender where this is None.
     caller: SenderName | None = None
-    #: The language in which it is read out: a tag of BCP 47.
+    #: The language in which a text is read out whose own nobody knows: a tag of BCP 47.
     language: Language = "en"
     #: How often it is said in one call.
     repeat: Annotated[int, Meta(ge=1, le=5)] = 2
@@ -139,7 +139,7 @@ class VoiceOtpAdapter:
             "to": message.to,
             "from": self._settings.caller or message.sender.value,
             "text": message.text,
-            "language": self._settings.language,
+            "language": message.language or self._settings.language,
             "repeat": self._settings.repeat,
         }
         code = code_in(message.text)

@@ -134,6 +134,41 @@ async def test_whatsapp_with_a_template_and_without() -> None:
 
 
 @pytest.mark.parametrize(
+    ("language", "account", "said"),
+    [
+        (None, {}, 'language="en-US"'),
+        ("fr", {}, 'language="fr-FR"'),
+        ("fr-CA", {}, 'language="fr-CA"'),
+        ("de-CH", {}, 'language="de-DE"'),
+        ("zh-Hant-TW", {}, 'language="cmn-TW"'),
+        ("zh", {}, 'language="cmn-CN"'),
+        ("ar", {"voice": "Polly.Joanna"}, 'language="ar-XA"'),
+        # The account's own language has its voice, also where Twilio's list has another region, or none.
+        ("en-GB", {"voice": "Polly.Joanna"}, 'language="en-US" voice="Polly.Joanna"'),
+        ("fa-AF", {"voice_language": "fa-IR"}, 'language="fa-IR"'),
+    ],
+)
+async def test_a_call_speaks_the_language_of_its_text(
+    language: str | None, account: dict[str, Any], said: str
+) -> None:
+    message = replace(SMS, channel="voice", language=language)
+    outcome, [(_, body)] = await sent(message, **account)
+
+    assert isinstance(outcome, Accepted)
+    assert parse_qs(body.decode())["Twiml"][0].startswith(f'<Response><Say {said} loop="2">')
+
+
+@pytest.mark.parametrize("language", ["fa-AF", "ps-AF", "ur"])
+async def test_a_language_that_twilio_does_not_speak_is_refused(language: str) -> None:
+    """Read out by an English voice it would be a call that nobody understands."""
+    outcome, heard = await sent(replace(SMS, channel="voice", language=language))
+
+    assert isinstance(outcome, Refused)
+    assert outcome.reason.startswith(f"language {language[:2]} is not spoken by Twilio")
+    assert heard == []
+
+
+@pytest.mark.parametrize(
     ("template", "variables"),
     [
         (VendorTemplate(name=CONTENT, language="en", otp_button="123456"), '{"1":"123456"}'),

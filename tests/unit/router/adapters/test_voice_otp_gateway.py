@@ -56,6 +56,15 @@ async def test_a_call_as_the_contract_has_it() -> None:
     assert outcome == Accepted(provider_message_id="call-17")
 
 
+async def test_a_call_speaks_the_language_of_its_text() -> None:
+    """The account's is for texts whose language nobody knows."""
+    async with asked(TAKEN, language="en") as (adapter, played):
+        await adapter.send([replace(CALL, language="ps-AF")])
+        await adapter.send([CALL])
+
+    assert [json.loads(body)["language"] for _, body in played.heard] == ["ps-AF", "en"]
+
+
 @pytest.mark.parametrize(
     ("text", "code"),
     [
