@@ -265,7 +265,7 @@ class House:
         async with self.system() as system:
             await publish_platform_set(
                 system.db,
-                engine=system.renderer,
+                engine=system.authoring,
                 outbox=system.outbox,
                 audit=system.audit,
                 clock=system.clock,

@@ -261,7 +261,7 @@ async def prepare(database: TestDatabase, folder: Path, *months: datetime) -> Pr
     async with _system(database, None, folder) as system:
         await publish_platform_set(
             system.db,
-            engine=system.renderer,
+            engine=system.authoring,
             outbox=system.outbox,
             audit=system.audit,
             clock=system.clock,

@@ -1,17 +1,19 @@
 """A renderer for tests that are no coroutines: one isolate, kept over many examples."""
 
 import asyncio
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 from itertools import count
-from typing import Any, TypeVar
+from typing import Any
 
 from tidings.notify.render.engine import V8Renderer
+from tidings.notify.render.isolate import Isolate, program
 from tidings.notify.render.model import Content, Rendered, RenderFailed, RenderJob, RenderLimits
+from tidings.notify.templates.child import LocalTools
 from tidings.notify.templates.compile.locale_content import compile_source
 from tidings.notify.templates.model import BodyFormat, Compiled, LinkPolicy, Source
 
 _KEYS = count()
-_T = TypeVar("_T")
 
 
 def content(
@@ -61,6 +63,12 @@ def body_of(compiled: Compiled) -> str:
     )
 
 
+@cache
+def in_process() -> LocalTools:
+    """The tools that a child process has, without one; for what is pure."""
+    return LocalTools(Isolate(RenderLimits(), program()), RenderLimits())
+
+
 class Rendering:
     """Renders from a plain test."""
 
@@ -73,18 +81,15 @@ class Rendering:
         self._runner.close()
 
     @property
-    def engine(self) -> V8Renderer:
-        """The renderer itself, for what `run` runs."""
-        return self._renderer
-
-    def run(self, work: Coroutine[Any, Any, _T]) -> _T:
-        return self._runner.run(work)
+    def tools(self) -> LocalTools:
+        """What a child process has, in this one."""
+        return in_process()
 
     def jobs(self, jobs: Sequence[RenderJob]) -> list[Rendered | RenderFailed]:
         return self._runner.run(self._renderer.render(jobs))
 
     def parse(self, source: str) -> dict[str, Any]:
-        return self._runner.run(self._renderer.parse(source))
+        return dict(in_process().parse(source))
 
     def job(self, wanted: Content, variables: Mapping[str, Any], **more: Any) -> Rendered | RenderFailed:
         more.setdefault("locale", wanted.locale)

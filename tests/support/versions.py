@@ -17,7 +17,7 @@ from tidings.notify.templates.model import (
     VersionStatus,
 )
 from tidings.notify.templates.semver import Semver
-from tidings.notify.templates.validate import Report, validate
+from tidings.notify.templates.validate import Asked, Report, examine
 
 _NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -66,4 +66,4 @@ def validated(
 ) -> Report:
     """What the validator says about it."""
     around = Surroundings(key=key, channel=channel, default_locale="en", layouts=layouts or {})
-    return rendering.run(validate(version, around=around, links=LinkPolicy(), engine=rendering.engine))
+    return examine(Asked(version=version, around=around, links=LinkPolicy()), rendering.tools)

@@ -35,6 +35,7 @@ class Dispatching:
             wake=system.accepting.dispatch_wake,
             express=system.accepting.express_wake,
             metrics=system.metrics,
+            held_up=lambda: system.renderer.held_up,
         )
         self.schedule = ScheduleJob(
             system.db,

@@ -231,7 +231,7 @@ def routers(system: "System", front: NotificationsFront) -> list[Router | HTTPRo
                 outbox=system.outbox,
                 audit=system.audit,
                 idempotency=system.idempotency,
-                engine=system.renderer,
+                engine=system.authoring,
                 templates=system.templates,
                 facts=system.composing.facts,
                 prices=AccountPrices(system.outbound.vendors.accounts),

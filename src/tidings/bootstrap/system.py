@@ -58,6 +58,7 @@ from tidings.notify.notifications.attachments import Attachments
 from tidings.notify.preference_center.links import UnsubscribeLinks
 from tidings.notify.render.engine import V8Renderer
 from tidings.notify.suppressions.suppress import Suppressor
+from tidings.notify.templates.authoring import Authoring
 from tidings.notify.templates.resolve import (
     Templates,
 )
@@ -159,7 +160,7 @@ class System:
         self.public_url = base_url or settings.http.public_url
         self.base_url = self.public_url or f"http://{self.own_hosts[0]}:{settings.http.port}"
         self.links = UnsubscribeLinks(self.base_url, clock=self.clock)
-        # Loads V8 at its first message: a process that renders nothing never pays for it.
+        # Their child processes start when they are first needed: a process that renders nothing never pays for them.
         self.renderer = V8Renderer(own_hosts=self.own_hosts)
         self.templates = Templates(self.db, clock=self.clock)
         self.adapter_configs = AdapterConfigs(
@@ -217,6 +218,7 @@ class System:
 
     def _build_parts(self) -> None:
         """Each needs those above it; a process that only serves the API builds them too, and runs none of them."""
+        self.authoring = Authoring(own_hosts=self.own_hosts)
         self.accepting = Accepting(self)
         self.outbound = Outbound(self)
         self.inbound = Inbound(self)
@@ -231,7 +233,7 @@ class System:
         """What a platform needs before its first tenant."""
         return PlatformStart(
             self.db,
-            engine=self.renderer,
+            engine=self.authoring,
             outbox=self.outbox,
             audit=self.audit,
             ledger=self.key_ledger,
@@ -311,6 +313,7 @@ class System:
             closing.push_async_callback(self.db.close)
             closing.push_async_callback(self.hot_state.close)
             closing.push_async_callback(self.renderer.close)
+            closing.push_async_callback(self.authoring.close)
             closing.push_async_callback(self.outbound.vendors.close)
             closing.push_async_callback(self.conversing.close)
             closing.push_async_callback(self.visits.settle)

@@ -11,8 +11,8 @@ from tidings.kernel.outbox import Outbox
 from tidings.notify.access.first_key import PlatformKey, ensure_platform_key
 from tidings.notify.access.ledger import KeyLedger
 from tidings.notify.categories.store import load_categories
+from tidings.notify.templates.authoring import Engine
 from tidings.notify.templates.platform import publish_platform_set, unpublished
-from tidings.notify.templates.validate import Engine
 from tidings.operations.partitions.say import REMEDY, missing_words
 from tidings.operations.partitions.store import missing_partitions
 

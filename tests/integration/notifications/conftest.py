@@ -15,6 +15,7 @@ async def world(db: Database, tmp_path: Path) -> AsyncIterator[SentWorld]:
     made = SentWorld(db, tmp_path)
     yield made
     await made.system.renderer.close()
+    await made.system.authoring.close()
 
 
 @pytest.fixture
@@ -23,3 +24,4 @@ async def alone(fresh_db: Database, tmp_path: Path) -> AsyncIterator[SentWorld]:
     made = SentWorld(fresh_db, tmp_path)
     yield made
     await made.system.renderer.close()
+    await made.system.authoring.close()

@@ -11,7 +11,7 @@ from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database
 from tidings.kernel.idempotency import Idempotency
 from tidings.kernel.outbox import Outbox
-from tidings.notify.render.engine import V8Renderer
+from tidings.notify.templates.authoring import Authoring
 from tidings.notify.templates.deps import Deps
 from tidings.notify.templates.resolve import Templates
 
@@ -22,19 +22,19 @@ class TemplateWorld:
 
     http: HttpWorld
     deps: Deps
-    engine: V8Renderer
+    engine: Authoring
 
 
 @pytest.fixture
-async def engine() -> AsyncIterator[V8Renderer]:
-    """A renderer on the test's own loop."""
-    renderer = V8Renderer(own_hosts=["tidings.test"])
-    yield renderer
-    await renderer.close()
+async def engine() -> AsyncIterator[Authoring]:
+    """The tools of authors, on the test's own loop."""
+    authoring = Authoring(own_hosts=["tidings.test"])
+    yield authoring
+    await authoring.close()
 
 
 @pytest.fixture
-async def world(db: Database, engine: V8Renderer) -> AsyncIterator[TemplateWorld]:
+async def world(db: Database, engine: Authoring) -> AsyncIterator[TemplateWorld]:
     """The application over the shared database."""
     clock = SystemClock()
     http = http_world(db)
@@ -51,3 +51,4 @@ async def world(db: Database, engine: V8Renderer) -> AsyncIterator[TemplateWorld
     )
     yield TemplateWorld(http=http, deps=deps, engine=engine)
     await http.system.renderer.close()
+    await http.system.authoring.close()

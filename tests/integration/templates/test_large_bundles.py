@@ -1,7 +1,7 @@
 """A zip of many templates: as many statements as one of few, and the validator looks at all of them or says which it did not."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -15,15 +15,14 @@ from tests.support.pictures import GIF, png
 from tests.support.statements import Asked, counting
 from tidings.kernel.clock import Clock, SystemClock
 from tidings.kernel.ids import TenantId
-from tidings.notify.render.engine import V8Renderer
-from tidings.notify.render.model import Rendered, RenderFailed, RenderJob
+from tidings.notify.templates import validate
+from tidings.notify.templates.authoring import Authoring, Engine, TenantAuthoring
 from tidings.notify.templates.bundle.archive import Unpacked
 from tidings.notify.templates.bundle.check import SECONDS
 from tidings.notify.templates.bundle.errors import BundleRefusedError
 from tidings.notify.templates.bundle.import_bundle import Imported, import_bundle
 from tidings.notify.templates.bundle.read import read_bundle
 from tidings.notify.templates.bundle.wire import report_of
-from tidings.notify.templates.validate import Engine
 
 
 def many(count: int, text: str = "Hello {{name}}", **changes: Any) -> dict[str, bytes]:
@@ -172,19 +171,16 @@ async def test_the_validator_looks_at_every_draft(world: TemplateWorld) -> None:
     assert wrong == [("templates/key044/sms/en/body.txt", "error")]
 
 
-class _SlowEngine:
-    """The renderer, on a clock that goes on by a second with every text it reads."""
+class _SlowEngine(TenantAuthoring):
+    """The tools of authors, on a clock that goes on by a second with every version they read."""
 
-    def __init__(self, engine: V8Renderer, clock: ManualClock) -> None:
-        self._engine = engine
+    def __init__(self, engine: Authoring, clock: ManualClock) -> None:
+        super().__init__(engine, "")
         self._clock = clock
 
-    async def parse(self, source: str) -> Mapping[str, Any]:
+    async def validate(self, asked: validate.Asked) -> validate.Report:
         await self._clock.advance(timedelta(seconds=1))
-        return await self._engine.parse(source)
-
-    async def render(self, jobs: Sequence[RenderJob]) -> list[Rendered | RenderFailed]:
-        return await self._engine.render(jobs)
+        return await super().validate(asked)
 
 
 async def test_what_the_validator_does_not_reach_is_told(world: TemplateWorld) -> None:

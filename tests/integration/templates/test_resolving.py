@@ -14,8 +14,8 @@ from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database
 from tidings.kernel.ids import TENANT, TenantId
 from tidings.kernel.postgres_bus.wakeups import Wakeups
-from tidings.notify.render.engine import V8Renderer
 from tidings.notify.render.model import Rendered, RenderJob
+from tidings.notify.templates.authoring import Authoring
 from tidings.notify.templates.create_version import create_version
 from tidings.notify.templates.errors import InvalidVariablesError, UnknownTemplateError
 from tidings.notify.templates.platform import publish_platform_set
@@ -129,7 +129,7 @@ async def test_another_process_hears_of_a_publish(
 
 
 async def test_a_frozen_version_is_found_after_it_was_archived(
-    world: TemplateWorld, db: Database, engine: V8Renderer
+    world: TemplateWorld, db: Database, engine: Authoring
 ) -> None:
     name, tenant, stranger = key(), await world.http.tenant(), await world.http.tenant()
     await put(world, tenant.id, name, draft("1.0.0"))
@@ -182,7 +182,7 @@ async def test_memory_is_bounded(world: TemplateWorld, db: Database) -> None:
 
 
 async def test_the_platforms_set_is_published_once(
-    fresh_db: Database, engine: V8Renderer, world: TemplateWorld
+    fresh_db: Database, engine: Authoring, world: TemplateWorld
 ) -> None:
     deps = world.deps
     parts = {"engine": engine, "outbox": deps.outbox, "audit": deps.audit, "clock": deps.clock}
@@ -206,7 +206,7 @@ async def test_the_platforms_set_is_published_once(
 
 
 async def test_the_platforms_own_choice_stays(
-    fresh_db: Database, engine: V8Renderer, world: TemplateWorld
+    fresh_db: Database, engine: Authoring, world: TemplateWorld
 ) -> None:
     """What operators publish over the set is not taken back at the next start."""
     deps = world.deps

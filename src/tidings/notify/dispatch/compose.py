@@ -134,6 +134,7 @@ class Composer:
                     place,
                     RenderJob(
                         content=content,
+                        tenant=tenant_id,
                         variables=msgspec.Raw(variables),
                         locale=locale,
                         time_zone=ask.reader.timezone,

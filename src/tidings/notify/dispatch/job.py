@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -25,6 +25,7 @@ from tidings.kernel.postgres_bus.wakeups import Rest, Wake, Wakeups
 from tidings.kernel.workers import Presence, WorkerId
 from tidings.notify.dispatch.claim import LOWEST, Claimed, Turns, free_orphans, give_back
 from tidings.notify.dispatch.turn import TurnTaker
+from tidings.notify.render.errors import RenderInterruptedError
 
 QUEUE_CHANNEL: Final = "tidings_queue"
 #: The queue's name in its trigger, in the lock of whoever rests, and in the wake-up.
@@ -86,8 +87,10 @@ class DispatchJob:
         wake: Wake,
         express: Wake,
         metrics: Metrics,
+        held_up: Callable[[], Collection[str]] = frozenset,
         settings: DispatchSettings | None = None,
     ) -> None:
+        """`held_up`: the tenants whose messages take long to render just now; nobody else waits for them."""
         self._db = db
         self._turns = turns
         self._taker = taker
@@ -99,8 +102,10 @@ class DispatchJob:
         self._express = express
         self._metrics = metrics
         self._settings = settings or DispatchSettings()
-        self._busy = 0
-        self._express_busy = 0
+        self._held_up = held_up
+        #: Turns under way, by tenant.
+        self._busy: Counter[TenantId] = Counter()
+        self._express_busy: Counter[TenantId] = Counter()
         self._on_the_way: Counter[TenantId] = Counter()
         self._tasks: set[asyncio.Task[None]] = set()
         self._resting = False
@@ -186,17 +191,22 @@ class DispatchJob:
             return _MOMENT
         if self._on_the_way.total() >= settings.most_on_the_way:
             return self._wakeups.poll_seconds
-        if self._may_claim_all(now) or (self._express.called and not self._express_busy):
+        if self._may_claim_all(now) or (self._express.called and not self._in_the_way(self._express_busy)):
             return 0.0
         # A turn that ends wakes us, and so does whatever is critical or high.
         early = max(self._began + settings.gather, self._idle_until) - now
         return min(early, _MOMENT) if early > 0 else _MOMENT
 
+    def _in_the_way(self, turns: Counter[TenantId]) -> int:
+        """Turns that others wait for; not those that wait in the slow lane of rendering."""
+        held_up = self._held_up()
+        return sum(count for tenant, count in turns.items() if tenant not in held_up)
+
     def _may_claim_all(self, now: float) -> bool:
-        settings = self._settings
+        settings, busy = self._settings, self._in_the_way(self._busy)
         if self._wary(now):
-            return self._busy < settings.turns_beside_urgent and now >= self._idle_until
-        return self._busy < settings.turns and now >= self._began + settings.gather
+            return busy < settings.turns_beside_urgent and now >= self._idle_until
+        return busy < settings.turns and now >= self._began + settings.gather
 
     def _wary(self, now: float) -> bool:
         return now < self._urgent_at + self._settings.wary
@@ -207,7 +217,9 @@ class DispatchJob:
         looked = time.monotonic()
         express = not self._may_claim_all(looked)
         self._express.clear()
-        full = [t for t, n in self._on_the_way.items() if n >= settings.most_of_a_tenant]
+        held_up = self._held_up()
+        # Of those that are held up one set is enough until it is through.
+        full = [t for t, n in self._on_the_way.items() if n >= settings.most_of_a_tenant or t in held_up]
         worker = self._presence.id
         most = settings.most_beside_urgent if self._wary(looked) else settings.most
         async with self._in_hand.claiming:
@@ -224,10 +236,7 @@ class DispatchJob:
             self._urgent_at = looked
         for tenant_id, ids in claimed.by_tenant.items():
             self._on_the_way[tenant_id] += len(ids)
-            if express:
-                self._express_busy += 1
-            else:
-                self._busy += 1
+            (self._express_busy if express else self._busy)[tenant_id] += 1
             urgent = claimed.rank <= _EXPRESS
             task = asyncio.create_task(self._turn(tenant_id, ids, worker, express=express, urgent=urgent))
             self._tasks.add(task)
@@ -258,10 +267,10 @@ class DispatchJob:
                 await self._failed(tenant_id, ids, worker, error)
             finally:
                 self._in_hand.drop(ids)
-                if express:
-                    self._express_busy -= 1
-                else:
-                    self._busy -= 1
+                turns = self._express_busy if express else self._busy
+                turns[tenant_id] -= 1
+                if not turns[tenant_id]:
+                    del turns[tenant_id]
                 if not urgent:
                     ended = time.monotonic()
                     self._idle_until = ended + (ended - began) * self._settings.idle_beside_urgent
@@ -291,7 +300,9 @@ class DispatchJob:
         self, tenant_id: TenantId, ids: Sequence[NotificationId], worker: WorkerId, error: Exception
     ) -> None:
         self._metrics.job_failures.labels("dispatch").inc()
-        to_blame = not isinstance(error, DatabaseUnavailableError | PartitionMissingError)
+        to_blame = not isinstance(
+            error, DatabaseUnavailableError | PartitionMissingError | RenderInterruptedError
+        )
         if not to_blame:
             _log.warning("turn_interrupted", count=len(ids), **why(error))
         else:

@@ -1,14 +1,48 @@
-"""What can go wrong with V8 itself."""
+"""What can go wrong with rendering itself.
+
+TidingsError
+├── IsolateFailedError        V8 gave up: its memory is over (inside a child)
+├── ChildDiedError            a child process ended before it had answered
+├── BrokenCallError           a child can't do what it was asked for
+└── RenderInterruptedError    nothing was begun, or nobody is to blame; the same can be tried again
+"""
 
 from tidings.kernel.errors import TidingsError
 
 
 class IsolateFailedError(TidingsError):
-    """V8 gave up on a call: it took too long or needed too much memory."""
+    """V8 gave up on a call."""
 
     code = "isolate_failed"
 
-    def __init__(self, message: str, *, reusable: bool) -> None:
-        super().__init__(message)
-        #: Whether the isolate can be called again.
-        self.reusable = reusable
+
+class ChildDiedError(TidingsError):
+    """A child process ended, or was ended, while it was at work."""
+
+    code = "render_child_died"
+
+    def __init__(self, reason: str, *, seconds: float) -> None:
+        super().__init__(_WORDS[reason])
+        #: `took_too_long needed_too_much_memory killed_the_renderer`.
+        self.reason = reason
+        #: How long it was at work.
+        self.seconds = seconds
+
+
+class BrokenCallError(TidingsError):
+    """A child could not make sense of a call."""
+
+    code = "render_call_broken"
+
+
+class RenderInterruptedError(TidingsError):
+    """No child could be had: rendering is closing, or a child could not be started. Nothing is wrong with the message."""
+
+    code = "render_interrupted"
+
+
+_WORDS = {
+    "took_too_long": "it took too long and was stopped",
+    "needed_too_much_memory": "it needed too much memory and was stopped",
+    "killed_the_renderer": "the process that rendered it ended",
+}

@@ -51,6 +51,8 @@ class RenderJob:
     """One message to be rendered."""
 
     content: Content
+    #: Who is to blame where it takes long, and with whom turns are taken; empty: the platform.
+    tenant: str = ""
     #: What the caller sent, validated; raw JSON spares a decoding and an encoding.
     variables: Mapping[str, Any] | msgspec.Raw
     #: The recipient's language; numbers and dates follow it where it is the language of the texts.
@@ -89,7 +91,8 @@ class Rendered:
 class RenderFailed:
     """This message can't be rendered, now or later; the others of its set can."""
 
-    #: `too_many_steps too_large too_deep took_too_long link_not_allowed bad_value template_broken`.
+    #: `too_many_steps too_large too_deep link_not_allowed bad_value template_broken`; of those that a child was ended for:
+    #: `took_too_long needed_too_much_memory killed_the_renderer`.
     code: str
     #: What happened, without any of the content.
     detail: str
@@ -116,17 +119,27 @@ class Renderer(Protocol):
 class RenderLimits:
     """What one message may use up before it is refused."""
 
-    #: Turns of loops and calls of partials.
-    steps: int = 20_000
+    #: Expressions evaluated, turns of loops, calls of helpers and partials, pieces of text.
+    steps: int = 100_000
     #: Partials within partials.
     depth: int = 16
     #: Characters of one part.
     output: int = 1_000_000
-    #: Seconds for a set; the last resort, because steps are counted anyway.
+    #: Characters of one expression, at publishing.
+    longest_expression: int = 4_000
+    #: Seconds of processor time for a set; the last resort, because steps are counted anyway.
     seconds: float = 2.0
-    #: Bytes of V8's heap; beyond it the isolate is thrown away and a new one is made.
-    heap_bytes: int = 256 * 1024 * 1024
+    #: Seconds after which no further message of a set is begun, so that others have their turn.
+    slice_seconds: float = 0.05
+    #: Bytes of V8's heap; beyond it the child is ended and a new one is started.
+    heap_bytes: int = 128 * 1024 * 1024
+    #: Bytes that a child may take beyond what it has when it is ready.
+    memory_bytes: int = 320 * 1024 * 1024
+    #: Bytes of a child in the machine's memory, whatever they are for.
+    resident_bytes: int = 512 * 1024 * 1024
     #: Bytes of compiled code that are kept.
     code_bytes: int = 32 * 1024 * 1024
     #: Messages in one call into V8; more at once and their texts survive into V8's costlier collections.
     set_size: int = 40
+    #: How far a child steps back from the processor for others.
+    nice: int = 0

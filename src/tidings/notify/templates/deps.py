@@ -10,8 +10,8 @@ from tidings.kernel.db import Database
 from tidings.kernel.idempotency import Idempotency
 from tidings.kernel.outbox import Outbox
 from tidings.notify.facts.load import FactsLoader
+from tidings.notify.templates.authoring import Authoring
 from tidings.notify.templates.resolve import Templates
-from tidings.notify.templates.validate import Engine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,8 +26,8 @@ class Deps:
     audit: AuditLog
     #: Of the schema `notification`.
     idempotency: Idempotency
-    #: The renderer; publishing parses and tries texts with it.
-    engine: Engine
+    #: Reads, compiles and tries what tenants write, in child processes.
+    engine: Authoring
     #: Told at once when this process publishes.
     templates: Templates
     #: Reads recipients, for previews.

@@ -14,6 +14,8 @@ RefusalError
 │   ├── ApproverIsRequesterError      who asked for an AI draft can't approve it
 │   ├── ApprovalMissingError          an AI draft needs a human approver
 │   └── NothingToRollBackToError      no earlier version was published
+├── TooBusyError
+│   └── TooMuchCheckingError          a tenant's texts take more seconds to check than it has
 └── InvalidError
     ├── UnpublishableError         the validator found faults; names them all
     └── InvalidVariablesError      variables don't fit the version's schema; names them all
@@ -23,7 +25,7 @@ from collections.abc import Sequence
 
 from tidings.contracts.templates import Finding
 from tidings.kernel.errors import TidingsError
-from tidings.kernel.refusals import ConflictError, FieldError, InvalidError, NotFoundError
+from tidings.kernel.refusals import ConflictError, FieldError, InvalidError, NotFoundError, TooBusyError
 from tidings.notify.templates.faults import Fault
 
 
@@ -90,6 +92,17 @@ class NothingToRollBackToError(ConflictError):
     """No earlier version of this template was ever published."""
 
     code = "nothing_to_roll_back_to"
+
+
+class TooMuchCheckingError(TooBusyError):
+    """Checking and showing your templates has taken more processor time than you have; try again after the time in Retry-After."""
+
+    code = "too_much_checking"
+
+    def __init__(self, message: str, *, retry_after: float) -> None:
+        super().__init__(message)
+        #: Seconds until there is time again.
+        self.retry_after = retry_after
 
 
 class UnpublishableError(InvalidError):

@@ -1,6 +1,5 @@
 """What HTTP calls to look at versions without changing anything: the list, the validator, the preview, the difference."""
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated
@@ -33,7 +32,7 @@ from tidings.notify.templates.asked import (
     template_asked,
 )
 from tidings.notify.templates.deps import Deps
-from tidings.notify.templates.diff import DiffView, diff
+from tidings.notify.templates.diff import DiffView
 from tidings.notify.templates.model import Template, VersionStatus
 from tidings.notify.templates.preview import Reader, preview, read_reader
 from tidings.notify.templates.preview_page import HEADERS, page
@@ -127,7 +126,7 @@ async def list_templates(request: AnyRequest) -> Page[TemplateSummary]:
         tenant=TenantNeed.OPTIONAL,
         writes=False,
         answer=ValidationView,
-        problems=_KNOWN,
+        problems=[*_KNOWN, "too_much_checking"],
         description="Errors stand in the way of publishing, warnings do not. " + SIDE,
     ),
 )
@@ -139,7 +138,7 @@ async def validate_version(request: AnyRequest) -> ValidationView:
         read = await read_version(
             tx, key=key, channel=channel, semver=semver_asked(request), own_hosts=deps.own_hosts
         )
-    report = await read.validated(deps.engine)
+    report = await read.validated(deps.engine.of(caller_of(request).tenant_id))
     return ValidationView(publishable=not report.errors, findings=report.findings)
 
 
@@ -156,7 +155,13 @@ async def validate_version(request: AnyRequest) -> ValidationView:
         body=PreviewVersion,
         body_optional=True,
         answer=PreviewView,
-        problems=[*_KNOWN, "template_unpublishable", "invalid_variables", "recipient_not_found"],
+        problems=[
+            *_KNOWN,
+            "template_unpublishable",
+            "invalid_variables",
+            "recipient_not_found",
+            "too_much_checking",
+        ],
         description="Of your own template where you have one, or else of the platform's; `owner` says which. With `Accept: text/html` the answer is a page that shows the message. "
         + SIDE,
     ),
@@ -182,7 +187,9 @@ async def preview_version(request: AnyRequest) -> Response[PreviewView] | Respon
             reader = await read_reader(tx, recipient_id, channel=channel, loader=deps.facts)
         if isinstance(tx, TenantTx):
             reader = replace(reader, brand=(await load_tenant(tx)).brand_on(channel))
-    made = await preview(read, wanted.wish(), reader, engine=deps.engine, assets=assets)
+    made = await preview(
+        read, wanted.wish(), reader, engine=deps.engine.of(caller_of(request).tenant_id), assets=assets
+    )
     view = PreviewView.of(made, wanted.width, await _cost(request, channel, made.rendered.text))
     if _wants_page(request):
         return Response(page(view), media_type="text/html", headers=HEADERS)
@@ -198,7 +205,7 @@ async def preview_version(request: AnyRequest) -> Response[PreviewView] | Respon
         tenant=TenantNeed.OPTIONAL,
         query=DiffQuery,
         answer=DiffView,
-        problems=_KNOWN,
+        problems=[*_KNOWN, "too_much_checking"],
         description="`from_owner=platform` compares the platform's version with your own. " + SIDE,
     ),
 )
@@ -214,8 +221,7 @@ async def show_diff(request: AnyRequest) -> DiffView:
         _, new = await find_readable_version(
             tx, key=key, channel=channel, semver=str(after), owner=query.to_owner
         )
-    # Long texts take long to compare, and others wait for the loop.
-    return await asyncio.to_thread(diff, old, new)
+    return await deps_of(request, Deps).engine.of(caller_of(request).tenant_id).diff(old, new)
 
 
 def _accepted(template: Template, usage: Mapping[tuple[str, str], int]) -> int | None:

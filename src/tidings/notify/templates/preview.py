@@ -1,6 +1,5 @@
 """The use case "show me what somebody would get": one locale of a version, rendered, whether it is published or not."""
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -18,14 +17,15 @@ from tidings.notify.recipients.model import NAME_PURPOSE
 from tidings.notify.render.model import Brand, Rendered, RenderFailed, RenderJob
 from tidings.notify.render.siblings import siblings
 from tidings.notify.templates import store
-from tidings.notify.templates.assemble import Assembled, assemble, place_of
+from tidings.notify.templates.assemble import place_of
 from tidings.notify.templates.assets import Asset, with_data
+from tidings.notify.templates.authoring import Engine
 from tidings.notify.templates.errors import InvalidVariablesError, UnpublishableError
 from tidings.notify.templates.message_links import empty_link, has_links, written_at
 from tidings.notify.templates.model import Compiled, LocaleText, Version, choose_locale, fallbacks
 from tidings.notify.templates.publish import ReadVersion
-from tidings.notify.templates.sample_faults import failing_at, remedy_of
-from tidings.notify.templates.validate import Engine, finding_of, trial_content, trial_link
+from tidings.notify.templates.sample_faults import remedy_of
+from tidings.notify.templates.validate import finding_of, trial_content, trial_link
 from tidings.notify.templates.variables import Checker
 
 #: How wide the frame is that shows it.
@@ -115,8 +115,7 @@ async def preview(
         preferences_url=trial_link(read.links),
     )
     jobs = [job]
-    made = await asyncio.to_thread(assemble, version, chosen, read.around)
-    preheader = made.source.preheader
+    preheader = await engine.preheader(version, chosen, read.around)
     if preheader is not None:
         # It is part of the HTML; by itself it is one more subject.
         apart = replace(
@@ -138,7 +137,7 @@ async def preview(
         results = await engine.render(jobs)
     result = results[0]
     if isinstance(result, RenderFailed):
-        raise InvalidError([await _refusal(engine, made, job, result)])
+        raise InvalidError([await _refusal(engine, read, chosen, job, result)])
     if assets and result.html:
         result = replace(result, html=with_data(result.html, assets))
     return Preview(
@@ -166,9 +165,11 @@ def _variables(version: Version, wish: PreviewWish) -> tuple[str | None, Mapping
     return sample, version.samples[sample]
 
 
-async def _refusal(engine: Engine, made: Assembled, job: RenderJob, failed: RenderFailed) -> FieldError:
+async def _refusal(
+    engine: Engine, read: ReadVersion, locale: str, job: RenderJob, failed: RenderFailed
+) -> FieldError:
     """Why the values fail the text, and where in the author's files."""
-    failing = await failing_at(engine, made, job, failed)
+    failing = await engine.failing(job, failed, version=read.version, locale=locale, around=read.around)
     why = failing.why if failing else failed.detail
     where = failed.place.rpartition(":")[0]
     if failing is not None:

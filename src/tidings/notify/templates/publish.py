@@ -17,6 +17,7 @@ from tidings.notify.categories.model import CategoryPolicy
 from tidings.notify.categories.store import load_categories
 from tidings.notify.templates import layouts_store, store
 from tidings.notify.templates.assemble import Surroundings
+from tidings.notify.templates.authoring import Engine
 from tidings.notify.templates.enforce import put_in_force
 from tidings.notify.templates.errors import (
     ApprovalMissingError,
@@ -25,7 +26,7 @@ from tidings.notify.templates.errors import (
     UnknownTemplateVersionError,
 )
 from tidings.notify.templates.model import LinkPolicy, Template, Version, VersionSource, VersionStatus
-from tidings.notify.templates.validate import Engine, Report, validate
+from tidings.notify.templates.validate import Asked, Report
 from tidings.notify.tenants import store as tenants
 
 #: Begins a transaction of a tenant, or of the platform.
@@ -89,13 +90,14 @@ class ReadVersion:
 
     async def validated(self, engine: Engine) -> Report:
         """What the validator says about it."""
-        return await validate(
-            self.version,
-            around=self.around,
-            links=self.links,
-            engine=engine,
-            siblings=self.siblings,
-            category=self.category,
+        return await engine.validate(
+            Asked(
+                version=self.version,
+                around=self.around,
+                links=self.links,
+                siblings=self.siblings,
+                category=self.category,
+            )
         )
 
 

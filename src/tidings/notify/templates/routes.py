@@ -198,6 +198,7 @@ async def show_version(request: AnyRequest) -> Response[VersionView]:
             "template_not_draft",
             "approval_missing",
             "template_unpublishable",
+            "too_much_checking",
         ],
         description="Every fault of every locale is named at once. Publishing what is in force changes nothing. "
         + SIDE,
@@ -216,7 +217,7 @@ async def publish_version(request: AnyRequest) -> Response[VersionView]:
         actor=caller_of(request).actor,
         reason=wanted.reason,
         own_hosts=deps.own_hosts,
-        engine=deps.engine,
+        engine=deps.engine.of(caller_of(request).tenant_id),
         outbox=deps.outbox,
         audit=deps.audit,
         clock=deps.clock,

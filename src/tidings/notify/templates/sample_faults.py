@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from tidings.notify.render.model import Content, Rendered, Renderer, RenderFailed, RenderJob
+from tidings.notify.render.model import Content, Rendered, RenderFailed, RenderJob
 from tidings.notify.templates.assemble import Assembled
 from tidings.notify.templates.compile.expressions import Expression, located
 from tidings.notify.templates.expand.mapped import Lines, MappedText, Place
 from tidings.notify.templates.model import BodyFormat
+from tidings.notify.templates.tools import Tools
 
 #: Contents whose keys begin so are rendered to find a place: a helper that refuses its value says where it stands.
 _PLACED: Final = "placed/"
@@ -60,19 +61,17 @@ class Failing:
     why: str
 
 
-async def failing_at(
-    engine: Renderer, made: Assembled, job: RenderJob, failed: RenderFailed
-) -> Failing | None:
+def failing_at(tools: Tools, made: Assembled, job: RenderJob, failed: RenderFailed) -> Failing | None:
     """Where a job fails; None where that can't be known, as with a text that runs too long."""
     if failed.place or failed.code not in ("bad_value", "link_not_allowed"):
         return None
     texts = list(made.texts.values())
     jobs = [replace(job, content=_content(job, text.text, number)) for number, text in enumerate(texts)]
-    for text, result in zip(texts, await engine.render(jobs), strict=True):
+    for text, result in zip(texts, tools.render(jobs), strict=True):
         if isinstance(result, RenderFailed) and (at := _AT.fullmatch(result.place)):
             return Failing(text.place_of(int(at[1]), int(at[2])), result.detail)
     if made.source.format is BodyFormat.JSON:
-        return await _broken_json(engine, made.texts["body"], job)
+        return _broken_json(tools, made.texts["body"], job)
     return None
 
 
@@ -84,7 +83,7 @@ def _content(job: RenderJob, text: str, number: int) -> Content:
     )
 
 
-async def _broken_json(engine: Renderer, body: MappedText, job: RenderJob) -> Failing | None:
+def _broken_json(tools: Tools, body: MappedText, job: RenderJob) -> Failing | None:
     marked = "".join(
         f"\ue000x{start}\ue001{{{{#tidings_json}}}}{piece.text}{{{{/tidings_json}}}}"
         if isinstance(piece, Expression) and piece.kind == "value"
@@ -93,7 +92,7 @@ async def _broken_json(engine: Renderer, body: MappedText, job: RenderJob) -> Fa
         else f"\ue000t{start}\ue001{piece}"
         for start, piece in located(body.text)
     )
-    (result,) = await engine.render([replace(job, content=_content(job, marked, -1))])
+    (result,) = tools.render([replace(job, content=_content(job, marked, -1))])
     if not isinstance(result, Rendered) or result.text is None:
         return None
     clean, begins, written = "", [0], [(True, 0)]

@@ -1,15 +1,14 @@
 """The validator that stands before publishing: everything that is wrong with a version at once, then the compiled texts."""
 
-import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from tidings.contracts.templates import Finding
 from tidings.kernel.refusals import FieldError
 from tidings.kernel.sms_text import MANY_SEGMENTS, MOST_SEGMENTS, measure
 from tidings.notify.categories.model import CategoryPolicy
-from tidings.notify.render.model import Brand, Content, Rendered, Renderer, RenderFailed, RenderJob
+from tidings.notify.render.model import Brand, Content, Rendered, RenderFailed, RenderJob
 from tidings.notify.templates.assemble import Assembled, Surroundings, assemble, marked, place_of
 from tidings.notify.templates.assets import crowd_fault, shown_in, unknown_in_styles, with_cids
 from tidings.notify.templates.bundle.layout import ASSETS, FACTS, asset_file, partial_file, strings_file
@@ -21,6 +20,7 @@ from tidings.notify.templates.model import BodyFormat, Compiled, LinkPolicy, Loc
 from tidings.notify.templates.parse_errors import parse_fault
 from tidings.notify.templates.sample_faults import failing_at, remedy_of
 from tidings.notify.templates.syntax import find_faults
+from tidings.notify.templates.tools import Tools
 from tidings.notify.templates.variables import Checker, schema_faults
 from tidings.notify.templates.whatsapp_faults import filled_faults, reference_faults
 
@@ -33,18 +33,6 @@ _TRIAL_ZONE: Final = "UTC"
 _MOST_FINDINGS: Final = 200
 _MOST_OF_ONE: Final = 50
 _LONGEST: Final = 500
-
-
-class Parser(Protocol):
-    """Reads Handlebars."""
-
-    async def parse(self, source: str) -> Mapping[str, Any]:
-        """`{"tree"}` or `{"error"}`."""
-        ...
-
-
-class Engine(Parser, Renderer, Protocol):
-    """What publishing needs of the renderer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,17 +54,21 @@ class Report:
             raise UnpublishableError(self.findings)
 
 
-async def validate(
-    version: Version,
-    *,
-    around: Surroundings,
-    links: LinkPolicy,
-    engine: Engine,
-    siblings: Mapping[str, Sequence[str]] | None = None,
-    category: CategoryPolicy | None = None,
-) -> Report:
-    """Everything that is wrong with a version; `siblings`: the locales of the key's other channels."""
-    return await _Examination(version, around, links, engine, category).run(siblings or {})
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A version with everything that checking and compiling it needs."""
+
+    version: Version
+    around: Surroundings
+    links: LinkPolicy
+    #: The locales of the key's other channels.
+    siblings: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    category: CategoryPolicy | None = None
+
+
+def examine(asked: Asked, tools: Tools) -> Report:
+    """Everything that is wrong with a version. It takes its time in native tools: only a child process calls it."""
+    return _Examination(asked.version, asked.around, asked.links, tools, asked.category).run(asked.siblings)
 
 
 @dataclass(slots=True)
@@ -84,7 +76,7 @@ class _Examination:
     version: Version
     around: Surroundings
     links: LinkPolicy
-    engine: Engine
+    tools: Tools
     category: CategoryPolicy | None
     findings: list[Finding] = field(default_factory=list)
     used: set[str] = field(default_factory=set)
@@ -93,14 +85,14 @@ class _Examination:
     pictures: set[str] = field(default_factory=set)
     assembled: dict[str, Assembled] = field(default_factory=dict)
 
-    async def run(self, siblings: Mapping[str, Sequence[str]]) -> Report:
+    def run(self, siblings: Mapping[str, Sequence[str]]) -> Report:
         self._facts()
         compiled: dict[str, LocaleText] = {}
         sound: dict[str, LocaleText] = {}
         for locale, text in self.version.locales.items():
             before = len(self.findings)
             self._channel(locale, text.source)
-            made = await self._locale(locale)
+            made = self._locale(locale)
             if made is None:
                 continue
             compiled[locale] = replace(text, compiled=made)
@@ -112,7 +104,7 @@ class _Examination:
         self._missing_locales(siblings)
         known = ("variables_schema", "preview_samples")
         if not any(f.severity == "error" and f.field.startswith(known) for f in self.findings):
-            await self._trial(sound)
+            self._trial(sound)
         return Report(findings=self._told(), locales=compiled)
 
     def _told(self) -> tuple[Finding, ...]:
@@ -163,8 +155,8 @@ class _Examination:
             for part, what, how, severity in reference_faults(source.whatsapp):
                 self._at_part(locale, part, what, how, severity)
 
-    async def _locale(self, locale: str) -> Compiled | None:
-        made = await asyncio.to_thread(assemble, self.version, locale, self.around)
+    def _locale(self, locale: str) -> Compiled | None:
+        made = assemble(self.version, locale, self.around)
         self.assembled[locale] = made
         self.partials |= made.partials
         self.strings |= made.strings
@@ -172,18 +164,17 @@ class _Examination:
             self._note(place, fault, locale)
         readable = True
         for text in made.texts.values():
-            readable &= await self._part(locale, text)
+            readable &= self._part(locale, text)
         if made.broken or not readable:
             # Nobody can say that something is not used in a text that can't be read.
             self.used.add("*")
             self.partials |= set(self.version.partials)
         if made.faults or not readable:
             return None
-        # The tools take milliseconds and hold no lock of ours: other work goes on meanwhile.
         links = replace(self.links, assets=frozenset(self.version.assets))
-        for part, fault in await asyncio.to_thread(_remarks, made, links):
+        for part, fault in _remarks(made, links):
             self._note(made.texts[part].place_of(fault.line, fault.column), fault, locale)
-        result = await asyncio.to_thread(_compiled, locale, made, links)
+        result = _compiled(locale, made, links)
         if isinstance(result, Compiled):
             for name in unknown_in_styles(result.html, self.version.assets):
                 what = f"a style names the picture {name}, which the version does not have"
@@ -222,15 +213,11 @@ class _Examination:
                 place = Place(f"{self.around.folder}/{asset_file(name)}", f"assets.{name}")
                 self._note(place, fault, None)
 
-    async def _part(self, locale: str, text: MappedText) -> bool:
+    def _part(self, locale: str, text: MappedText) -> bool:
         """Note what is wrong with one text; whether it can be read at all."""
-        read = await self.engine.parse(text.text)
+        read = self.tools.parse(text.text)
         if "error" not in read:
-            # A long text is a large tree: others have the loop meanwhile.
-            found = await asyncio.to_thread(
-                find_faults, read["tree"], self.version.variables_schema, self.used
-            )
-            for fault in found:
+            for fault in find_faults(read["tree"], self.version.variables_schema, self.used):
                 self._note(text.place_of(fault.line, fault.column), fault, locale)
             if self.category is not None and not has_links(self.category):
                 for fault in link_warnings(read["tree"], self.category.category):
@@ -300,7 +287,7 @@ class _Examination:
                     "fallback_chain", f"{tag} has no text", f"add one for {tag}, or leave it out", "warning"
                 )
 
-    async def _trial(self, sound: Mapping[str, LocaleText]) -> None:
+    def _trial(self, sound: Mapping[str, LocaleText]) -> None:
         """Render every locale with every sample: what fails now would fail for people later."""
         names: list[tuple[str, str]] = []
         jobs: list[RenderJob] = []
@@ -310,7 +297,7 @@ class _Examination:
                 names.append((locale, sample))
                 content = trial_content(self.version, locale, text.compiled)
                 jobs.append(trial_job(content, variables, locale, self.links, self.category))
-        results = await self.engine.render(jobs)
+        results = self.tools.render(jobs)
         looked = 0
         for (locale, sample), job, result in zip(names, jobs, results, strict=True):
             told = result
@@ -319,7 +306,7 @@ class _Examination:
                 place = written_at(result, place)
                 looked += 1
                 if looked <= _MOST_OF_ONE and (
-                    failing := await failing_at(self.engine, self.assembled[locale], job, result)
+                    failing := failing_at(self.tools, self.assembled[locale], job, result)
                 ):
                     place, told = failing.place, replace(result, detail=failing.why)
             for fault in self._trial_faults(sample, told):
@@ -382,7 +369,7 @@ def finding_of(place: Place, fault: Fault, locale: str | None) -> Finding:
 
 
 def _compiled(locale: str, made: Assembled, links: LinkPolicy) -> Compiled | tuple[Fault, ...]:
-    # The tools are loaded by whoever publishes first, not by every start.
+    # Only a child process gets here; the others need not load the tools.
     from tidings.notify.templates.compile.locale_content import compile_source
 
     try:

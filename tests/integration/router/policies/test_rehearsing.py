@@ -34,6 +34,7 @@ async def world(db: Database, tmp_path: Path) -> AsyncIterator[RehearsalWorld]:
     made = RehearsalWorld(db, tmp_path)
     yield made
     await made.system.renderer.close()
+    await made.system.authoring.close()
 
 
 @pytest.fixture

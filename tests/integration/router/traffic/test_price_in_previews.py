@@ -45,6 +45,7 @@ async def test_what_it_costs_where_a_price_is_known(db: Database, tmp_path: Path
         await world.clock.advance(timedelta(seconds=2))
         priced = await previewed(client)
     await world.system.renderer.close()
+    await world.system.authoring.close()
 
     assert (without_channel["cost_micros"], without_price["cost_micros"]) == (None, None)
     assert (priced["segments"], priced["cost_micros"], priced["currency"]) == (2, 15_100, "USD")

@@ -11,7 +11,12 @@ class Refused extends Error {
 }
 
 const hb = Handlebars.create();
-const LIMITS = { steps: 20000, depth: 16, output: 1000000 };
+// Set by `limit` before anything is loaded.
+const LIMITS = { steps: 0, depth: 0, output: 0, longest: 0 };
+// Characters of texts after which a set stops and is answered as far as it is.
+const MOST_OF_A_SET = 8000000;
+// About how many characters of compiled code one expression is.
+const CODE_OF_A_STEP = 160;
 const bundles = new Map();
 const locales = new Map();
 const zones = new Map();
@@ -22,17 +27,42 @@ let job = null;
 let steps = 0;
 let depth = 0;
 
-function step() {
-  if (++steps > LIMITS.steps) throw new Refused("too_many_steps", `the template takes more than ${LIMITS.steps} steps`);
+// What a message may use up is counted in steps: an expression that is evaluated, a turn of a loop, a call, a piece of text.
+function charge(count) {
+  if ((steps += count) > LIMITS.steps) throw new Refused("too_many_steps", `the template takes more than ${LIMITS.steps} steps`);
 }
 
 function checkSize(size) {
   if (size > LIMITS.output) throw new Refused("too_large", `the message has more than ${LIMITS.output} characters`);
 }
 
-// With `noEscape`, compiled code adds two numbers that stand side by side. Texts are escaped by a call that does nothing.
-const escapeHtml = Handlebars.Utils.escapeExpression;
-Handlebars.Utils.escapeExpression = (value) => (job.html ? escapeHtml(value) : value === undefined || value === null ? "" : String(value));
+function step() {
+  charge(1);
+}
+
+// Every program (a text, the inside of a block) costs as much as it has expressions, each time that it runs.
+const makeTemplate = hb.template;
+hb.template = function (spec) {
+  for (const name of Object.keys(spec)) {
+    if (name !== "main" && !/^[0-9]+$/.test(name)) continue;
+    const run = spec[name];
+    if (typeof run !== "function") continue;
+    const cost = Math.ceil(run.toString().length / CODE_OF_A_STEP);
+    spec[name] = function (container) {
+      charge(cost);
+      container.escapeExpression = printed;
+      return run.apply(this, arguments);
+    };
+  }
+  return makeTemplate.call(this, spec);
+};
+
+// What an expression prints: escaped in HTML, as it is elsewhere; long ones cost more.
+function printed(value) {
+  const text = job.html ? hb.escapeExpression(value) : value === undefined || value === null ? "" : String(value);
+  charge(text.length >> 7);
+  return text;
+}
 
 const plainEach = hb.helpers.each;
 for (const name of Object.keys(hb.helpers)) {
@@ -81,8 +111,12 @@ function placeOf(loc) {
   return loc ? `${loc.start.line}:${loc.start.column + 1}` : "";
 }
 
+// Formatting takes about as long as so many plain expressions.
+const COST_OF_A_HELPER = 10;
+
 function register(name, most, format) {
   hb.registerHelper(name, function () {
+    charge(COST_OF_A_HELPER);
     try {
       const [given, hash] = argumentsOf(arguments, most, name);
       return missing(given[0]) ? "" : format(given, hash);
@@ -137,19 +171,23 @@ function placed(options, check) {
 for (const kind of ["href", "src"]) {
   hb.registerHelper(`tidings_${kind}`, function (options) {
     const value = options.fn(this);
+    charge(COST_OF_A_HELPER + (value.length >> 5));
     placed(options, () => checkLink(job.html ? plainText(value) : value, kind, job.hosts));
     return value;
   });
 }
 hb.registerHelper("tidings_style", function (options) {
   const value = options.fn(this);
+  charge(COST_OF_A_HELPER + (value.length >> 5));
   placed(options, () => checkStyle(plainText(value)));
   return value;
 });
 
 // Publishing sets these around what JSON holds, around the whole of it, and around partials that are given something.
 hb.registerHelper("tidings_json", function (options) {
-  return JSON.stringify(options.fn(this)).slice(1, -1);
+  const value = options.fn(this);
+  charge(value.length >> 6);
+  return JSON.stringify(value).slice(1, -1);
 });
 hb.registerHelper("tidings_document", function (options) {
   const text = options.fn(this);
@@ -208,10 +246,13 @@ function loadZone(json) {
   return "";
 }
 
-function configure(json) {
-  const { limits, precisions } = JSON.parse(json);
-  Object.assign(LIMITS, limits);
-  Object.assign(PRECISIONS, precisions);
+function limit(json) {
+  Object.assign(LIMITS, JSON.parse(json));
+  return "";
+}
+
+function loadPrecisions(json) {
+  Object.assign(PRECISIONS, JSON.parse(json));
   return "";
 }
 
@@ -263,14 +304,57 @@ function failure(error) {
 }
 
 // Five fields per job, set apart by zero characters: three times as quick as JSON for texts beyond Latin.
-function renderSet(json) {
+// A set that takes long is answered as far as it is; others may have their turn before the rest of it.
+function renderSet(json, sliceMs) {
   const out = [];
-  for (const wanted of JSON.parse(json)) renderOne(wanted, out);
+  const began = Date.now();
+  let size = 0;
+  for (const wanted of JSON.parse(json)) {
+    const at = out.length;
+    renderOne(wanted, out);
+    for (let n = at; n < out.length; n++) size += out[n].length;
+    if (size > MOST_OF_A_SET || Date.now() - began >= sliceMs) break;
+  }
   job = null;
   return out.join("\u0000");
 }
 
+// Where an expression is longer than anybody writes; the parser takes far too long for those. -1 where none is.
+function tooLong(source) {
+  const ends = /"(?:\\"|[^"])*"|'(?:\\'|[^'])*'|\[(?:\\\]|[^\]])*\]|\}\}/g;
+  for (let start = source.indexOf("{{"); start >= 0; ) {
+    // A brace after a backslash is text.
+    if (source[start - 1] === "\\" && source[start - 2] !== "\\") {
+      start = source.indexOf("{{", start + 2);
+      continue;
+    }
+    const comment = /^\{\{~?!(--)?/.exec(source.slice(start, start + 8));
+    let end = -1;
+    if (comment !== null) {
+      end = source.indexOf(comment[1] === undefined ? "}}" : "--", start + comment[0].length);
+    } else {
+      ends.lastIndex = start + 2;
+      for (let found = ends.exec(source); found !== null; found = ends.exec(source)) {
+        if (found[0] === "}}") {
+          end = found.index;
+          break;
+        }
+        if (found.index - start > LIMITS.longest) break;
+      }
+      if ((end < 0 ? source.length : end) - start > LIMITS.longest) return start;
+    }
+    if (end < 0) return -1;
+    start = source.indexOf("{{", end + 2);
+  }
+  return -1;
+}
+
 function parse(source) {
+  const long = tooLong(source);
+  if (long >= 0) {
+    const line = source.slice(0, long).split("\n").length;
+    return JSON.stringify({ error: `an expression on line ${line} has more than ${LIMITS.longest} characters` });
+  }
   try {
     const tree = hb.parseWithoutProcessing(source);
     return JSON.stringify({ tree });
@@ -280,4 +364,4 @@ function parse(source) {
   }
 }
 
-return { configure, loadBundle, dropBundles, loadLocale, loadZone, renderSet, parse };
+return { limit, loadPrecisions, loadBundle, dropBundles, loadLocale, loadZone, renderSet, parse };

@@ -6,10 +6,10 @@ from typing import Final
 
 from tidings.contracts.templates import Finding
 from tidings.kernel.clock import Clock
+from tidings.notify.templates.authoring import Engine
 from tidings.notify.templates.bundle.findings import warning
 from tidings.notify.templates.bundle.layout import FACTS
 from tidings.notify.templates.publish import ReadVersion
-from tidings.notify.templates.validate import Engine
 
 #: Of one zip. Our own client waits for 30 seconds, and the drafts are written before this begins.
 SECONDS: Final = 15.0

@@ -18,6 +18,7 @@ from tidings.kernel.db import TenantTx
 from tidings.kernel.refusals import InvalidError
 from tidings.notify.categories.store import load_categories
 from tidings.notify.templates import assets_store, layouts_store, store
+from tidings.notify.templates.authoring import Engine
 from tidings.notify.templates.bundle.check import SECONDS, check_drafts
 from tidings.notify.templates.bundle.errors import BundleRefusedError
 from tidings.notify.templates.bundle.findings import error
@@ -28,7 +29,6 @@ from tidings.notify.templates.bundle.store import Held, lock_templates
 from tidings.notify.templates.create_version import category_fault, new_template
 from tidings.notify.templates.model import VersionStatus
 from tidings.notify.templates.publish import Begin, ReadVersion, all_in_surroundings
-from tidings.notify.templates.validate import Engine
 
 _Place = tuple[str, Channel]
 

@@ -54,7 +54,7 @@ async def import_templates(request: AnyRequest) -> ImportReport:
         dry_run=query.dry_run,
         actor=caller_of(request).actor,
         own_hosts=deps.own_hosts,
-        engine=deps.engine,
+        engine=deps.engine.of(caller_of(request).tenant_id),
         audit=deps.audit,
         clock=deps.clock,
     )

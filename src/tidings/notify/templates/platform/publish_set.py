@@ -6,12 +6,12 @@ from tidings.kernel.db import Database
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.refusals import StaleVersionError
 from tidings.notify.templates import store
+from tidings.notify.templates.authoring import Engine
 from tidings.notify.templates.create_version import create_version
 from tidings.notify.templates.errors import TemplateNotDraftError, TemplateVersionTakenError
 from tidings.notify.templates.model import VersionStatus
 from tidings.notify.templates.platform.files import PlatformTemplate, read_set
 from tidings.notify.templates.publish import publish
-from tidings.notify.templates.validate import Engine
 
 ACTOR = "tidings"
 #: More templates than a platform has.

@@ -1,0 +1,306 @@
+"""Checks, compiles and tries what tenants write, in child processes of its own: nothing of it holds up what is sent.
+
+A tenant has one child at a time and a budget of processor time; a child that takes too long or too much is killed, and
+whoever asked is told so.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Protocol, TypeVar
+
+import msgspec
+
+from tidings.contracts.templates import Finding
+from tidings.notify.render.budget import Budget
+from tidings.notify.render.errors import ChildDiedError
+from tidings.notify.render.lane import Lane
+from tidings.notify.render.model import Brand, Content, Rendered, RenderFailed, RenderJob, RenderLimits
+from tidings.notify.templates.assemble import Surroundings
+from tidings.notify.templates.bundle.layout import FACTS
+from tidings.notify.templates.diff import DiffView
+from tidings.notify.templates.errors import TooMuchCheckingError
+from tidings.notify.templates.model import LocaleText, Version
+from tidings.notify.templates.sample_faults import Failing
+from tidings.notify.templates.validate import Asked, Report
+
+_PROGRAM: Final = "tidings.notify.templates.child"
+#: Of one version, one preview, one comparison.
+_LIMITS: Final = RenderLimits(
+    seconds=20.0,
+    slice_seconds=20.0,
+    heap_bytes=256 * 1024 * 1024,
+    memory_bytes=512 * 1024 * 1024,
+    resident_bytes=768 * 1024 * 1024,
+    nice=10,
+)
+#: Seconds of processor time that a tenant has at once, and that it gets back in a minute.
+AT_ONCE: Final = 30.0
+PER_MINUTE: Final = 20.0
+#: Calls of one tenant that wait or are at work.
+MOST_WAITING: Final = 8
+_WORDS: Final = {
+    "took_too_long": (
+        "it takes too long to check",
+        "make the texts smaller, or take nested elements and loops out",
+    ),
+    "needed_too_much_memory": (
+        "it takes too much memory to check",
+        "make the texts smaller, and close every element that is opened",
+    ),
+    "killed_the_renderer": (
+        "the tools that read it can't read it",
+        "make the texts simpler; elements must not nest deeply",
+    ),
+}
+_NOTHING: Final = RenderFailed(code="template_broken", detail="the template can't be rendered")
+_T = TypeVar("_T")
+
+
+class ReportAnswer(msgspec.Struct, frozen=True):
+    """A report as a child gives it."""
+
+    findings: tuple[Finding, ...]
+    locales: dict[str, LocaleText]
+
+
+class TryAsk(msgspec.Struct, frozen=True, kw_only=True):
+    """A message to be tried: a `RenderJob` with its variables read."""
+
+    content: Content
+    variables: dict[str, Any]
+    locale: str
+    time_zone: str
+    allowed_link_domains: tuple[str, ...]
+    recipient_name: str | None
+    tenant_name: str | None
+    brand: Brand
+    unsubscribe_url: str | None
+    preferences_url: str | None
+    own_hosts: tuple[str, ...]
+
+    @classmethod
+    def of(cls, job: RenderJob, own_hosts: tuple[str, ...]) -> "TryAsk":
+        """A job, and which hosts are ours."""
+        given = job.variables
+        return cls(
+            content=job.content,
+            variables=msgspec.json.decode(given) if isinstance(given, msgspec.Raw) else dict(given),
+            locale=job.locale,
+            time_zone=job.time_zone,
+            allowed_link_domains=job.allowed_link_domains,
+            recipient_name=job.recipient_name,
+            tenant_name=job.tenant_name,
+            brand=job.brand,
+            unsubscribe_url=job.unsubscribe_url,
+            preferences_url=job.preferences_url,
+            own_hosts=own_hosts,
+        )
+
+    def job(self) -> RenderJob:
+        """The job."""
+        return RenderJob(
+            content=self.content,
+            variables=self.variables,
+            locale=self.locale,
+            time_zone=self.time_zone,
+            allowed_link_domains=self.allowed_link_domains,
+            recipient_name=self.recipient_name,
+            tenant_name=self.tenant_name,
+            brand=self.brand,
+            unsubscribe_url=self.unsubscribe_url,
+            preferences_url=self.preferences_url,
+        )
+
+
+class TryAnswer(msgspec.Struct, frozen=True):
+    """One of the two."""
+
+    rendered: Rendered | None = None
+    failed: RenderFailed | None = None
+
+
+class FailingAnswer(msgspec.Struct, frozen=True):
+    """Where it fails, where that is known."""
+
+    found: Failing | None = None
+
+
+class PreheaderAsk(msgspec.Struct, frozen=True):
+    """The text of one locale that shows beside the subject."""
+
+    version: Version
+    locale: str
+    around: Surroundings
+
+
+class FailingAsk(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a message fails."""
+
+    trial: TryAsk
+    failed: RenderFailed
+    version: Version
+    locale: str
+    around: Surroundings
+
+
+class DiffAsk(msgspec.Struct, frozen=True):
+    """Two versions to be compared."""
+
+    before: Version
+    after: Version
+
+
+class Engine(Protocol):
+    """What publishing and previews need."""
+
+    async def validate(self, asked: Asked) -> Report:
+        """Everything that is wrong with a version, and its compiled texts."""
+        ...
+
+    async def preheader(self, version: Version, locale: str, around: Surroundings) -> str | None:
+        """The whole source of a locale's preheader."""
+        ...
+
+    async def render(self, jobs: Sequence[RenderJob]) -> list[Rendered | RenderFailed]:
+        """One result for each job, in their order."""
+        ...
+
+    async def failing(
+        self, job: RenderJob, failed: RenderFailed, *, version: Version, locale: str, around: Surroundings
+    ) -> Failing | None:
+        """Where a job fails in what its author wrote; None where that can't be known."""
+        ...
+
+
+class Authoring:
+    """The children for authors, and what each tenant has used; belongs to one event loop."""
+
+    def __init__(
+        self,
+        *,
+        own_hosts: Sequence[str] = (),
+        limits: RenderLimits = _LIMITS,
+        budget: Budget | None = None,
+        children: int = 2,
+    ) -> None:
+        self.own_hosts = tuple(own_hosts)
+        self.limits = limits
+        self.budget = budget or Budget(at_once=AT_ONCE, per_minute=PER_MINUTE)
+        self.lane = Lane(_PROGRAM, limits, children=children, of_a_tenant=1, ends_idle=True)
+
+    def of(self, tenant_id: str | None) -> "TenantAuthoring":
+        """The same for one tenant; None: the platform, which has no budget."""
+        return TenantAuthoring(self, tenant_id or "")
+
+    async def close(self) -> None:
+        """End the children."""
+        await self.lane.close()
+
+    # Whoever publishes for the platform itself needs no more than this.
+    async def validate(self, asked: Asked) -> Report:
+        """As the platform."""
+        return await self.of(None).validate(asked)
+
+    async def preheader(self, version: Version, locale: str, around: Surroundings) -> str | None:
+        """As the platform."""
+        return await self.of(None).preheader(version, locale, around)
+
+    async def render(self, jobs: Sequence[RenderJob]) -> list[Rendered | RenderFailed]:
+        """As the platform."""
+        return await self.of(None).render(jobs)
+
+    async def failing(
+        self, job: RenderJob, failed: RenderFailed, *, version: Version, locale: str, around: Surroundings
+    ) -> Failing | None:
+        """As the platform."""
+        return await self.of(None).failing(job, failed, version=version, locale=locale, around=around)
+
+
+@dataclass(slots=True)
+class TenantAuthoring:
+    """One request of one tenant: its budget is looked at once, so that what was begun is brought to its end."""
+
+    _all: Authoring
+    _tenant: str
+    _admitted: bool = False
+
+    async def validate(self, asked: Asked) -> Report:
+        """Everything that is wrong with a version, and its compiled texts."""
+        try:
+            found = await self._call("validate", asked, ReportAnswer)
+        except ChildDiedError as error:
+            what, how = _WORDS[error.reason]
+            file = f"{asked.around.folder}/{FACTS}"
+            finding = Finding(severity="error", file=file, field="locales", what=what, how=how)
+            return Report(findings=(finding,), locales={})
+        return Report(findings=found.findings, locales=found.locales)
+
+    async def preheader(self, version: Version, locale: str, around: Surroundings) -> str | None:
+        """The whole source of a locale's preheader."""
+        if version.locales[locale].source.preheader is None:
+            return None
+        try:
+            return await self._call("preheader", PreheaderAsk(version, locale, around), str)
+        except ChildDiedError:
+            return None
+
+    async def render(self, jobs: Sequence[RenderJob]) -> list[Rendered | RenderFailed]:
+        """One result for each job, in their order."""
+        done: list[Rendered | RenderFailed] = []
+        for job in jobs:
+            try:
+                found = await self._call("try", TryAsk.of(job, self._all.own_hosts), TryAnswer)
+            except ChildDiedError as error:
+                detail = f"the template was stopped: {error}"
+                done.append(RenderFailed(code=error.reason, detail=detail, locale=job.content.locale))
+            else:
+                done.append(found.rendered or found.failed or _NOTHING)
+        return done
+
+    async def failing(
+        self, job: RenderJob, failed: RenderFailed, *, version: Version, locale: str, around: Surroundings
+    ) -> Failing | None:
+        """Where a job fails in what its author wrote; None where that can't be known."""
+        ask = FailingAsk(
+            trial=TryAsk.of(job, self._all.own_hosts),
+            failed=failed,
+            version=version,
+            locale=locale,
+            around=around,
+        )
+        try:
+            return (await self._call("failing", ask, FailingAnswer)).found
+        except ChildDiedError:
+            return None
+
+    async def diff(self, before: Version, after: Version) -> DiffView:
+        """What is different between two versions."""
+        return await self._call("diff", DiffAsk(before, after), DiffView)
+
+    async def _call(self, name: str, asked: Any, kind: type[_T]) -> _T:
+        self._admit()
+        lane, budget = self._all.lane, self._all.budget
+        async with lane.child(self._tenant) as child:
+            try:
+                answer = await child.call(name, msgspec.json.encode(asked))
+            except ChildDiedError as error:
+                budget.charge(self._tenant, error.seconds)
+                raise
+        budget.charge(self._tenant, answer.seconds)
+        return msgspec.json.decode(answer.body, type=kind)
+
+    def _admit(self) -> None:
+        if self._admitted or not self._tenant:
+            return
+        if wait := self._all.budget.wait_of(self._tenant):
+            raise TooMuchCheckingError(
+                f"checking and showing your templates has taken more than the {self._all.budget.per_minute:g} seconds"
+                " of processor time that a tenant has in a minute; wait, and make the texts smaller",
+                retry_after=wait,
+            )
+        if self._all.lane.waiting(self._tenant) >= MOST_WAITING:
+            raise TooMuchCheckingError(
+                f"{MOST_WAITING} checks or previews of yours are waiting already; ask for one after the other",
+                retry_after=1,
+            )
+        self._admitted = True

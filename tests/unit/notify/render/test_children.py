@@ -1,0 +1,194 @@
+"""Rendering happens in child processes that have nothing: what a tenant writes can end a child, and no more than that."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.support.rendering import content
+from tidings.notify.render.budget import Budget
+from tidings.notify.render.engine import V8Renderer
+from tidings.notify.render.errors import RenderInterruptedError
+from tidings.notify.render.model import Content, Rendered, RenderFailed, RenderJob, RenderLimits
+
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="Linux says what a process has; others don't")
+#: Counting stops nothing, so that the operating system has to.
+UNCOUNTED = RenderLimits(steps=10**12, output=2**29, seconds=0.4, slice_seconds=5.0)
+
+
+def loops(depth: int) -> str:
+    return "".join(f"{{{{#each {'../' * n}l}}}}" for n in range(depth)) + "x" + "{{/each}}" * depth
+
+
+def job(wanted: Content, **variables: object) -> RenderJob:
+    return RenderJob(
+        content=wanted, tenant="tenant", variables={"l": list(range(60)), **variables}, locale="en"
+    )
+
+
+@pytest.fixture
+async def uncounted() -> AsyncIterator[V8Renderer]:
+    renderer = V8Renderer(limits=UNCOUNTED)
+    yield renderer
+    await renderer.close()
+
+
+@LINUX
+async def test_a_child_has_no_environment_and_nothing_open_but_its_pipes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TIDINGS_MASTER_KEY", "a secret")
+    secret = os.open("/etc/hostname", os.O_RDONLY)
+    os.set_inheritable(secret, True)
+    renderer = V8Renderer()
+    await renderer.open()
+    [pid] = renderer.pids
+    home = Path(f"/proc/{pid}")
+
+    environment = (home / "environ").read_bytes()
+    opened = [str(one.readlink()) for one in (home / "fd").iterdir()]
+    limits = (home / "limits").read_text(encoding="ascii")
+    status = (home / "status").read_text(encoding="ascii")
+
+    assert environment == b""
+    # V8's side has an event loop of its own, which is a socket pair with itself.
+    assert {name.partition(":")[0] for name in opened} <= {"pipe", "/dev/null", "anon_inode", "socket"}
+    assert not any("hostname" in name for name in opened)
+    for bound in ("Max core file size", "Max file size", "Max processes"):
+        assert [line.split()[-3] for line in limits.splitlines() if line.startswith(bound)] == ["0"]
+    assert "unlimited" not in next(line for line in limits.splitlines() if line.startswith("Max data size"))
+    assert "NoNewPrivs:\t1" in status
+    assert "CapEff:\t0000000000000000" in status
+    await renderer.close()
+    os.close(secret)
+    assert not home.exists()
+
+
+@LINUX
+def test_a_child_reads_no_files_but_its_program(tmp_path: Path) -> None:
+    """A hole in V8 or in a parser leads to nothing: no key file, no process beside, no connection."""
+    key = tmp_path / "master.key"
+    key.write_text("a secret", encoding="utf-8")
+    key.chmod(0o644)
+    program = (
+        "import os, socket, sys\n"
+        "from pathlib import Path\n"
+        "from tidings.notify.render import confine\n"
+        "os.close(confine.shut_in([Path(sys.prefix)]))\n"
+        "for name in sys.argv[1:]:\n"
+        "    try: open(name, 'rb').read(); print('read')\n"
+        "    except OSError as error: print(type(error).__name__)\n"
+    )
+    asked = [str(key), f"/proc/{os.getpid()}/environ", "/etc/passwd"]
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", program, *asked], capture_output=True, text=True, check=True
+    )
+
+    if "read" in done.stdout and not _has_landlock():
+        pytest.skip("this kernel has no Landlock; a child is another user only where we are root")
+    assert done.stdout.split() == ["PermissionError"] * 3
+
+
+def _has_landlock() -> bool:
+    import ctypes
+
+    return int(ctypes.CDLL(None).syscall(444, None, 0, 1)) > 0
+
+
+async def test_one_that_takes_too_long_fails_alone(uncounted: V8Renderer) -> None:
+    good, slow = content(text="Hello {{name}}"), content(text=loops(6))
+
+    results = await uncounted.render([job(one, name="Laila") for one in (good, slow, good)])
+
+    assert [one.text for one in results if isinstance(one, Rendered)] == ["Hello Laila"] * 2
+    assert isinstance(results[1], RenderFailed)
+    assert results[1].code == "took_too_long"
+
+
+async def test_one_that_needs_too_much_memory_fails_alone() -> None:
+    limits = replace(UNCOUNTED, seconds=20.0, heap_bytes=48 * 1024 * 1024, memory_bytes=128 * 1024 * 1024)
+    renderer = V8Renderer(limits=limits)
+    # Each turn makes a text of its own; together they don't fit.
+    greedy = content(text="{{#each l}}{{#tidings_json}}{{../big}}{{/tidings_json}}{{/each}}")
+    good = content(text="Hello {{name}}")
+
+    results = await renderer.render(
+        [job(one, name="Laila", big="س" * 500_000) for one in (good, greedy, good)]
+    )
+
+    assert [one.text for one in results if isinstance(one, Rendered)] == ["Hello Laila"] * 2
+    assert isinstance(results[1], RenderFailed)
+    assert results[1].code in ("needed_too_much_memory", "killed_the_renderer")
+    await renderer.close()
+
+
+async def test_a_child_that_somebody_kills_costs_no_message(uncounted: V8Renderer) -> None:
+    """Whoever ends it, a set that was under way is rendered by the next one."""
+    good = content(text="Hello {{name}}")
+    await uncounted.open()
+    before = uncounted.pids
+    os.kill(before[0], signal.SIGSTOP)
+    rendering = asyncio.create_task(uncounted.render([job(good, name=str(n)) for n in range(3)]))
+    await asyncio.sleep(0)
+    os.kill(before[0], signal.SIGKILL)
+
+    results = await rendering
+
+    assert [one.text for one in results if isinstance(one, Rendered)] == [f"Hello {n}" for n in range(3)]
+    assert before[0] not in uncounted.pids
+
+
+async def test_what_never_began_did_not_take_too_long(uncounted: V8Renderer) -> None:
+    """Stopping is nobody's fault: the messages stay in the queue."""
+    await uncounted.open()
+    os.kill(uncounted.pids[0], signal.SIGSTOP)
+    good = content(text="Hello {{name}}")
+    turns = [asyncio.create_task(uncounted.render([job(good, name="Laila")])) for _ in range(3)]
+    await asyncio.sleep(0)
+
+    await uncounted.close()
+
+    for turn in turns:
+        with pytest.raises(RenderInterruptedError):
+            await turn
+
+
+async def test_slow_messages_of_one_tenant_do_not_hold_up_another() -> None:
+    """What takes long goes by a lane of its own, as soon as it is known to."""
+    renderer = V8Renderer(
+        limits=replace(UNCOUNTED, seconds=20.0, slice_seconds=0.01),
+        budget=Budget(at_once=0.01, per_minute=0.01),
+    )
+    slow, good = content(text=loops(3)), content(text="Hello {{name}}")
+    await renderer.render([job(slow)])
+    assert not renderer.held_up
+
+    attack = asyncio.create_task(renderer.render([job(slow)] * 20))
+    while not renderer.held_up:
+        await asyncio.sleep(0.001)
+    others = [replace(job(good, name=str(n)), tenant="other") for n in range(20)]
+    results = await renderer.render(others)
+
+    assert [one.text for one in results if isinstance(one, Rendered)] == [f"Hello {n}" for n in range(20)]
+    assert renderer.held_up == {"tenant"}
+    assert not attack.done()
+    attack.cancel()
+    await asyncio.gather(attack, return_exceptions=True)
+    await renderer.close()
+
+
+async def test_a_set_is_answered_in_slices() -> None:
+    """Others have their turn between them; every message is rendered all the same, in its place."""
+    renderer = V8Renderer(limits=RenderLimits(slice_seconds=0.0))
+    wanted = content(text="Hello {{name}}")
+
+    results = await renderer.render([job(wanted, name=str(n)) for n in range(7)])
+
+    assert [one.text for one in results if isinstance(one, Rendered)] == [f"Hello {n}" for n in range(7)]
+    await renderer.close()
