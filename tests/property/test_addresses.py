@@ -35,6 +35,7 @@ def refused(channel: str, written: str) -> BadValueError | None:
 @given(channel=channels, written=anything)
 @example(channel="email", written="İ@example.org")
 @example(channel="email", written="ΑΣ@example.org")
+@example(channel="email", written=r'"a\"\b ."@example.org')
 @example(channel="sms", written="+310000000")
 @settings(max_examples=400, deadline=None)
 def test_normalising_twice_changes_nothing(channel: str, written: str) -> None:
@@ -50,7 +51,7 @@ def test_normalising_twice_changes_nothing(channel: str, written: str) -> None:
 
 def our_words() -> str:
     """What refusals say to anybody: their own words, and none of a writer's."""
-    wrong = ("", " ", "~", "~@", "@~.~", "\x00", "~" * 3000)
+    wrong = ("", " ", "~", "~@", "@~.~", "~@[~]", "\x00", "~" * 3000)
     return " ".join(repr(refused(channel, written)) for channel in CHANNELS for written in wrong)
 
 

@@ -23,6 +23,11 @@ MAX_EMAIL_BYTES = 254
 MAX_LOCAL_PART_BYTES = 64
 
 _ATOM = re.compile(r"[^\s@\"(),:;<>\[\]\\.]+(?:\.[^\s@\"(),:;<>\[\]\\.]+)*")
+#: What stands between the quotes of a quoted local part (RFC 5321, 4.1.2): visible ASCII and blanks, some behind a backslash.
+_QUOTED = re.compile(r'"((?:[ !#-\[\]-~]|\\[ -~])+)"')
+_ESCAPED = re.compile(r"\\(.)")
+_BACKSLASHED = r"\\\1"
+_SPECIAL = re.compile(r'(["\\])')
 _PHONE = re.compile(r"\+?[\d\s().\-/\u2010-\u2015]{3,40}")
 _BY_NUMBER = ("sms", "whatsapp", "voice")
 _OPAQUE_LIMITS = {"telegram": 64, "viber": 255, "inapp": 255, "push": 4096}
@@ -94,9 +99,15 @@ def _email(text: str, field: str) -> str:
     whole = _composed_lower(text.strip())
     if len(whole) > MAX_EMAIL_BYTES:
         raise BadValueError(field, f"must have at most {MAX_EMAIL_BYTES} bytes")
-    local, at, domain = whole.rpartition("@")
-    if not at or not _ATOM.fullmatch(local) or not local.isprintable():
+    written, at, domain = whole.rpartition("@")
+    local = local_part(written) if at else None
+    if local is None:
         raise BadValueError(field, "must be an e-mail address such as name@example.org")
+    if domain.startswith("["):
+        raise BadValueError(
+            field,
+            "must have a domain after the @, and not a host's address in brackets: mail is not sent to those",
+        )
     if len(local.encode("utf-8")) > MAX_LOCAL_PART_BYTES:
         raise BadValueError(field, f"must have at most {MAX_LOCAL_PART_BYTES} bytes before the @")
     host = normalise_host(domain)
@@ -105,6 +116,18 @@ def _email(text: str, field: str) -> str:
     if len(local.encode("utf-8")) + 1 + len(host) > MAX_EMAIL_BYTES:
         raise BadValueError(field, f"must have at most {MAX_EMAIL_BYTES} bytes")
     return f"{local}@{host}"
+
+
+def local_part(written: str) -> str | None:
+    """What stands before the @ in its one spelling, or None where it is none.
+
+    Quotes are left out where nothing needs them: `"laila"` and `laila` are one mailbox.
+    """
+    quoted = _QUOTED.fullmatch(written)
+    if quoted is None:
+        return written if _ATOM.fullmatch(written) and written.isprintable() else None
+    meant = _ESCAPED.sub(r"\1", quoted[1])
+    return meant if _ATOM.fullmatch(meant) else f'"{_SPECIAL.sub(_BACKSLASHED, meant)}"'
 
 
 def _composed_lower(text: str) -> str:

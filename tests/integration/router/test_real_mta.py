@@ -223,6 +223,18 @@ async def test_a_client_certificate_is_shown_to_exim(tmp_path: Path) -> None:
     )
 
 
+async def test_a_quoted_local_part_arrives(postfix: Postfix) -> None:
+    """As it was written, with a blank and a bracket in it."""
+    postfix.empty()
+    settings = {"host": "127.0.0.1", "port": postfix.port, "security": "none"}
+    async with opened("smtp", settings) as adapter:
+        (outcome,) = await adapter.send([replace(MESSAGE, to='"front> desk"@example.test')])
+
+    assert isinstance(outcome, Accepted)
+    (data,) = await postfix.mails(1)
+    assert email.message_from_bytes(data)["Delivered-To"] == '"front> desk"@example.test'
+
+
 async def test_postfix_wants_tls_first(postfix: Postfix) -> None:
     """530 is about the account: nothing is refused for good, and a check finds it."""
     settings = {"host": "127.0.0.1", "port": postfix.tls_port, "security": "none"}

@@ -22,11 +22,26 @@ from tidings.kernel.errors import BadValueError
         ("JOSE\u0301@example.org", "josé@example.org"),
         ("حسن@example.org", "حسن@example.org"),
         ("a@r3---sn.example.org", "a@r3---sn.example.org"),
+        ('"Anna B"@Example.org', '"anna b"@example.org'),
+        ('"anna"@example.org', "anna@example.org"),
+        ('"a.b"@example.org', "a.b@example.org"),
+        ('"a..b"@example.org', '"a..b"@example.org'),
+        ('"a@b"@example.org', '"a@b"@example.org'),
+        (r'"\a\ b"@example.org', '"a b"@example.org'),
+        (r'"a\"b\\c"@example.org', r'"a\"b\\c"@example.org'),
+        (r'"\""@example.org', r'"\""@example.org'),
     ],
 )
 def test_mail_addresses(written: str, spelled: str) -> None:
-    """Case, composition and the domain's script do not make another address."""
+    """Case, composition, quotes that nothing needs and the domain's script do not make another address."""
     assert normalise("email", written) == spelled
+    assert normalise("email", spelled) == spelled
+
+
+def test_an_address_in_brackets_is_refused_by_what_it_is() -> None:
+    """A host's address instead of a domain: valid, and nothing that a person has."""
+    with pytest.raises(BadValueError, match="not a host's address in brackets"):
+        normalise("email", "anna@[192.0.2.1]")
 
 
 @pytest.mark.parametrize(
@@ -34,7 +49,9 @@ def test_mail_addresses(written: str, spelled: str) -> None:
     [
         "", "anna", "@example.org", "anna@", "anna@localhost", "anna@@example.org", "an na@example.org",
         "anna@exam ple.org", ".anna@example.org", "anna.@example.org", "an..na@example.org", "anna@-x.org",
-        "anna@x-.org", "anna@example..org", "anna@[127.0.0.1]", "anna@127.0.0.1", '"anna b"@example.org',
+        "anna@x-.org", "anna@example..org", "anna@[127.0.0.1]", "anna@[IPv6:2001:db8::1]", "anna@127.0.0.1", '""@example.org',
+        '"anna@example.org', 'anna"@example.org', 'an"n"a@example.org', '"anna" b@example.org', '"é b"@example.org',
+        '"anna\\"@example.org', '"a\rb"@example.org', '"a\x00b"@example.org', f'"{"a b" * 22}"@example.org',
         "anna@example.org, ben@example.org", "Anna <anna@example.org>", "anna@exa_mple.org", "a\x00b@example.org",
         "a\r\nBcc: x@example.org", "anna@example.org\r\nBcc:x", "a\u200bb@example.org", f"{'a' * 65}@example.org",
         f"{'é' * 33}@example.org", f"a@{'b' * 64}.org", f"a@{'.'.join(['b' * 60] * 5)}.org", "anna@xn--a.org",

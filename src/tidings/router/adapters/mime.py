@@ -19,8 +19,10 @@ from tidings.router.adapters.mime_headers import (
     MailAddress,
     check_name,
     filename_parameter,
+    is_structured,
     mailbox,
     refuse_breaks,
+    structured,
     unstructured,
 )
 
@@ -152,7 +154,7 @@ def _further(headers: tuple[tuple[str, str], ...]) -> Iterator[str]:
         check_name(name, where)
         if name.lower() in _OURS or name.lower().startswith("content-"):
             raise BadValueError(where, f"must not be {name}: Tidings writes that one itself")
-        yield unstructured(name, value, where)
+        yield (structured if is_structured(name) else unstructured)(name, value, where)
 
 
 def _content(message: OutboundMessage) -> tuple[str, bytes]:

@@ -10,6 +10,7 @@ import re
 from functools import lru_cache
 from urllib.parse import quote
 
+from tidings.kernel.addresses import local_part
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.urls import normalise_host
 
@@ -19,6 +20,29 @@ _LINE = 76
 _UNWRITABLE = re.compile("[\r\n\0\ud800-\udfff]")
 #: Words of visible ASCII, each short enough for a line of its own, with spaces only between them.
 _PLAIN = re.compile(r"[\x21-\x7e]{1,70}(?: {1,4}[\x21-\x7e]{1,70})*")
+#: The same for programs: a piece may be as long as a line of SMTP.
+_TOKENS = re.compile(r"[\x21-\x7e]{1,900}(?: {1,4}[\x21-\x7e]{1,900})*")
+#: Fields that programs read (RFC 5322, 3.6; RFC 2919; RFC 2369; RFC 8058; RFC 3798; RFC 4021).
+_STRUCTURED = frozenset(
+    {
+        "archived-at",
+        "authentication-results",
+        "auto-submitted",
+        "disposition-notification-to",
+        "errors-to",
+        "feedback-id",
+        "importance",
+        "in-reply-to",
+        "original-message-id",
+        "precedence",
+        "priority",
+        "references",
+        "require-recipient-valid-since",
+        "sensitivity",
+        "supersedes",
+        "x-priority",
+    }
+)
 _WORD = re.compile(r" *[^ ]+")
 _QUOTABLE = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]{0,58}[\x21-\x7e])?")
 _LOCAL = re.compile(r"[^\s@\"(),:;<>\[\]\\.\x00-\x1f\x7f]+(?:\.[^\s@\"(),:;<>\[\]\\.\x00-\x1f\x7f]+)*")
@@ -43,6 +67,24 @@ def check_name(name: str, field: str) -> str:
             field, "must be a header's name: visible ASCII without a colon, at most 60 characters"
         )
     return name
+
+
+def is_structured(name: str) -> bool:
+    """Whether programs read the field's value: encoded words may not stand in it (RFC 2047, 5)."""
+    lowered = name.lower()
+    return lowered in _STRUCTURED or lowered.startswith(("list-", "resent-"))
+
+
+def structured(name: str, value: str, field: str) -> str:
+    """A field whose value is tokens for programs: folded between them, and never encoded."""
+    refuse_breaks(value, field)
+    if not value.isascii():
+        raise BadValueError(field, f"must be ASCII: {name} is read by programs")
+    if not _TOKENS.fullmatch(value):
+        raise BadValueError(
+            field, "must be visible characters with single blanks between them, at most 900 in one piece"
+        )
+    return _folded(name, value)
 
 
 def unstructured(name: str, value: str, field: str) -> str:
@@ -92,7 +134,12 @@ class MailAddress:
     def __init__(self, value: str, field: str) -> None:
         local, at, domain = value.rpartition("@")
         host = ascii_domain(domain) if at else None
-        if host is None or not _LOCAL.fullmatch(local) or len(local) > 64:
+        if local.startswith('"'):
+            local = local_part(local) or ""
+            plain = bool(local)
+        else:
+            plain = _LOCAL.fullmatch(local) is not None
+        if host is None or not plain or len(local) > 64:
             raise BadValueError(field, "must be an e-mail address such as name@example.org")
         refuse_breaks(local, field)
         self.local = local

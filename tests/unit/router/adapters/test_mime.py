@@ -1,5 +1,7 @@
 """What a mail must not let through, and how its headers look."""
 
+import email
+import email.policy
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -61,7 +63,17 @@ def test_our_own_headers_are_ours(name: str) -> None:
 
 @pytest.mark.parametrize(
     "address",
-    ["", "laila", "@example.test", "laila@", "a b@example.test", "a@b@c..test", "a@exa mple", '"a b"@x.test'],
+    [
+        "",
+        "laila",
+        "@example.test",
+        "laila@",
+        "a b@example.test",
+        "a@b@c..test",
+        "a@exa mple",
+        '"a b@x.test',
+        '"a"b"@x.test',
+    ],
 )
 def test_bad_addresses_are_refused(address: str) -> None:
     """Each by its field, and unquoted."""
@@ -69,6 +81,43 @@ def test_bad_addresses_are_refused(address: str) -> None:
         build(replace(MESSAGE, to=address), at=AT)
 
     assert refused.value.field == "to"
+
+
+@pytest.mark.parametrize("to", ['"a b"@x.test', r'"a\"> b"@x.test'])
+def test_a_quoted_local_part_stays_in_its_quotes(to: str) -> None:
+    """In the envelope and in the mail, where it is read back as it was."""
+    mail = build(replace(MESSAGE, to=to), at=AT)
+    read = email.message_from_bytes(mail.data(()), policy=email.policy.default)
+
+    assert mail.to == to
+    assert read["To"].addresses[0].addr_spec.rpartition("@")[2] == "x.test"
+    assert f"<{to}>" in "".join(mail.fields)
+
+
+@pytest.mark.parametrize(
+    "name", ["References", "In-Reply-To", "List-Id", "list-post", "X-Priority", "Resent-To"]
+)
+def test_fields_for_programs_are_folded_and_never_encoded(name: str) -> None:
+    """Pieces of more than a line's length stay whole: encoded words would mean nothing there."""
+    ids = [f"<{'a' * 90}.{n}@mail.shop.example>" for n in range(30)]
+    written = next(
+        line
+        for line in build(replace(MESSAGE, headers=((name, " ".join(ids)),)), at=AT).fields
+        if line.startswith(name)
+    )
+
+    assert "=?" not in written
+    assert max(map(len, written.split("\r\n"))) <= 998
+    assert len(written.split("\r\n")) > 10
+    assert written.removeprefix(f"{name}:").split() == ids
+
+
+@pytest.mark.parametrize("value", ["<id@bücher.example>", "<a@b> \x01", "<" + "a" * 950 + ">", "", " <a@b>"])
+def test_fields_for_programs_refuse_what_they_can_not_hold(value: str) -> None:
+    with pytest.raises(BadValueError) as refused:
+        fields(headers=(("References", value),))
+
+    assert refused.value.field == "headers[0]"
 
 
 @pytest.mark.parametrize("changes", [{"text": None, "html": None}, {"text": "\0"}, {"html": "\ud800"}])
