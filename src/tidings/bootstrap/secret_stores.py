@@ -4,6 +4,7 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.secrets import EnvSecrets, FileSecrets, SecretResolver, SecretsByScheme
 from tidings.kernel.secrets_vault import VaultSecrets
 from tidings.kernel.secrets_vault_client import VaultClient, VaultServer
+from tidings.router.sealed_secrets.resolve import SealedSecrets
 from tidings.settings import (
     Settings,
     VaultSettings,
@@ -24,10 +25,13 @@ def open_vault(chosen: VaultSettings, clock: Clock) -> VaultClient | None:
     return VaultClient(server, clock=clock)
 
 
-def open_secrets(settings: Settings, vault: VaultClient | None, clock: Clock) -> SecretsByScheme:
+def open_secrets(
+    settings: Settings, vault: VaultClient | None, clock: Clock, entered: SealedSecrets
+) -> SecretsByScheme:
     known: dict[str, SecretResolver] = {
         "file": FileSecrets(settings.secrets_dir()),
         "env": EnvSecrets(secret_environment()),
+        "sealed": entered,
     }
     if vault is not None:
         chosen = settings.vault

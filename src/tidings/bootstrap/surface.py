@@ -79,6 +79,9 @@ from tidings.router.profiles import deps as profiles_deps
 from tidings.router.profiles import routes as profiles_routes
 from tidings.router.profiles.hear import StoredMailboxNews
 from tidings.router.profiles.tell import StoredProfiles
+from tidings.router.sealed_secrets import deps as secrets_deps
+from tidings.router.sealed_secrets import routes as secrets_routes
+from tidings.router.sealed_secrets.keep import SecretKeeper
 from tidings.router.spend import deps as spend_deps
 from tidings.router.spend import routes as spend_routes
 from tidings.router.status_map import deps as status_map_deps
@@ -316,6 +319,18 @@ def routers(system: "System", front: NotificationsFront) -> list[Router | HTTPRo
                 configs=system.adapter_configs,
                 keeper=AccountKeeper(system.adapter_configs, system.outbound.desk),
                 public_url=system.public_url,
+            )
+        ),
+        *secrets_routes.routers(
+            secrets_deps.Deps(
+                db=system.db,
+                keeper=SecretKeeper(
+                    system.adapter_configs,
+                    system.outbound.desk,
+                    system.keyring,
+                    audit=system.router_audit,
+                    clock=system.clock,
+                ),
             )
         ),
         *profiles_routes.routers(

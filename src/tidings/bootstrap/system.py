@@ -79,6 +79,7 @@ from tidings.router.executions.history import StoredHistory
 from tidings.router.forget import ForgetAll
 from tidings.router.policies.policies import Policies
 from tidings.router.profiles.forget import ProfileForgetter
+from tidings.router.sealed_secrets.resolve import SealedSecrets
 from tidings.router.status_map.seed import seed
 from tidings.settings import (
     HttpSettings,
@@ -121,7 +122,7 @@ class System:
         self.kms = open_kms(settings.kms_url())
         self.keyring = Keyring(self.kms, clock=self.clock)
         self.vault = open_vault(settings.vault, self.clock)
-        self.secrets = open_secrets(settings, self.vault, self.clock)
+        self.secrets = open_secrets(settings, self.vault, self.clock, SealedSecrets(self.db, self.keyring))
         channels = settings.channels
         self.resolver = DnsResolver([address_and_port(s, 53) for s in words(channels.dns_servers)])
 

@@ -24,7 +24,7 @@ SecretRef = Annotated[
     str,
     typer.Option(
         "--secret-ref",
-        help="Where its settings and credentials are: file://smtp.json in the secrets folder, vault://…",
+        help="Where its settings and credentials are: sealed://smtp (`tidings secret set smtp`), file://smtp.json in the secrets folder, vault://…",
     ),
 ]
 Handle = Annotated[

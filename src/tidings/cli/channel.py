@@ -92,7 +92,7 @@ def set_(
         list[str] | None,
         typer.Option(
             "--account",
-            help="VENDOR=REFERENCE: your own account, such as smtp=file://smtp.json; may be repeated.",
+            help="VENDOR=REFERENCE: your own account, such as smtp=sealed://smtp; may be repeated.",
         ),
     ] = None,
     disable: Annotated[
@@ -180,7 +180,10 @@ def dns(
 def rotate(
     channel: Channel,
     reference: Annotated[
-        str, typer.Argument(metavar="REFERENCE", help="file://… or vault://…: where the new secret is.")
+        str,
+        typer.Argument(
+            metavar="REFERENCE", help="sealed://…, file://… or vault://…: where the new secret is."
+        ),
     ],
     *,
     vendor: Vendor = None,

@@ -16,7 +16,7 @@ def accounts_of(given: Sequence[str]) -> dict[str, dict[str, str]]:
         vendor, equals, reference = text.partition("=")
         if not equals or not vendor or "://" not in reference:
             # What was typed is not repeated: people type the secret where the reference belongs.
-            raise CommandError("--account must have the form VENDOR=REFERENCE, such as smtp=file://smtp.json")
+            raise CommandError("--account must have the form VENDOR=REFERENCE, such as smtp=sealed://smtp")
         found[vendor] = {"secret_ref": reference}
     return found
 

@@ -23,7 +23,8 @@ Which = Annotated[
 ]
 Webhook = Annotated[str, typer.Option("--webhook", help="The address that is called, https://…")]
 SecretRef = Annotated[
-    str, typer.Option("--secret-ref", help="Where the secret that signs is: file://… or vault://…")
+    str,
+    typer.Option("--secret-ref", help="Where the secret that signs is: sealed://…, file://… or vault://…"),
 ]
 
 

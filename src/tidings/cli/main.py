@@ -34,6 +34,7 @@ from tidings.cli import (
     recipient,
     recipients,
     sandbox,
+    secret,
     send,
     serve,
     settings,
@@ -91,6 +92,7 @@ app.add_typer(channel.app, name="channel")
 app.add_typer(policy.app, name="policy")
 app.add_typer(execution.app, name="execution")
 app.add_typer(adapter.app, name="adapter")
+app.add_typer(secret.app, name="secret")
 app.add_typer(circuit.app, name="circuit")
 app.add_typer(status_map.app, name="status-map")
 app.add_typer(conversation.app, name="conversation")

@@ -2,7 +2,7 @@
 
 An operator's reference is `env://TIDINGS_SECRET_…`, `file://…` below one base folder, or `vault://…`
 (`kernel.secrets_vault`). A tenant's can only be `file://…` below `<base>/<tenant id>/`, or `vault://…` below the
-like: whatever it claims, it reads nobody else's. The reference itself is never quoted in an error, because people
+like: whatever it claims, it reads nobody else's. `sealed://…` is what the owner entered over the API. The reference itself is never quoted in an error, because people
 paste the secret where the reference belongs.
 """
 
@@ -99,7 +99,9 @@ class EnvSecrets:
     ) -> Secret:
         """The variable's value; only names with the agreed prefix can be asked for."""
         if tenant_id is not None:
-            raise BadValueError(field, "must be a file:// or vault:// reference: env:// is for the operator")
+            raise BadValueError(
+                field, "must be a sealed://, file:// or vault:// reference: env:// is for the operator"
+            )
         name = after_scheme(ref, "env", field)
         if not name.startswith(self._prefix) or not (name.isascii() and name.isidentifier()):
             raise BadValueError(field, f"must name a variable that begins with {self._prefix}")

@@ -640,6 +640,28 @@ ALTER TABLE bff_backoffice.outbox ALTER COLUMN seq ADD GENERATED ALWAYS AS IDENT
     CACHE 1
 );
 
+CREATE TABLE chan.account_secrets (
+    tenant_id text COLLATE pg_catalog."C",
+    name text NOT NULL COLLATE pg_catalog."C",
+    box bytea NOT NULL,
+    version integer DEFAULT 1 NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    updated_by text NOT NULL,
+    CONSTRAINT ck_account_secrets_box CHECK (((length(box) >= 29) AND (length(box) <= 70000))),
+    CONSTRAINT ck_account_secrets_name CHECK ((name ~ '^[a-z0-9][a-z0-9._-]{0,62}$'::text))
+);
+
+ALTER TABLE ONLY chan.account_secrets FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE chan.account_secrets IS 'Settings and credentials of vendor accounts that were entered over the API; accounts name them as sealed://name. tenant_id null: the platform''s.';
+
+COMMENT ON COLUMN chan.account_secrets.name IS 'Not personal: what the owner calls the secret, such as smtp.';
+
+COMMENT ON COLUMN chan.account_secrets.box IS 'Sealed under a key of its own of the tenant''s (subject secret/name), or under the platform key account_secrets.';
+
+COMMENT ON COLUMN chan.account_secrets.updated_by IS 'The actor: an API key or an operator, never a person''s address.';
+
 CREATE TABLE chan.adapter_status_map (
     tenant_id text COLLATE pg_catalog."C",
     adapter text NOT NULL COLLATE pg_catalog."C",
@@ -3659,6 +3681,9 @@ ALTER TABLE ONLY chan.webhook_inbound_dedup
 ALTER TABLE ONLY chan.webhook_inbound_events
     ADD CONSTRAINT pk_webhook_inbound_events PRIMARY KEY (received_at, id);
 
+ALTER TABLE ONLY chan.account_secrets
+    ADD CONSTRAINT uq_account_secrets_name UNIQUE NULLS NOT DISTINCT (tenant_id, name);
+
 ALTER TABLE ONLY chan.adapter_status_map
     ADD CONSTRAINT uq_adapter_status_map_code UNIQUE NULLS NOT DISTINCT (tenant_id, adapter, provider_code);
 
@@ -4542,11 +4567,15 @@ CREATE POLICY worker_claims ON bff_backoffice.offline_action_queue_hints TO tidi
 
 CREATE POLICY worker_claims ON bff_backoffice.outbox TO tidings_worker USING (true) WITH CHECK (true);
 
+ALTER TABLE chan.account_secrets ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE chan.adapter_status_map ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE chan.audit ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE chan.audit_heads ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY break_glass ON chan.account_secrets FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON chan.adapter_status_map FOR SELECT TO tidings_breakglass USING (true);
 
@@ -4608,6 +4637,8 @@ CREATE POLICY break_glass ON chan.webhook_inbound_dedup FOR SELECT TO tidings_br
 
 CREATE POLICY break_glass ON chan.webhook_inbound_events FOR SELECT TO tidings_breakglass USING (true);
 
+CREATE POLICY caller_role_deletes ON chan.account_secrets AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
 CREATE POLICY caller_role_deletes ON chan.adapter_status_map AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON chan.channel_adapter_configs AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
@@ -4657,6 +4688,8 @@ CREATE POLICY caller_role_deletes ON chan.vendor_weights AS RESTRICTIVE FOR DELE
 CREATE POLICY caller_role_deletes ON chan.webhook_inbound AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON chan.webhook_inbound_events AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON chan.account_secrets AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON chan.adapter_status_map AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
@@ -4750,6 +4783,8 @@ CREATE POLICY owner_seeds ON chan.channel_adapter_configs TO tidings_owner USING
 
 CREATE POLICY owner_seeds ON chan.vendor_weights TO tidings_owner USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
 
+CREATE POLICY platform_access ON chan.account_secrets TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
+
 CREATE POLICY platform_access ON chan.adapter_status_map TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
 
 CREATE POLICY platform_access ON chan.audit TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
@@ -4789,6 +4824,8 @@ ALTER TABLE chan.shared_number_contacts ENABLE ROW LEVEL SECURITY;
 ALTER TABLE chan.spend_daily ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE chan.tenant_inbound_routes ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant_isolation ON chan.account_secrets TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON chan.adapter_status_map TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
@@ -5787,6 +5824,12 @@ GRANT INSERT ON TABLE bff_backoffice.outbox TO tidings_runtime;
 GRANT INSERT ON TABLE bff_backoffice.outbox TO tidings_platform;
 
 GRANT SELECT,DELETE ON TABLE bff_backoffice.outbox TO tidings_worker;
+
+GRANT SELECT ON TABLE chan.account_secrets TO tidings_breakglass;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE chan.account_secrets TO tidings_runtime;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE chan.account_secrets TO tidings_platform;
 
 GRANT SELECT ON TABLE chan.adapter_status_map TO tidings_breakglass;
 

@@ -28,7 +28,7 @@ _PerDay = Annotated[int, Meta(ge=1, le=2_000_000_000)]
 class AccountInput(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Your own account with a vendor."""
 
-    #: A reference such as `file://smtp/password`, never the secret itself.
+    #: A reference such as `sealed://smtp` or `file://smtp/password`, never the secret itself.
     secret_ref: Annotated[str, Meta(min_length=1, max_length=512)]
     #: The account's number or handle with the vendor, where it has one.
     handle: (

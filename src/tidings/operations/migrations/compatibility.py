@@ -21,7 +21,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=63, newest=63)
+SERVES: Final = SchemaRange(oldest=64, newest=64)
 
 
 async def check_servable(

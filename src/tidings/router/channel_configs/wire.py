@@ -38,7 +38,7 @@ class CreateAdapter(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     #: The kind of vendor, such as `smtp`; with `_` and a name of your own one more of the kind, such as `smtp_backup`.
     vendor: Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_]{1,62}\Z")]
-    #: Where its settings and credentials are: `file://…`, `vault://…`, for the platform also `env://…`. Never the secret.
+    #: Where its settings and credentials are: `sealed://…` (entered over the API), `file://…`, `vault://…`, for the platform also `env://…`. Never the secret.
     secret_ref: _Reference
     #: The account's number or handle with the vendor, where it has one.
     handle: _Handle | None = None

@@ -1,0 +1,68 @@
+"""The only Python here that runs SQL on entered secrets."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from tidings.kernel.db import PlatformTx, Row, TenantTx
+from tidings.kernel.ids import TenantId
+from tidings.kernel.sql import Queries
+from tidings.router.sealed_secrets.model import SealedSecret
+
+QUERIES = Queries.beside(__file__)
+
+
+async def lock_secret(tx: TenantTx | PlatformTx, name: str) -> None:
+    """Wait for whoever is changing the same one."""
+    await tx.fetch(QUERIES.lock_secret, tenant_id=_owner(tx), name=name)
+
+
+async def find_secrets(
+    tx: TenantTx | PlatformTx, names: Sequence[str] | None = None
+) -> dict[str, SealedSecret]:
+    """The owner's, by name; all where None."""
+    rows = await tx.fetch(
+        QUERIES.find_secrets, tenant_id=_owner(tx), names=None if names is None else list(names)
+    )
+    return {row["name"]: _from_row(row) for row in rows}
+
+
+async def find_webhooks(tx: TenantTx) -> dict[str, list[str]]:
+    """The inbound routes that sign with one, by its reference."""
+    found: dict[str, list[str]] = {}
+    for row in await tx.fetch(QUERIES.find_webhooks, tenant_id=tx.tenant_id):
+        found.setdefault(row["secret_ref"], []).append(row["id"])
+    return found
+
+
+async def insert_secret(
+    tx: TenantTx | PlatformTx, name: str, box: bytes, *, actor: str, now: datetime
+) -> None:
+    """Write a new one."""
+    await tx.execute(QUERIES.insert_secret, tenant_id=_owner(tx), name=name, box=box, now=now, actor=actor)
+
+
+async def update_secret(
+    tx: TenantTx | PlatformTx, name: str, box: bytes, *, actor: str, now: datetime
+) -> None:
+    """Write another one in its place."""
+    await tx.execute(QUERIES.update_secret, tenant_id=_owner(tx), name=name, box=box, now=now, actor=actor)
+
+
+async def delete_secret(tx: TenantTx | PlatformTx, name: str) -> None:
+    """Remove it."""
+    await tx.execute(QUERIES.delete_secret, tenant_id=_owner(tx), name=name)
+
+
+def _from_row(row: Row) -> SealedSecret:
+    return SealedSecret(
+        name=row["name"],
+        box=row["box"],
+        version=row["version"],
+        created_at=row["created_at"],
+        updated_at=row["updated_at"],
+        updated_by=row["updated_by"],
+    )
+
+
+def _owner(tx: TenantTx | PlatformTx) -> TenantId | None:
+    return tx.tenant_id if isinstance(tx, TenantTx) else None
