@@ -6,7 +6,7 @@ from typing import Final
 
 #: A string ends with its line or the sheet where it is not closed; a comment with the sheet.
 _STRING: Final = r"\"[^\"\n]*\"?|'[^'\n]*'?"
-_COMMENT: Final = re.compile(rf"({_STRING})|/\*[\s\S]*?(?:\*/|$(?![\s\S]))")
+_COMMENT: Final = re.compile(rf"({_STRING})|/\*[\s\S]*?(?:\*/|\Z)")
 _URL: Final = re.compile(r"url\(\s*(?:\"([^\"\n]*)|'([^'\n]*)|([^)\"']*))", re.IGNORECASE)
 #: What a style could do beyond looking: run, fetch by another name than url(), or hide that by escapes.
 _UNSAFE: Final = re.compile(
