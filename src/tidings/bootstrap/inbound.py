@@ -1,5 +1,6 @@
 """What comes from the vendors: callbacks, what people write, and the connections that are kept open to hear it."""
 
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Literal
 
 from tidings.bootstrap.observers import BounceMetrics, CallbackMetrics
@@ -106,7 +107,11 @@ class Inbound:
             if place is not None:
                 host, port = address_and_port(place, 0)
                 found[f"bounces_{protocol}"] = BounceServer(
-                    self.bounces, protocol=protocol, host=host, port=port, name=settings.name or name
+                    self.bounces,
+                    protocol=protocol,
+                    host=host,
+                    port=port,
+                    name=settings.name or _greeting(name),
                 )
         return found
 
@@ -115,3 +120,12 @@ class Inbound:
         await keep_said(
             self._intake, said, vendor=account.vendor, account_id=account.id, observer=self._observer
         )
+
+
+def _greeting(host: str) -> str:
+    """A name as mail servers greet by it: an address stands in brackets (RFC 5321, 4.1.3)."""
+    try:
+        address = ip_address(host.strip("[]"))
+    except ValueError:
+        return host
+    return f"[IPv6:{address}]" if address.version == 6 else f"[{address}]"

@@ -15,7 +15,9 @@ from tests.support.dovecot import dovecot
 from tests.support.people import unused
 from tests.support.pipeline import PipelineWorld, Sender
 from tests.support.real_mta import Mta, exim, postfix
-from tidings.router.bounces.server import BounceServer
+from tidings.bootstrap.observers import BounceMetrics
+from tidings.router.bounces.desk import BounceDesk
+from tidings.router.bounces.server import BounceServer, Limits
 from tidings.router.callbacks.forget import BodyEraser
 
 T = TypeVar("T")
@@ -219,6 +221,49 @@ async def test_one_return_path_is_heard_so_often(world: PipelineWorld) -> None:
         answers = [await bring(port, path, delivery_status(path)) for _ in range(12)]
         assert [bool(one) for one in answers] == [False] * 10 + [True] * 2
         assert answers[-1][""][0] == 451
+
+
+async def test_a_feedback_loop_has_an_address_of_its_own(world: PipelineWorld) -> None:
+    """Which is taken without a token; the report has to name the message."""
+    system = world.system
+    desk = BounceDesk(
+        system.db,
+        system.return_tokens,
+        system.inbound._intake,
+        clock=system.clock,
+        observer=BounceMetrics(system.metrics),
+        addresses=["FBL@acme.test"],
+    )
+    server = BounceServer(desk, protocol="smtp", host="127.0.0.1", port=0, name="tidings.test")
+    async with world.sender() as sender, server.listening() as port:
+        _, _, path = await _sent(sender)
+        refused = await bring(port, "fbl@acme.test", feedback("fbl@acme.test"))
+        assert refused[""][0] == 554
+        assert await bring(port, "fbl@acme.test", feedback("fbl@acme.test", original_mail_from=path)) == {}
+        await _settle(world)
+        assert await _suppressed(sender) == ["complaint"]
+
+
+async def test_a_server_keeps_to_its_limits(world: PipelineWorld) -> None:
+    """Of connections, of silence, and of time when it is told to stop."""
+    limits = Limits(connections=2, command_seconds=0.3)
+    server = BounceServer(
+        world.system.inbound.bounces, protocol="smtp", host="127.0.0.1", port=0, name="t", limits=limits
+    )
+    async with server.listening() as port:
+        silent = [await asyncio.open_connection("127.0.0.1", port) for _ in range(2)]
+        for reader, _ in silent:
+            assert (await reader.readline()).startswith(b"220")
+        assert await converse(port) == ["421"]
+        for reader, _ in silent:
+            assert (await reader.read()).startswith(b"421")
+    server = BounceServer(world.system.inbound.bounces, protocol="smtp", host="127.0.0.1", port=0, name="t")
+    async with server.listening() as port:
+        silent.append(await asyncio.open_connection("127.0.0.1", port))
+        assert (await silent[-1][0].readline()).startswith(b"220")
+    assert (await silent[-1][0].read()).startswith(b"421")
+    for _, writer in silent:
+        writer.close()
 
 
 async def test_a_bounce_may_come_before_its_attempt_is_written(world: PipelineWorld) -> None:

@@ -18,7 +18,9 @@ _MOST_HEAD: Final = 64 * 1024
 #: Parts of a mail, all levels together, and levels.
 _MOST_PARTS: Final = 30
 _DEEPEST: Final = 4
-_MOST_BOUNDARY: Final = 200
+#: Characters of a Content-Type: the standard library takes the square of it.
+_MOST_KIND: Final = 2000
+_LINE_ENDS: Final = re.compile(rb"[ \t]*(?:\r?\n|\Z)")
 _HEAD_ENDS: Final = re.compile(rb"\r?\n\r?\n")
 _heads: Final = BytesHeaderParser()
 
@@ -99,34 +101,36 @@ def _opened(raw: bytes) -> Part:
 
 def _split(part: Part) -> list[Part] | None:
     """Its parts; None where it has none."""
-    if not part.kind.startswith("multipart/"):
+    if not part.kind.startswith("multipart/") or len(str(part.head["content-type"])) > _MOST_KIND:
         return None
     try:
         boundary = part.head.get_boundary()
     except (ValueError, LookupError):
         return None
-    if not boundary or len(boundary) > _MOST_BOUNDARY:
+    if not boundary:
         return None
-    line = re.compile(
-        rb"(?:\A|\r?\n)--"
-        + re.escape(boundary.encode("utf-8", "surrogateescape"))
-        + rb"(--)?[ \t]*(?=\r?\n|\Z)"
-    )
     found: list[Part] = []
     start: int | None = None
-    for mark in line.finditer(part.raw):
+    for before, after, last in _boundaries(part.raw, b"--" + boundary.encode("utf-8", "surrogateescape")):
         if start is not None:
-            found.append(_opened(_after_break(part.raw[start : mark.start()])))
-        start = mark.end()
-        if mark[1] or len(found) >= _MOST_PARTS:
-            start = None
+            found.append(_opened(part.raw[start:before]))
+        start = None if last else after
+        if last or len(found) >= _MOST_PARTS:
             break
-    if start is not None:
-        # The end was cut off.
-        found.append(_opened(_after_break(part.raw[start:])))
+    else:
+        if start is not None:
+            # The end was cut off.
+            found.append(_opened(part.raw[start:]))
     return found
 
 
-def _after_break(raw: bytes) -> bytes:
-    """Without the break that ends the line of the boundary."""
-    return raw[2:] if raw.startswith(b"\r\n") else raw.removeprefix(b"\n")
+def _boundaries(raw: bytes, line: bytes) -> Iterator[tuple[int, int, bool]]:
+    """Where lines of the boundary begin, with the break before them, where they end, and whether it is the last."""
+    at = raw.find(line)
+    while at >= 0:
+        last = raw.startswith(b"--", at + len(line))
+        end = _LINE_ENDS.match(raw, at + len(line) + (2 if last else 0))
+        if end is not None and (at == 0 or raw[at - 1] == 0x0A):
+            before = at - (2 if raw[at - 2 : at] == b"\r\n" else 1)
+            yield max(before, 0), end.end(), last
+        at = raw.find(line, at + len(line))

@@ -66,9 +66,19 @@ class BounceServer:
     async def listening(self) -> AsyncIterator[int]:
         """While this lasts; the port that it is."""
         self._stopping.clear()
-        server = await asyncio.start_server(
-            self._converse, self._host, self._port, reuse_port=True, backlog=256
-        )
+        try:
+            server = await asyncio.start_server(
+                self._converse, self._host, self._port, reuse_port=True, backlog=256
+            )
+        except OSError as error:
+            _log.error(
+                "bounces_not_listening",
+                protocol=self._protocol,
+                host=self._host,
+                port=self._port,
+                reason=error.strerror,
+            )
+            raise
         try:
             yield server.sockets[0].getsockname()[1]
         finally:

@@ -166,6 +166,7 @@ def test_a_mail_with_a_header_of_failed_recipients_is_a_bounce() -> None:
         b"Content-Type: text/plain; charset=no-such-charset\r\n\r\n\xff\xfe",
         b"Content-Type: multipart/mixed; boundary*=utf-9''%ff\r\n\r\n--x\r\n",
         b"X: " + b"y" * 500_000,
+        b"Content-Type: multipart/mixed" + b";" * 60_000 + b"\r\n\r\n",
         b"".join(
             b'Content-Type: multipart/mixed; boundary="%d"\r\n\r\n--%d\r\n' % (n, n) for n in range(5000)
         ),
