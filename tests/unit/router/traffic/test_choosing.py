@@ -16,7 +16,7 @@ from tidings.kernel.clock import SystemClock
 from tidings.kernel.ids import TenantId
 from tidings.router.channel_configs.store import StoredAccount
 from tidings.router.traffic.board import Traffic
-from tidings.router.traffic.circuit import Counts, Override
+from tidings.router.traffic.circuit import CircuitState, Counts, Override
 from tidings.router.traffic.look import circuit_changes
 from tidings.router.traffic.model import Blocked, Chosen
 from tidings.router.traffic.sums import Sum, Sums
@@ -341,3 +341,54 @@ async def test_accounts_without_limits_ask_nobody(many: int) -> None:
     (admitted,) = await board.admit([(A, many)])
 
     assert (admitted.count, admitted.until) == (many, None)
+
+
+def _failed(board: Traffic) -> int:
+    return sum(one.failed for one in board.tally.take())
+
+
+async def test_a_message_that_fails_again_where_others_are_taken_speaks_of_itself() -> None:
+    """Its first failure counts; the next ones count while the account has taken nobody since, as far as any process knows."""
+    clock = ManualClock()
+    board = traffic(clock)
+    later = TryLater(reason="gone", code="connection")
+    first = clock.now()
+    await clock.advance(timedelta(seconds=1))
+
+    board.observe_set(A.id, [("a@example.test", later)], seconds=0.1)
+    assert _failed(board) == 1
+    board.observe_set(A.id, [("a@example.test", later)], seconds=0.1, tried_since=[first])
+    assert _failed(board) == 1
+    board.learn_taken({A.id: first})
+    board.observe_set(A.id, [("a@example.test", later)], seconds=0.1, tried_since=[first])
+    assert _failed(board) == 1
+    board.learn_taken({A.id: clock.now()})
+    board.observe_set(A.id, [("a@example.test", later)], seconds=0.1, tried_since=[first])
+    assert _failed(board) == 0
+    board.observe_set(A.id, [("b@example.test", later)], seconds=0.1, tried_since=[clock.now()])
+    assert _failed(board) == 1
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "sooner"),
+    [
+        (("OPEN", 60), ("CLOSED", None), True),
+        (("OPEN", 60), ("OPEN", 0), True),
+        (("OPEN", None), ("OPEN", 0), True),
+        (("OPEN", 60), ("OPEN", 90), False),
+        (("OPEN", 0), ("HALF_OPEN", None), False),
+        (("HALF_OPEN", None), ("CLOSED", None), False),
+        (("CLOSED", None), ("OPEN", 30), False),
+    ],
+)
+def test_those_who_wait_are_woken_only_where_they_were_told_too_late_a_time(
+    before: tuple[CircuitState, int | None], after: tuple[CircuitState, int | None], sooner: bool
+) -> None:
+    clock = ManualClock()
+    board = traffic(clock)
+    for version, (state, seconds) in enumerate((before, after), start=1):
+        until = None if seconds is None else clock.now() + timedelta(seconds=seconds)
+        board.sooner = False
+        board.learn_circuits([circuit(A, state, version=version, until=until)])
+
+    assert board.sooner is sooner
