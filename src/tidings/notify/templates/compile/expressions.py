@@ -55,9 +55,11 @@ def located(source: str) -> Iterator[tuple[int, str | Expression]]:
 
 def written(source: str) -> Iterator[tuple[int, str | Expression]]:
     """All that is written: texts, expressions and comments, each with the place where it begins."""
-    at, line, counted = 0, 1, 0
+    at, line, counted, begins = 0, 1, 0, 0
     while (start := source.find("{{", at)) != -1:
         line += source.count("\n", counted, start)
+        # Where the line begins: looked for from the last expression on, so that a long line is read once.
+        begins = source.rfind("\n", counted, start) + 1 or begins
         counted = start
         if source.startswith("{{{{", start):
             raise _refused(
@@ -68,20 +70,24 @@ def written(source: str) -> Iterator[tuple[int, str | Expression]]:
             )
         # One backslash: the braces are meant as they are. Two: a backslash, then an expression.
         escaped = source.endswith("\\", at, start) and not source.endswith("\\\\", at, start)
-        comment = None if escaped else _COMMENT.match(source, start)
-        if not comment and not escaped and _DASHED.match(source, start):
-            raise _not_closed(source, start)
-        triple = None if comment else _TRIPLE.match(source, start)
-        found = comment or triple or _PLAIN.match(source, start)
-        if escaped and found and "{{" in found[0][2:]:
-            found = None
-        if found is None and not escaped:
-            raise _not_closed(source, start)
         begin = start - 1 if escaped else start
         if begin > at:
             yield at, source[at:begin]
-        # Braces that are meant as they are need no end.
-        at = found.end() if found else start + 2
+        comment = triple = None
+        if escaped:
+            # Text up to the next braces; it needs no end of its own.
+            following = source.find("{{", start + 2)
+            close = source.find("}}", start + 2, len(source) if following == -1 else following)
+            at = start + 2 if close == -1 else close + 2
+        else:
+            comment = _COMMENT.match(source, start)
+            if not comment and _DASHED.match(source, start):
+                raise _not_closed(source, start)
+            triple = None if comment else _TRIPLE.match(source, start)
+            found = comment or triple or _PLAIN.match(source, start)
+            if found is None:
+                raise _not_closed(source, start)
+            at = found.end()
         text = source[begin:at]
         yield (
             begin,
@@ -89,7 +95,7 @@ def written(source: str) -> Iterator[tuple[int, str | Expression]]:
                 text=text,
                 kind="comment" if comment else "block" if _BLOCK.match(text) else "value",
                 line=line,
-                column=start - source.rfind("\n", 0, start),
+                column=start - begins + 1,
                 unescaped=not comment and not escaped and bool(triple or _UNESCAPED.match(text)),
             ),
         )
