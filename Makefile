@@ -9,7 +9,7 @@ ASSETS := src/tidings/notify/render/assets/fetched-by-lock
 PYTEST := $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help install up test test-unit simulate check audit dist fix bench migrate schema constraints docs pictures clean
+.PHONY: help install up test test-unit simulate fuzz check audit dist fix bench migrate schema constraints docs pictures clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -49,6 +49,9 @@ test-unit: $(VENV)/dev-installed ## Run the tests that need no database, in seco
 
 simulate: $(VENV)/dev-installed ## Send made-up messages over made-up vendors: SEED=1 N=20000 ON=memory|postgres
 	@$(BIN)/python -m tests.simulation --seed $(or $(SEED),1) --count $(or $(N),1) --on $(or $(ON),memory)
+
+fuzz: $(VENV)/dev-installed ## Send requests made up from the OpenAPI document, with every boundary: N=20 SEED=7
+	FUZZ_MOST=$(or $(N),20) FUZZ_SEED=$(or $(SEED),7) $(PYTEST) -n 0 -s tests/integration/http/test_made_up_requests.py
 
 check: $(VENV)/dev-installed ## Format, lint, types, import contracts, SQL, schema.sql and safe versions
 	$(BIN)/ruff format --check src client tests bench tools

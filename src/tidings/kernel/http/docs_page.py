@@ -65,7 +65,7 @@ def docs_routes() -> list[HTTPRouteHandler]:
         **operation(public=True, tag="docs", summary="Leads to /docs.", media_type="text/html", status=307),
     )
     async def root() -> Redirect:
-        return Redirect("/docs", status_code=307)
+        return Redirect("/docs", status_code=307, media_type="text/html")
 
     return [docs, docs_problems, root]
 

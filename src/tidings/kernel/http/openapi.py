@@ -165,7 +165,7 @@ def _operation(
         "summary": declared.summary,
         "tags": [declared.tag],
         "parameters": list(_parameters(route, schemas)),
-        "responses": _responses(declared, schemas),
+        "responses": _responses(route, schemas),
     }
     if declared.description:
         described["description"] = declared.description
@@ -237,7 +237,8 @@ def _header(name: str, text: str, *, required: bool, pattern: str) -> dict[str, 
     }
 
 
-def _responses(declared: Operation, schemas: Mapping[str, Any]) -> dict[str, Any]:
+def _responses(route: Route, schemas: Mapping[str, Any]) -> dict[str, Any]:
+    declared = route.operation
     fine: dict[str, Any] = {"description": "As asked."}
     if declared.answer is not None:
         fine["content"] = {declared.media_type: {"schema": schemas[repr(declared.answer)]}}
@@ -250,7 +251,8 @@ def _responses(declared: Operation, schemas: Mapping[str, Any]) -> dict[str, Any
     for other, said in declared.pages.items():
         responses[str(other)] = {"description": said, "content": {declared.media_type: {}}}
     codes = catalogue()
-    for code in _codes(declared):
+    # Whatever stands in a path may be written so that the path is none.
+    for code in [*_codes(declared), *(["no_route"] if _PARAMETER.search(route.path) else [])]:
         status, title, _ = codes[code]
         entry = responses.setdefault(
             str(status),
@@ -260,6 +262,7 @@ def _responses(declared: Operation, schemas: Mapping[str, Any]) -> dict[str, Any
                 "x-codes": [],
             },
         )
+        entry["content"].setdefault(MEDIA_TYPE, {"schema": schemas[repr(Problem)]})
         entry.setdefault("x-codes", []).append(code)
     return responses
 

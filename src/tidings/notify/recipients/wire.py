@@ -158,7 +158,7 @@ class RecipientView(Struct, frozen=True, kw_only=True):
     tags: list[str]
     attributes: dict[str, Any]
     #: Left out in lists.
-    addresses: list[AddressView] | UnsetType
+    addresses: list[AddressView] | UnsetType = UNSET
     #: Since when nothing about them can be read any more.
     erased_at: Moment | None
     version: int
