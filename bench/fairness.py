@@ -36,39 +36,39 @@ _ORDER = {
 
 def measure(many: int = MANY, measured: int = MEASURED) -> dict[str, float]:
     """The p99 of a critical message from POST to vendor: alone, behind the flood, and the ratio. Call it in the main thread."""
-    with _Beside() as beside:
-        sink = beside.run(_open())
+    with Beside() as beside:
+        sink = beside.run(open_sink())
         account: dict[str, object] = {"host": "127.0.0.1", "port": sink.port, "security": "none"}
         with House(workers=1, vendors={"smtp": account}) as house:
             flooding, urgent = house.resident("flooding"), house.resident("urgent")
-            beside.run(_urgent(house, urgent, sink, measured // 4, "warm"))
-            idle = beside.run(_urgent(house, urgent, sink, measured, "idle"))
+            beside.run(send_urgent(house, urgent, sink, measured // 4, "warm"))
+            idle = beside.run(send_urgent(house, urgent, sink, measured, "idle"))
             before = sink.count
             beside.run(_flood(house, flooding, many))
             flooded, began = sink.count, time.perf_counter()
-            loaded = beside.run(_urgent(house, urgent, sink, measured, "loaded"))
+            loaded = beside.run(send_urgent(house, urgent, sink, measured, "loaded"))
             ordinary = (sink.count - flooded - measured) / (time.perf_counter() - began)
             waited = many - (sink.count - before - measured)
             beside.run(sink.__aexit__(None, None, None))
     return {
-        "fairness_critical_p99_ratio": _p(loaded, 0.99) / _p(idle, 0.99),
-        "fairness_idle_p50_ms": _p(idle, 0.5) * 1000,
-        "fairness_idle_p99_ms": _p(idle, 0.99) * 1000,
-        "fairness_loaded_p50_ms": _p(loaded, 0.5) * 1000,
-        "fairness_loaded_p99_ms": _p(loaded, 0.99) * 1000,
+        "fairness_critical_p99_ratio": percentile(loaded, 0.99) / percentile(idle, 0.99),
+        "fairness_idle_p50_ms": percentile(idle, 0.5) * 1000,
+        "fairness_idle_p99_ms": percentile(idle, 0.99) * 1000,
+        "fairness_loaded_p50_ms": percentile(loaded, 0.5) * 1000,
+        "fairness_loaded_p99_ms": percentile(loaded, 0.99) * 1000,
         "fairness_still_queued": float(waited),
         "fairness_ordinary_beside_per_s": ordinary,
     }
 
 
-class _Beside:
+class Beside:
     """A loop in a thread of its own: the vendor and the clients, while the main thread has the processes."""
 
     def __init__(self) -> None:
         self._loop = uvloop.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
 
-    def __enter__(self) -> "_Beside":
+    def __enter__(self) -> "Beside":
         self._thread.start()
         return self
 
@@ -81,11 +81,12 @@ class _Beside:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(900)
 
 
-async def _open() -> Sink:
+async def open_sink() -> Sink:
+    """A vendor that knows what it has taken."""
     return await Sink(note_ids=True).__aenter__()
 
 
-async def _urgent(house: House, resident: Resident, sink: Sink, count: int, mark: str) -> list[float]:
+async def send_urgent(house: House, resident: Resident, sink: Sink, count: int, mark: str) -> list[float]:
     """How long each took until it was at the vendor."""
     connection = await Connection.open(house.base_url)
     took: list[float] = []
@@ -126,7 +127,8 @@ def _order(name: str, priority: str) -> dict[str, object]:
     }
 
 
-def _p(values: list[float], share: float) -> float:
+def percentile(values: list[float], share: float) -> float:
+    """The value below which this share of them lies."""
     return sorted(values)[min(len(values) - 1, int(len(values) * share))]
 
 

@@ -52,6 +52,7 @@ REFUSED: dict[str, tuple[str, str]] = {
     "a picture that runs": ("<img src=x onerror=alert(1)>", "must begin with one of"),
     "a style that runs": ("<style>p{background:url(javascript:x)}</style>", "fetch or run"),
     "a style from elsewhere": ("<link rel=stylesheet href='https://evil.test/x.css'>", "fetch a style sheet"),
+    "an object": ("<object data='https://evil.test/x'></object>", "fetches something from elsewhere"),
     "a value between attributes": ("<p {{name}}>x</p>", "inside an attribute's value"),
 }
 
@@ -86,7 +87,6 @@ HARMLESS: dict[str, tuple[str, tuple[str, ...]]] = {
     "a drawing that runs": ("<svg onload=alert(1)><path d=M0/></svg>", ("<svg", "alert")),
     "a refresh": ("<meta http-equiv=refresh content='0;url=https://evil.test'>", ("refresh", "evil.test")),
     "another base": ("<base href='https://evil.test/'>", ("<base", "evil.test")),
-    "an object": ("<object data='https://evil.test/x'></object>", ("<object", "evil.test")),
     "a comment for one program": ("<!--[if IE]><script>alert(1)</script><![endif]-->", ("<script", "alert")),
 }
 

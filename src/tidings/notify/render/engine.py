@@ -24,6 +24,9 @@ _ALLOWED: Final = 0.01
 #: Seconds of charges after which a tenant's messages go by the slow lane, and how fast they are forgiven.
 _AT_ONCE: Final = 0.5
 _PER_MINUTE: Final = 3.0
+#: Expressions of a content above which it always goes by the slow lane: so many are compiled in some 50 milliseconds.
+_HEAVY: Final = 500
+_REMEMBERED: Final = 10_000
 #: How far the slow lane steps back from the processor.
 _NICE: Final = 5
 
@@ -46,6 +49,8 @@ class V8Renderer:
         #: Who is over it goes by the slow lane.
         self._budget = budget or Budget(at_once=_AT_ONCE, per_minute=_PER_MINUTE)
         self._held_up: Counter[str] = Counter()
+        #: By the key of a content, whether it is heavy.
+        self._sizes: dict[str, bool] = {}
 
     @property
     def held_up(self) -> frozenset[str]:
@@ -74,7 +79,7 @@ class V8Renderer:
         while (at := len(results)) < len(jobs):
             alone = at < alone_until
             some = _next_of(jobs, at, 1 if alone else self._limits.set_size)
-            slow = alone or self._budget.wait_of(some[0].tenant) > 0
+            slow = alone or self._budget.wait_of(some[0].tenant) > 0 or any(self._heavy(one) for one in some)
             try:
                 results += await self._render_some(some, slow=slow)
             except ChildDiedError as error:
@@ -83,6 +88,15 @@ class V8Renderer:
                 else:
                     results.append(await self._again(some[0], error))
         return results
+
+    def _heavy(self, job: RenderJob) -> bool:
+        """Whether compiling its texts takes so long that nobody else should wait for it."""
+        known = self._sizes.get(job.content.key)
+        if known is None:
+            if len(self._sizes) >= _REMEMBERED:
+                self._sizes.clear()
+            known = self._sizes[job.content.key] = job.content.expressions > _HEAVY
+        return known
 
     async def _again(self, job: RenderJob, error: ChildDiedError) -> Rendered | RenderFailed:
         """What becomes of one that a child has died of while it was alone."""

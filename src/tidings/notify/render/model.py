@@ -25,6 +25,11 @@ class Content:
     whatsapp: str | None = None
 
     @property
+    def expressions(self) -> int:
+        """About how many expressions the sources have."""
+        return sum(part.count("{{") for part in (self.subject, self.html, self.text, self.whatsapp) if part)
+
+    @property
     def size(self) -> int:
         """About how many bytes the compiled code takes, for the memory of compiled code."""
         return 4 * sum(len(part) for part in (self.subject, self.html, self.text, self.whatsapp) if part)

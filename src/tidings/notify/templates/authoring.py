@@ -25,7 +25,7 @@ from tidings.notify.templates.validate import Asked, Report
 
 _PROGRAM: Final = "tidings.notify.templates.child"
 #: Of one version, one preview, one comparison.
-_LIMITS: Final = RenderLimits(
+LIMITS: Final = RenderLimits(
     seconds=20.0,
     slice_seconds=20.0,
     heap_bytes=256 * 1024 * 1024,
@@ -179,12 +179,11 @@ class Authoring:
         self,
         *,
         own_hosts: Sequence[str] = (),
-        limits: RenderLimits = _LIMITS,
+        limits: RenderLimits = LIMITS,
         budget: Budget | None = None,
         children: int = 2,
     ) -> None:
         self.own_hosts = tuple(own_hosts)
-        self.limits = limits
         self.budget = budget or Budget(at_once=AT_ONCE, per_minute=PER_MINUTE)
         self.lane = Lane(_PROGRAM, limits, children=children, of_a_tenant=1, ends_idle=True)
 

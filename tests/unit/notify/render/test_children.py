@@ -183,6 +183,21 @@ async def test_slow_messages_of_one_tenant_do_not_hold_up_another() -> None:
     await renderer.close()
 
 
+async def test_a_text_that_takes_long_to_compile_goes_by_the_slow_lane() -> None:
+    renderer = V8Renderer()
+    heavy = content(text="{{#if l}}{{name}}{{/if}}" * 300)
+
+    rendering = asyncio.create_task(renderer.render([job(heavy, name="x")]))
+    await asyncio.sleep(0)
+    held_up = renderer.held_up
+    [result] = await rendering
+
+    assert held_up == {"tenant"}
+    assert isinstance(result, Rendered)
+    assert result.text == "x" * 300
+    await renderer.close()
+
+
 async def test_a_set_is_answered_in_slices() -> None:
     """Others have their turn between them; every message is rendered all the same, in its place."""
     renderer = V8Renderer(limits=RenderLimits(slice_seconds=0.0))

@@ -23,6 +23,11 @@ def nested_loops(depth: int) -> str:
         ('{{#*inline "a"}}{{> a}}{{/inline}}{{> a}}', "too_deep"),
         ('{{#*inline "a"}}{{#each @root.l}}{{> a}}{{/each}}{{/inline}}{{> a}}', "too_deep"),
         ("{{> elsewhere}}", "template_broken"),
+        # Each of these is cheap by itself, and none of them is a loop: they count all the same.
+        ("{{#each l}}" + "{{#if a}}{{/if}}" * 2000 + "{{/each}}", "too_many_steps"),
+        ("{{#each l}}" + "{{a}}" * 4000 + "{{/each}}", "too_many_steps"),
+        ("{{#each l}}" + "{{number this}}" * 400 + "{{/each}}", "too_many_steps"),
+        ("{{#each l}}" + "{{#unless a}}{{/unless}}" * 2000 + "{{/each}}", "too_many_steps"),
         ("{{#each l}}" + "x" * 100_000 + "{{/each}}", "too_large"),
         ("{{#if l}}" * 400 + "{{/if}}", "template_broken"),
         ("{{unknown l}}", "template_broken"),

@@ -137,3 +137,15 @@ def test_a_schema_that_leads_round_in_circles_is_looked_at_once(rendering: Rende
     found = find_faults(read["tree"], schema, set())
 
     assert [fault.what for fault in found] == ["nam is not declared"]
+
+
+def test_an_expression_longer_than_anybody_writes_is_refused_before_it_is_parsed(
+    rendering: Rendering,
+) -> None:
+    """The parser takes seconds for a path of 180 KB."""
+    path = "a." * 90_000 + "a"
+    for source in (f"{{{{{path}}}}}", f'{{{{x "}}}}" {path}}}}}', f"{{{{#if {path}}}}}{{{{/if}}}}"):
+        assert "on line 2 has more than 4000 characters" in rendering.parse(f"\n{source}")["error"]
+    comment = "{{!-- " + "word " * 2000 + "--}}"
+    for honest in (comment, "\\{{" + "word " * 2000, "word " * 2000 + "{{a}}"):
+        assert "tree" in rendering.parse(honest)
