@@ -1,5 +1,8 @@
 """Hostile Handlebars and HTML: refused at publish with the place and the remedy, or harmless in the message."""
 
+import asyncio
+import os
+import signal
 from typing import Any
 
 import pytest
@@ -166,3 +169,45 @@ async def _draft(sender: Sender, body: str, **facts: Any) -> str:
     answer = await sender.client.post(path, json=draft(locales=locales, **facts))
     assert answer.status_code == 201, answer.text
     return path
+
+
+async def test_what_rendering_did_not_begin_is_sent_later(world: PipelineWorld) -> None:
+    """The child is ended while a message waits for it, as it is when the process stops: nobody is to blame."""
+    address, renderer = f"{unused()}@example.test", world.system.renderer
+    await renderer.open()
+    before = renderer.pids
+    for pid in before:
+        os.kill(pid, signal.SIGSTOP)
+    async with world.sender() as sender:
+        sent = await sender.send(address)
+        settling = asyncio.create_task(world.settle())
+        while not renderer.at_work:
+            await asyncio.sleep(0.01)
+        await renderer.close()
+        await settling
+        status = await sender.status(sent["id"])
+
+    assert [m.to for m in world.received(address)] == [address]
+    assert status == "delivered"
+    assert not set(before) & set(renderer.pids)
+
+
+async def test_a_message_that_runs_away_fails_by_itself(world: PipelineWorld) -> None:
+    """Blocks in a loop, as publishable as any; its neighbours and other tenants get theirs."""
+    body = "<p>{{#each a}}" + "{{#if ../a}}{{/if}}" * 1000 + "{{/each}}x</p>"
+    address = f"{unused()}@example.test"
+    async with world.sender() as sender, world.sender() as other:
+        path = await _draft(sender, body, **NUMBERS | {"preview_samples": {"usual": {"a": [1]}}})
+        (await sender.client.post(f"{path}/1.0.0/publish")).raise_for_status()
+        wish = {"template": path.split("/")[4]}
+        long, short = [await sender.send(**wish, variables={"a": [0] * count}) for count in (19_000, 1)]
+        await other.send(address)
+        await world.settle()
+        told, statuses = (
+            await sender.explain(long["id"]),
+            [await sender.status(one["id"]) for one in (long, short)],
+        )
+
+    assert statuses == ["failed", "delivered"]
+    assert "render_too_many_steps" in str(told)
+    assert len(world.received(address)) == 1

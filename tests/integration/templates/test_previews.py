@@ -48,6 +48,25 @@ async def test_a_broken_text_is_refused_with_its_report_and_the_others_are_shown
     assert whole.status_code == 200
 
 
+async def test_who_has_used_up_its_processor_time_is_told_when_to_come_again(world: TemplateWorld) -> None:
+    """A read-only key is enough to ask for checks; one tenant's are not at another's cost."""
+    greedy, other = await world.http.tenant(), await world.http.tenant()
+    for tenant in (greedy, other):
+        async with world.http.as_tenant(tenant.id) as client:
+            await client.post(PATH, json=draft())
+    world.http.system.authoring.budget.charge(greedy.id, 60.0)
+
+    async with world.http.as_tenant(greedy.id) as client:
+        refused = [await client.post(f"{PATH}/1.0.0/{what}") for what in ("validate", "preview", "publish")]
+    async with world.http.as_tenant(other.id) as client:
+        taken = await client.post(f"{PATH}/1.0.0/validate")
+
+    assert [(one.status_code, one.json()["code"]) for one in refused] == [(429, "too_much_checking")] * 3
+    assert all(1 < int(one.headers["retry-after"]) <= 90 for one in refused)
+    assert "20 seconds of processor time" in refused[0].json()["detail"]
+    assert taken.status_code == 200
+
+
 async def test_a_browser_gets_a_page_in_which_nothing_runs(world: TemplateWorld) -> None:
     tenant = await world.http.tenant()
     async with world.http.as_tenant(tenant.id) as client:

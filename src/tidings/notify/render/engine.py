@@ -27,6 +27,8 @@ _PER_MINUTE: Final = 3.0
 #: Expressions of a content above which it always goes by the slow lane: so many are compiled in some 50 milliseconds.
 _HEAVY: Final = 500
 _REMEMBERED: Final = 10_000
+#: How much longer a call may take in the slow lane, where the largest text that can be published is compiled first.
+_PATIENCE: Final = 2.5
 #: How far the slow lane steps back from the processor.
 _NICE: Final = 5
 
@@ -45,7 +47,8 @@ class V8Renderer:
         #: Links to ourselves are always allowed: unsubscribing must not depend on a tenant's list.
         self._own_hosts = tuple(own_hosts)
         self._fast = Lane(_PROGRAM, self._limits)
-        self._slow = Lane(_PROGRAM, replace(self._limits, nice=_NICE), ends_idle=True)
+        patient = replace(self._limits, nice=_NICE, seconds=self._limits.seconds * _PATIENCE)
+        self._slow = Lane(_PROGRAM, patient, ends_idle=True)
         #: Who is over it goes by the slow lane.
         self._budget = budget or Budget(at_once=_AT_ONCE, per_minute=_PER_MINUTE)
         self._held_up: Counter[str] = Counter()
@@ -61,6 +64,11 @@ class V8Renderer:
     def pids(self) -> list[int]:
         """The child processes."""
         return [*self._fast.pids, *self._slow.pids]
+
+    @property
+    def at_work(self) -> int:
+        """How many calls are under way."""
+        return self._fast.at_work + self._slow.at_work
 
     async def open(self) -> None:
         """Start a child now, so that the first message does not wait for it."""

@@ -47,6 +47,11 @@ class Lane:
         """Its processes."""
         return [child.pid for child in (*self._free, *self._busy)]
 
+    @property
+    def at_work(self) -> int:
+        """How many of its children somebody has."""
+        return len(self._busy)
+
     def waiting(self, tenant: str) -> int:
         """How many calls of a tenant wait or are at work."""
         return len(self._ring.get(tenant, ())) + self._with[tenant]
