@@ -119,12 +119,11 @@ def decode_query(query_string: bytes, wanted: type[T]) -> T:
         found = msgspec.convert(values, wanted, strict=False)
     except msgspec.ValidationError as error:
         raise InvalidError(explain(values, wanted, error, strict=False)) from None
-    for name, value in values.items():
-        if not isinstance(value, str):
-            continue
-        # The converter takes the word "null" for nothing; a filter must not vanish that way.
-        if value.lower() == "null" and getattr(found, name, value) is None:
-            raise InvalidError([FieldError(name, "must not be null; leave it out")])
+    # The converter takes the word "null" for nothing; a filter must not vanish that way.
+    nulls = {name for name, value in values.items() if isinstance(value, str) and value.lower() == "null"}
+    for field in structs.fields(kind) if nulls else ():
+        if field.encode_name in nulls and getattr(found, field.name) is None:
+            raise InvalidError([FieldError(field.encode_name, "must not be null; leave it out")])
     if wrong := list(out_of_range(found)):
         raise InvalidError(wrong)
     return found

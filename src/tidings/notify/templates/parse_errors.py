@@ -12,7 +12,7 @@ _PARSE: Final = re.compile(
     r"Parse error on line (?P<line>[0-9]+):\n(?P<shown>.*)\n(?P<dashes>-*)\^\nExpecting (?P<expected>.*), got '(?P<got>\w+)'",
     re.DOTALL,
 )
-_AT: Final = re.compile(r"^(?P<what>.*) - (?P<line>[0-9]+):(?P<column>[0-9]+)$", re.DOTALL)
+_AT: Final = re.compile(r"^(?P<what>.*) - (?P<line>[0-9]+):(?P<column>[0-9]+)\Z", re.DOTALL)
 _QUOTES: Final = "\"'"
 #: How much of what it has read the parser shows before the arrow.
 _SHOWN: Final = 20
@@ -79,7 +79,7 @@ def _offset(text: str, found: re.Match[str]) -> int:
 def _named(what: str) -> Fault:
     path = what.removeprefix("Invalid path: ")
     if path != what:
-        name = re.sub(r"(?<=[./])(?:this|\.\.?)(?=[./]|$)|^this[./]", "", path).strip("./") or "name"
+        name = re.sub(r"(?<=[./])(?:this|\.\.?)(?=[./]|\Z)|^this[./]", "", path).strip("./") or "name"
         return Fault(
             f"{path} is no path: this, . and .. stand only at its beginning",
             f"write {name}, this.{name} or ../{name}",
@@ -161,7 +161,7 @@ def _brackets(broken: _Broken) -> _Found:
 def _pipe(broken: _Broken) -> _Found:
     if not broken.rest.startswith("|") or broken.rest.startswith("||"):
         return None
-    value = re.search(r"([^\s{}~#|]+)\s*$", broken.whole.partition("|")[0])
+    value = re.search(r"([^\s{}~#|]+)\s*\Z", broken.whole.partition("|")[0])
     wanted = re.match(r"\|\s*(\w+)", broken.rest)
     known = _FILTERS.get(wanted[1] if wanted else "")
     how = (

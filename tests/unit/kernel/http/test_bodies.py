@@ -27,6 +27,7 @@ class Query(msgspec.Struct, forbid_unknown_fields=True):
     limit: int = 5
     kind: str | None = None
     size: int | None = None
+    until: int | None = msgspec.field(default=None, name="to")
 
 
 def said(*content_types: str, **more: str) -> dict[str, Any]:
@@ -103,6 +104,7 @@ def test_numbers_of_any_length_are_read_or_refused_and_never_a_surprise() -> Non
         (b"limit=1&limit=2", "limit", "is given more than once"),
         (b"kind=%00", "kind", "must not hold a zero character"),
         (b"size=null", "size", "must not be null; leave it out"),
+        (b"to=null", "to", "must not be null; leave it out"),
         (b"limit=%ff", "query", "must be encoded as UTF-8"),
         (b"\xff", "query", "must be encoded as UTF-8"),
         (b"&".join(b"a%d=1" % n for n in range(101)), "query", "must have at most 100 parameters"),

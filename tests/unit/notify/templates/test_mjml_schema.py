@@ -96,3 +96,16 @@ def test_blanks_and_declarations_are_no_trouble() -> None:
 
     assert "color:red" in html
     assert html.index("{{#each l}}") < html.index(">y</a>") < html.index("{{/each}}")
+
+
+@pytest.mark.parametrize("holder", ["mj-text", "mj-table", "mj-raw", "mj-button"])
+def test_html_inside_a_content_is_written_as_in_html(holder: str) -> None:
+    """The compiler does not read it: only MJML's own elements need quotes and values."""
+    inside = "<td nowrap width=40>x</td>"
+    if holder != "mj-table":
+        inside = f"<table><tr>{inside}</tr></table>"
+    compiled = compile_mjml(column(f"<{holder}>{inside}</{holder}>"))
+
+    assert compiled.html is not None
+    assert 'width="40"' in compiled.html
+    assert "nowrap" in compiled.html

@@ -28,7 +28,7 @@ _GROWTH: Final = 1024
 _ENCRYPTED: Final = 0x1
 _METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _LONGEST_NAME: Final = 400
-_DEVICES: Final = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)", re.IGNORECASE)
+_DEVICES: Final = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|\Z)", re.IGNORECASE)
 #: What the library raises about zips that are none.
 _BROKEN: Final = (
     zipfile.BadZipFile,

@@ -42,7 +42,9 @@ def _faults(markup: str) -> Iterator[Fault]:
                 return
             began = True
             depth += not piece.empty
-            yield from _attributes(markup, piece, start)
+            if piece.name.startswith("mj"):
+                # HTML inside a content is never read by the compiler.
+                yield from _attributes(markup, piece, start)
         elif piece.kind == "close":
             depth -= 1
 
