@@ -31,7 +31,7 @@ class ChannelWorld:
             **chosen,
         }
         self.system = System(settings.load(environment), runtime_url="", clock=self.clock, db=db)
-        self.http = HttpWorld(app=self.system.app, system=self.system, answered=[])
+        self.http = HttpWorld(make_app=lambda: self.system.app, system=self.system, answered=[])
 
     async def tenant(self, policy: NotificationPolicy | None = None, *, grants: bool = True) -> TenantId:
         """A new one, with its keys; `grants`: the senders that the policy does not list are granted too."""

@@ -4,6 +4,7 @@ import tempfile
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import httpx
@@ -30,13 +31,18 @@ from tidings.notify.tenants.wire import CreateTenant
 _FOLDER = tempfile.TemporaryDirectory(prefix="tidings-http-", ignore_cleanup_errors=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class HttpWorld:
     """The application and the system behind it."""
 
-    app: HttpApp
+    #: Called when somebody asks: making the application takes longer than most tests.
+    make_app: Callable[[], HttpApp]
     system: System
     answered: list[Answered]
+
+    @cached_property
+    def app(self) -> HttpApp:
+        return self.make_app()
 
     @property
     def db(self) -> Database:
@@ -132,12 +138,15 @@ def http_world(
     chosen = settings.load({"TIDINGS_DATA_DIR": _FOLDER.name, "TIDINGS_MAX_BODY_BYTES": str(body_limit)})
     system = System(chosen, runtime_url="", clock=clock, db=db)
     answered: list[Answered] = []
-    app = application(
-        system,
-        more_routers=more_routers,
-        raw_routes=raw_routes,
-        tokens=tokens,
-        checks=checks,
-        on_answer=answered.append,
-    )
-    return HttpWorld(app=app, system=system, answered=answered)
+
+    def make_app() -> HttpApp:
+        return application(
+            system,
+            more_routers=more_routers,
+            raw_routes=raw_routes,
+            tokens=tokens,
+            checks=checks,
+            on_answer=answered.append,
+        )
+
+    return HttpWorld(make_app=make_app, system=system, answered=answered)

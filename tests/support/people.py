@@ -74,8 +74,11 @@ class PeopleWorld:
     def http(self) -> HttpWorld:
         """The application with these routes; made only for those who ask."""
         first = self._first
-        app = application(self.system, on_answer=first.answered.append)
-        return HttpWorld(app=app, system=self.system, answered=first.answered)
+        return HttpWorld(
+            make_app=lambda: application(self.system, on_answer=first.answered.append),
+            system=self.system,
+            answered=first.answered,
+        )
 
     async def tenant(self, policy: NotificationPolicy | None = None, **facts: Any) -> Tenant:
         """A new tenant, with its keys."""

@@ -155,7 +155,7 @@ class PipelineWorld:
         self.sandbox = sandbox
         self.clock = clock
         self.folder = folder
-        self.http = HttpWorld(app=system.app, system=system, answered=[])
+        self.http = HttpWorld(make_app=lambda: system.app, system=system, answered=[])
         self.relays = [system.bus.relay("notification"), system.bus.relay("chan")]
 
     @property

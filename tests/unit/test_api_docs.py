@@ -4,27 +4,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import tidings.notify.access.jwks
-import tidings.notify.access.routes
-import tidings.notify.branding.routes
-import tidings.notify.categories.routes
-import tidings.notify.channels.routes
-import tidings.notify.erasure.routes
-import tidings.notify.imports.routes
-import tidings.notify.notifications.routes
-import tidings.notify.recipients.routes
-import tidings.notify.suppressions.routes
-import tidings.notify.templates.routes
-import tidings.notify.tenants.routes
-import tidings.router.callbacks.routes
-import tidings.router.channel_configs.routes
-import tidings.router.conversations.routes
-import tidings.router.executions_api.routes
-import tidings.router.inbound_routes.routes
-import tidings.router.policies.routes
-import tidings.router.profiles.routes
-import tidings.router.status_map.routes
-import tidings.router.traffic.routes  # noqa: F401
+import tidings.bootstrap.surface
+import tidings.notify.access.jwks  # noqa: F401
 from tidings.contracts.scope_names import RESERVED, SCOPES
 from tidings.kernel.errors import TidingsError
 from tidings.kernel.http.problems import catalogue

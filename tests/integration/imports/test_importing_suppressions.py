@@ -286,7 +286,7 @@ async def test_a_file_may_be_longer_than_other_bodies_and_not_than_its_own_limit
     world.system.settings = replace(
         world.system.settings, http=replace(world.system.settings.http, max_import_bytes=100_000)
     )
-    small = HttpWorld(app=application(world.system), system=world.system, answered=[])
+    small = HttpWorld(make_app=lambda: application(world.system), system=world.system, answered=[])
     async with small.as_tenant(tenant.id) as client:
         refused = await client.post(IMPORT, content=text, headers=CSV)
     assert (refused.status_code, refused.json()["code"]) == (413, "body_too_large")
