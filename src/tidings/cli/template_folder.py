@@ -139,7 +139,8 @@ def _read(file: Path, limits: "Limits") -> bytes:
 
 def write_folder(folder: Path, files: Mapping[str, bytes]) -> int:
     """Write what differs, each file whole or not at all; how many were written."""
-    from tidings.notify.templates.bundle.archive import device_fault, name_fault
+    from tidings.notify.templates.bundle.archive import name_fault
+    from tidings.notify.templates.device_names import device_fault
 
     for path in files:
         if fault := device_fault(path):

@@ -87,13 +87,14 @@ async def test_hostile_pictures_are_refused(world: TemplateWorld) -> None:
             await put(client, "large.png", png(MOST_BYTES)),
             await put(client, "Logo.png", LOGO),
             await put(client, "empty.png", b""),
+            await put(client, "aux.png", LOGO),
         ]
         for n in range(20):
             assert (await put(client, f"{n}.gif", GIF)).status_code == 200
         refused.append(await put(client, "one-more.gif", GIF))
         shown = await client.get(ONE)
 
-    assert [(r.status_code, r.json()["code"]) for r in refused] == [(400, "bad_value")] * 8, refused[0].text
+    assert [(r.status_code, r.json()["code"]) for r in refused] == [(400, "bad_value")] * 9, refused[0].text
     assert all(r.json()["errors"][0]["field"] in ("asset", "assets") for r in refused)
     assert len(shown.json()["assets"]) == 20
 

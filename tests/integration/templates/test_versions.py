@@ -231,3 +231,25 @@ async def test_no_tenant_sees_another_and_viewers_only_look(world: TemplateWorld
     assert unseen.status_code == 404
     assert seen.status_code == 200
     assert refused.status_code == 403
+
+
+@pytest.mark.parametrize("name", ["con", "nul", "lpt1", "aux.welcome"])
+async def test_a_name_that_windows_keeps_for_a_device_is_refused(world: TemplateWorld, name: str) -> None:
+    """A folder with it can't be checked out there; a zip with it is refused in the same words."""
+    versions, layout = f"/api/v1/templates/{name}/email/versions", name.partition(".")[0]
+    tenant = await world.http.tenant()
+    async with world.http.as_tenant(tenant.id) as client:
+        refused = [
+            await client.post(versions, json=draft()),
+            await client.put(f"/api/v1/layouts/{layout}", json={"text": "{{> body}}"}),
+            await client.post(f"{PATH}/versions", json=draft(partials={layout: "x"})),
+        ]
+        listed = (await client.get("/api/v1/templates")).json()["items"]
+        layouts = (await client.get("/api/v1/layouts")).json()["items"]
+
+    told = [(r.status_code, r.json()["errors"][0]["field"]) for r in refused]
+    assert told == [(400, "key"), (400, "name"), (400, f"partials.{layout}")]
+    for answer, part in zip(refused, (name, layout, layout), strict=True):
+        expected = f"is named {part}, which no file can be called on Windows; choose another name"
+        assert answer.json()["errors"][0]["remedy"] == expected
+    assert [one for one in listed if one["owner"] == "tenant"] + layouts == []

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Final
 
 from tidings.kernel.refusals import FieldError, InvalidError
+from tidings.notify.templates.device_names import device_remedy
 from tidings.notify.templates.model import AssetFacts
 from tidings.notify.templates.pictures import media_type_of
 
@@ -43,6 +44,8 @@ def fault_of(name: str, content: bytes) -> str | None:
     """Why this can't be an asset, as the rest of a sentence; None where it can."""
     if not _NAME.fullmatch(name) or set(name) == {"."}:
         return f"has a name that can't be used; it {NAME_RULE}"
+    if remedy := device_remedy(name):
+        return remedy
     if len(content) > MOST_BYTES:
         return f"has more than {MOST_BYTES} bytes; make the picture smaller"
     if media_type_of(content) is None:

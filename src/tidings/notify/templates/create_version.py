@@ -14,6 +14,7 @@ from tidings.kernel.refusals import FieldError, InvalidError
 from tidings.notify.categories.model import CategoryPolicy
 from tidings.notify.categories.store import load_categories
 from tidings.notify.templates import store
+from tidings.notify.templates.device_names import device_remedy
 from tidings.notify.templates.errors import TemplateVersionTakenError
 from tidings.notify.templates.model import (
     LocaleText,
@@ -133,6 +134,8 @@ def _source(template: Template, wish: VersionWish) -> VersionSource:
 
 def new_template(wish: VersionWish, *, key: str, channel: Channel, now: datetime) -> store.NewTemplate:
     """The template that a first version brings; an `InvalidError` where it does not say what is needed."""
+    if remedy := device_remedy(key):
+        raise InvalidError([FieldError("key", remedy)])
     if wish.category is None:
         raise InvalidError([FieldError("category", "is required with the first version of a template")])
     return store.NewTemplate(

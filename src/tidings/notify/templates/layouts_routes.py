@@ -18,6 +18,7 @@ from tidings.kernel.http.etags import etag, expect_nothing, expect_version
 from tidings.kernel.http.operations import deps_of, given, operation
 from tidings.notify.templates import layouts_store
 from tidings.notify.templates.deps import Deps
+from tidings.notify.templates.device_names import device_remedy
 from tidings.notify.templates.errors import UnknownLayoutError
 from tidings.notify.templates.expand.expand import BODY
 from tidings.notify.templates.layouts_store import Layout
@@ -120,6 +121,8 @@ async def put_layout(request: AnyRequest) -> Response[LayoutView]:
             expect_nothing(
                 request.scope, "there is no such layout yet, so there is no version to change from"
             )
+            if remedy := device_remedy(name):
+                raise BadValueError("name", remedy)
             if len(await layouts_store.list_layouts(tx)) >= layouts_store.MOST:
                 raise BadValueError(
                     "name", f"is one too many: a tenant has at most {layouts_store.MOST} layouts"

@@ -10,7 +10,9 @@ from tidings.contracts.tenants import Channel, Locale
 from tidings.contracts.text import Reason
 from tidings.contracts.words import CHANNELS, Category, Priority
 from tidings.kernel.errors import BadValueError
+from tidings.kernel.refusals import FieldError, InvalidError
 from tidings.notify.templates.create_version import VersionWish
+from tidings.notify.templates.device_names import device_remedy
 from tidings.notify.templates.model import (
     BodyFormat,
     Source,
@@ -170,6 +172,8 @@ class CreateVersion(VersionContent, frozen=True, kw_only=True, forbid_unknown_fi
 
     def wish(self) -> VersionWish:
         """The same for the inside."""
+        if wrong := [(name, remedy) for name in self.partials if (remedy := device_remedy(name))]:
+            raise InvalidError([FieldError(f"partials.{name}", remedy) for name, remedy in wrong])
         return VersionWish(
             semver=Semver.parse(self.semver),
             variables_schema=self.variables_schema,

@@ -5,7 +5,6 @@ unpack what we export would trust it.
 """
 
 import io
-import re
 import stat
 import struct
 import zipfile
@@ -17,6 +16,7 @@ from typing import Final
 
 from tidings.contracts.templates import Finding
 from tidings.notify.templates.bundle.findings import error
+from tidings.notify.templates.device_names import device_fault
 
 #: How many bytes a zip may have as it is sent.
 MOST_PACKED_BYTES: Final = 8 * 1024 * 1024
@@ -28,7 +28,6 @@ _GROWTH: Final = 1024
 _ENCRYPTED: Final = 0x1
 _METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _LONGEST_NAME: Final = 400
-_DEVICES: Final = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|\Z)", re.IGNORECASE)
 #: What the library raises about zips that are none.
 _BROKEN: Final = (
     zipfile.BadZipFile,
@@ -185,14 +184,6 @@ def name_fault(name: str) -> tuple[str, str] | None:
             "use ASCII letters, digits and ._-",
         )
     return None
-
-
-def device_fault(name: str) -> tuple[str, str] | None:
-    """What is wrong with a path that has a name in it which Windows keeps for a device; None where nothing is."""
-    part = next((part for part in name.split("/") if _DEVICES.match(part)), None)
-    if part is None:
-        return None
-    return f"is named {part}, which no file can be called on Windows", "choose another name"
 
 
 def _twins(entries: Sequence[zipfile.ZipInfo]) -> Iterator[Finding]:
