@@ -8,9 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tidings.notify.imports import records
 from tidings.notify.imports.errors import UnreadableFileError
 from tidings.notify.imports.model import LineProblem, Row
-from tidings.notify.imports.records import LONGEST, MOST_LINES, Record, Splitter, declared_delimiter
+from tidings.notify.imports.records import (
+    LONGEST,
+    MOST_LINES,
+    Record,
+    Splitter,
+    declared_delimiter,
+    stays_open,
+)
 from tidings.notify.imports.rows import RowReader
 
 
@@ -64,6 +72,37 @@ def test_a_quote_that_nobody_closes_costs_one_line() -> None:
     assert [record.line for record in records if record.broken] == [2]
     assert records[1].broken == "unclosed_quote"
     assert len(records) == MOST_LINES * 3 + 2
+
+
+@pytest.mark.parametrize("line", [b'a","', b"a" + b'","' * 50, b'a","' + b'""' * 100])
+def test_a_line_is_looked_at_twice_at_most_however_many_quotes_stay_open(
+    line: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of these lines opens a quote, and none of them closes one: what follows is not read again for each."""
+    looks = 0
+
+    def counted(text: bytes, delimiter: bytes, *, is_open: bool) -> bool:
+        nonlocal looks
+        looks += 1
+        return stays_open(text, delimiter, is_open=is_open)
+
+    monkeypatch.setattr(records, "stays_open", counted)
+    whole = b"a,b\n" + (line + b"\n") * 1000
+
+    found = split(whole)
+
+    assert [record.broken for record in found] == [None] + ["unclosed_quote"] * 1000
+    assert looks <= 2 * 1000
+
+
+@pytest.mark.parametrize("mark", ["\u2028", "\u0085", "\x0b", "\x0c", "\x1c"])
+def test_only_a_line_feed_ends_a_line(mark: str) -> None:
+    """Word and Excel write the others inside cells."""
+    raw = f'a,b\nx{mark}y,"one\ntwo"\n'.encode()
+
+    head, row = split(raw)
+
+    assert RowReader.of(head).read(row) == Row(line=2, values={"a": f"x{mark}y", "b": "one\ntwo"})
 
 
 def test_a_line_without_an_end_is_not_kept() -> None:

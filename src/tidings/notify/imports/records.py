@@ -7,7 +7,9 @@ reading goes on behind it.
 """
 
 import csv
+import io
 import re
+from collections import deque
 from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple
 
@@ -51,7 +53,8 @@ def delimiter_of(text: str) -> str:
 
 def cells(text: str, delimiter: str, *, strict: bool = False, skip_blanks: bool = False) -> list[str] | None:
     """The cells of one record; None where they are none. `strict`: a closed quote ends its cell."""
-    lines = text.splitlines(keepends=True) if "\n" in text else [text]
+    # Not `splitlines`, which also cuts at Unicode's other separators.
+    lines = io.StringIO(text, newline="\n") if "\n" in text else [text]
     try:
         rows = list(csv.reader(lines, delimiter=delimiter, strict=strict, skipinitialspace=skip_blanks))
     except csv.Error:
@@ -96,7 +99,7 @@ class Splitter:
         self._cut = 0
         self._line = 0
         #: The lines of a record whose quote is still open.
-        self._open: list[_Line] = []
+        self._open: deque[_Line] = deque()
         self._open_bytes = 0
         #: JSON lines have quotes of another kind; known after the first line, as is what stands between cells.
         self._quotes: bool | None = None
@@ -141,12 +144,14 @@ class Splitter:
         if self._open:
             self._open.append(line)
             self._open_bytes += line.size
-            if not stays_open(line.text, self._delimiter.encode(), is_open=True):
+            if stays_open(line.text, self._delimiter.encode(), is_open=True):
+                while len(self._open) > MOST_LINES or (len(self._open) > 1 and self._open_bytes > LONGEST):
+                    yield from self._give_up()
+            else:
                 yield from self._close()
-            elif len(self._open) > MOST_LINES or self._open_bytes > LONGEST:
-                yield from self._give_up()
-        elif self._quotes and b'"' in line.text and self._opens(line.text):
-            self._open, self._open_bytes = [line], line.size
+        elif self._opens(line.text):
+            self._open.append(line)
+            self._open_bytes = line.size
         else:
             yield self._record([line])
 
@@ -157,24 +162,35 @@ class Splitter:
         self._delimiter = declared or delimiter_of(first.decode("utf-8", "replace"))
 
     def _opens(self, line: bytes) -> bool:
+        if not self._quotes or b'"' not in line:
+            return False
         return stays_open(line.removeprefix(_BOM), self._delimiter.encode(), is_open=False)
 
     def _close(self) -> Iterator[Record]:
-        """The joined lines, where they are a row; else the first is given up."""
-        raw = b"\n".join(line.text for line in self._open)
-        found = cells(raw.removeprefix(_BOM).decode("utf-8", "replace"), self._delimiter, strict=True)
-        if found is None or (self._columns is not None and len(found) != self._columns):
+        """The joined lines, where they are a row; else the first is given up, and so on with the others."""
+        last = self._open[-1]
+        while self._open:
+            if self._open[0] is last:
+                # It has closed the quotes of those before it, and opens one of its own.
+                return
+            raw = b"\n".join(line.text for line in self._open)
+            found = cells(raw.removeprefix(_BOM).decode("utf-8", "replace"), self._delimiter, strict=True)
+            if found is not None and self._columns in {None, len(found)}:
+                lines = list(self._open)
+                self._open.clear()
+                yield self._record(lines)
+                return
             yield from self._give_up()
-            return
-        lines, self._open = self._open, []
-        yield self._record(lines)
 
     def _give_up(self) -> Iterator[Record]:
-        first, *rest = self._open
-        self._open = []
+        """The line that opened the quote. The others are read once, not again: an open quote goes on over all of them."""
+        first = self._open.popleft()
+        self._open_bytes -= first.size
         yield Record(first.number, b"", "unclosed_quote", size=first.size)
-        for line in rest:
-            yield from self._take(line)
+        while self._open and not self._opens(self._open[0].text):
+            line = self._open.popleft()
+            self._open_bytes -= line.size
+            yield self._record([line])
 
     def _record(self, lines: list[_Line]) -> Record:
         raw = b"\n".join(line.text for line in lines) if len(lines) > 1 else lines[0].text

@@ -151,6 +151,11 @@ class Lane:
             if self._with[tenant] >= self._of_a_tenant:
                 continue
             waiting = self._ring.pop(tenant)
+            # Who was cancelled just now has not heard of it yet, and takes no turn.
+            while waiting and waiting[0].done():
+                waiting.popleft()
+            if not waiting:
+                continue
             place = waiting.popleft()
             if waiting:
                 # To the end of the ring.

@@ -86,6 +86,24 @@ async def test_who_goes_away_leaves_no_gap() -> None:
     await lane.close()
 
 
+async def test_who_goes_away_at_the_moment_of_its_turn_leaves_no_gap() -> None:
+    """A place is cancelled before its task hears of it; the child that is given back just then is the next one's."""
+    lane = Lane("program", RenderLimits())
+    async with lane.child("a"):
+        waiting = [asyncio.create_task(_turns(lane, name)) for name in "bcd"]
+        while not all(lane.waiting(name) for name in "bcd"):
+            await asyncio.sleep(0)
+        waiting[0].cancel()
+        waiting[1].cancel()
+
+    assert await waiting[2] == "d"
+    gone = await asyncio.gather(*waiting[:2], return_exceptions=True)
+    assert all(isinstance(one, asyncio.CancelledError) for one in gone)
+    assert [lane.waiting(name) for name in "abcd"] == [0, 0, 0, 0]
+    assert await _turns(lane, "b") == "b"
+    await lane.close()
+
+
 def test_a_budget_fills_up_and_runs_out() -> None:
     now = 0.0
     budget = Budget(at_once=10, per_minute=30, clock=lambda: now)
