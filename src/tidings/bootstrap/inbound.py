@@ -15,7 +15,7 @@ from tidings.router.callbacks.apply import Applier
 from tidings.router.callbacks.bell import Bell
 from tidings.router.callbacks.dead_letters import DeadCallbacks
 from tidings.router.callbacks.evidence import Evidence
-from tidings.router.callbacks.hearing import keep_said
+from tidings.router.callbacks.hearing import Hearing
 from tidings.router.callbacks.hooks import Hooks
 from tidings.router.callbacks.intake import Intake
 from tidings.router.callbacks.jobs import CallbackJob
@@ -50,6 +50,7 @@ class Inbound:
             wrote=InboundKeeper(self.conversation_bell),
             observer=observer,
         )
+        self._hearing = Hearing(self._intake, clock=system.clock, observer=observer)
         self.desk = HookDesk(
             Hooks(
                 system.db,
@@ -117,9 +118,7 @@ class Inbound:
 
     async def hear(self, account: StoredAccount, said: Reading) -> None:
         """Keep what a vendor says over the adapter's own connection."""
-        await keep_said(
-            self._intake, said, vendor=account.vendor, account_id=account.id, observer=self._observer
-        )
+        await self._hearing.keep(said, vendor=account.vendor, account_id=account.id)
 
 
 def _greeting(host: str) -> str:

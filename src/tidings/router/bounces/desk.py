@@ -68,7 +68,7 @@ class BounceDesk:
         self.observer = observer
         self._addresses = frozenset(address.lower() for address in addresses)
         self._accounts: ShortMemory[str, _Account | None] = ShortMemory(clock=clock, seconds=_LOOK_AGAIN)
-        self._pace = Evidence(clock=clock, most_a_minute=_MOST_A_MINUTE)
+        self._pace = Evidence(clock=clock, most=_MOST_A_MINUTE)
 
     def knows(self, address: str) -> bool:
         """Whether mail to this address is taken; nothing is asked for it."""

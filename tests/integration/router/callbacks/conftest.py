@@ -155,7 +155,7 @@ class CallbackWorld:
             public_url="https://tidings.example",
             usual=GenericForm(),
             clock=self.clock,
-            evidence=Evidence(clock=self.clock, most_a_minute=3),
+            evidence=Evidence(clock=self.clock, most=3),
             observer=self.observer,
         )
         self.dead = DeadCallbacks(audit=self.audit, keyring=self.keyring, clock=self.clock)

@@ -12,12 +12,14 @@ from tests.support.played_smpp import deliver, played_smpp
 from tests.support.running import PATIENCE
 from tests.support.smpp import smpp_settings
 from tidings.contracts.callback_forms import Reading
+from tidings.kernel.blobs.store import open_blobs
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.ids import TenantId
 from tidings.router.adapters.kind import Surroundings
 from tidings.router.adapters.smpp import KIND, SmppSettings
 from tidings.router.callbacks import raw_bodies
-from tidings.router.callbacks.hearing import keep_said
+from tidings.router.callbacks.errors import HookUnavailableError
+from tidings.router.callbacks.hearing import Hearing
 from tidings.router.channel_configs.store import StoredAccount
 from tidings.router.vendors.listening import ListeningJob
 from tidings.router.vendors.opened import OpenAdapters
@@ -55,8 +57,8 @@ async def test_what_somebody_writes_over_smpp_is_kept_before_the_smsc_is_told_so
     (world.folder / "secrets" / "smpp-platform").write_text(json.dumps(settings))
 
     async def hear(account: StoredAccount, said: Reading) -> None:
-        await keep_said(
-            world.intake, said, vendor=account.vendor, account_id=account.id, observer=world.observer
+        await Hearing(world.intake, clock=world.clock, observer=world.observer).keep(
+            said, vendor=account.vendor, account_id=account.id
         )
 
     adapters = OpenAdapters(world.secrets, clock=SystemClock(), hear=hear)
@@ -107,10 +109,10 @@ async def test_an_odd_receipt_ends_its_message_and_an_unreadable_one_is_kept(
     odd = f"id:  {attempt.message_id}  stat:   UNDELIVERABLE  err: 27 text:".encode("utf-16-be")
     nameless = deliver(b"00,0210021543,,447887123456", sequence=2, esm_class=0x04)
 
+    hearing = Hearing(world.intake, clock=world.clock, observer=world.observer)
+
     async def hear(said: Reading) -> None:
-        await keep_said(
-            world.intake, said, vendor="smpp", account_id=attempt.account_id, observer=world.observer
-        )
+        await hearing.keep(said, vendor="smpp", account_id=attempt.account_id)
 
     async with played_smpp() as smsc:
         settings = msgspec.convert(smpp_settings(smsc.port), SmppSettings)
@@ -130,3 +132,49 @@ async def test_an_odd_receipt_ends_its_message_and_an_unreadable_one_is_kept(
     assert [(one["status"], one["signature_valid"]) for one in kept] == [("dlq", True)]
     assert await raw_bodies.read(world.blobs, key, place_of(kept[0])) == nameless
     assert world.observer.events.count(("refused", "smpp", "unreadable")) == 1
+
+
+async def test_unreadable_receipts_fill_nothing_and_are_answered_all_the_same(
+    world: CallbackWorld, tenant_id: TenantId
+) -> None:
+    """Two an hour here: the first are kept, all are counted, and what can be read is kept beside them."""
+    attempt = await world.attempt(tenant_id, await world.account(None, "smpp", secret=None), vendor="smpp")
+    hearing = Hearing(world.intake, clock=world.clock, observer=world.observer, most_unread=2)
+
+    async def hear(said: Reading) -> None:
+        await hearing.keep(said, vendor="smpp", account_id=attempt.account_id)
+
+    nameless = [deliver(b"00,0210021543,,%d" % n, sequence=n, esm_class=0x04) for n in range(1, 6)]
+    told = f"id:{attempt.message_id} stat:DELIVRD err:000 text:".encode()
+    async with played_smpp() as smsc:
+        settings = msgspec.convert(smpp_settings(smsc.port), SmppSettings)
+        adapter = KIND.make(settings, Surroundings(clock=SystemClock(), hear=hear))
+        await smsc.until("bind_transceiver")
+        smsc.say(b"".join(nameless) + deliver(told, sequence=6, esm_class=0x04))
+        answers = await smsc.until("deliver_sm_resp", 6)
+        await adapter.close()
+    await world.job().drain()
+
+    kept = [one for one in await world.requests() if one["reason"] == "unreadable"]
+    assert [one.status for one in answers] == [0] * 6
+    assert [one["status"] for one in await world.receipts(tenant_id)] == ["delivered"]
+    assert len(kept) == 2
+    assert world.observer.events.count(("refused", "smpp", "unreadable")) == 5
+
+
+async def test_what_could_not_be_kept_is_not_counted_as_kept(world: CallbackWorld) -> None:
+    """The SMSC sends it again, and then it has its place."""
+    account_id = await world.account(None, "smpp", secret=None)
+    hearing = Hearing(world.intake, clock=world.clock, observer=world.observer, most_unread=2)
+    said = Reading(events=[], inbound=[], unread=[b"one", b"two"])
+    working = world.blobs
+    world.blobs = open_blobs(f"file://{world.folder}/away")
+    (world.folder / "away").rmdir()
+    (world.folder / "away").write_text("no folder")
+
+    with pytest.raises(HookUnavailableError):
+        await hearing.keep(said, vendor="smpp", account_id=account_id)
+    world.blobs = working
+    await hearing.keep(said, vendor="smpp", account_id=account_id)
+
+    assert len(await world.requests()) == 2
