@@ -1,5 +1,6 @@
 """A tenant enters an account's settings over the API: sealed, read by its accounts at once, shown to nobody."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from datetime import timedelta
@@ -10,14 +11,18 @@ import pytest
 from tests.support.channel_world import ChannelWorld
 from tests.support.login_vendor import login_vendor
 from tests.support.people import rows
+from tests.support.postgres import TestDatabase
 from tests.support.vendors import messages
 from tidings.contracts.messages import Accepted, Outcome
 from tidings.kernel.db import Database
 from tidings.kernel.ids import TenantId
+from tidings.kernel.pool import PoolSettings
 from tidings.kernel.secrets import SecretNotFoundError
+from tidings.router.channel_configs.configure import AccountChange
 
 SECRETS = "/api/v1/router/secrets"
 HOME = "/api/v1/router/adapters"
+ROUTES = "/api/v1/router/inbound-routes"
 
 
 @pytest.fixture
@@ -126,3 +131,90 @@ async def test_what_can_not_be_entered_is_named(
 
     assert answer.status_code == 400
     assert [error["field"] for error in answer.json()["errors"]] == [field]
+
+
+def route(name: str) -> dict[str, str]:
+    return {"inbound": "*", "webhook_url": "http://hooks.example/mo", "secret_ref": f"sealed://{name}"}
+
+
+async def test_a_webhook_signs_with_it_until_its_number_is_let_go(alone: ChannelWorld) -> None:
+    async with alone.http.as_tenant(await alone.tenant()) as tenant:
+        await tenant.put(f"{SECRETS}/hook", json={"value": "a-long-enough-secret"})
+        made = await tenant.post(ROUTES, json=route("hook"))
+        home = f"{ROUTES}/{made.json()['id']}"
+        useless = await tenant.put(f"{SECRETS}/hook", json={"value": "whsec_no base64"})
+        other = await tenant.put(f"{SECRETS}/hook", json={"value": "another-long-secret"})
+        used = await tenant.delete(f"{SECRETS}/hook")
+        await tenant.delete(home, params={"grace_seconds": 0}, headers={"If-Match": "*"})
+        listed = await tenant.get(SECRETS)
+        gone = await tenant.delete(f"{SECRETS}/hook")
+
+    assert made.status_code == 201, made.text
+    assert [error["field"] for error in useless.json()["errors"]] == ["value"]
+    assert made.json()["id"] in useless.text
+    assert "no base64" not in useless.text
+    assert (other.status_code, other.json()["version"]) == (200, 2)
+    assert (used.status_code, used.json()["code"]) == (409, "secret_in_use")
+    assert [one["used_by"] for one in listed.json()["items"]] == [[]]
+    assert gone.status_code == 204, gone.text
+
+
+async def test_no_connection_is_held_while_a_secret_is_read(
+    fresh_database: TestDatabase, tmp_path: Path
+) -> None:
+    """Where each of many requests held one and wanted another, all of them would wait for each other."""
+    pool = PoolSettings(min_size=1, max_size=1, acquire_timeout=timedelta(seconds=2))
+    db = Database(fresh_database.runtime_url, pool)
+    await db.open()
+    world = ChannelWorld(db, tmp_path)
+    await world.system.key_ledger.seals.get_ready()
+    await world.system.origins.get_ready()
+    try:
+        async with world.http.as_tenant(await world.tenant()) as tenant:
+            for name in ("one", "two"):
+                await tenant.put(f"{SECRETS}/{name}", json={"value": f"a-long-enough-secret-{name}"})
+            made = await tenant.post(ROUTES, json=route("one"))
+            changed = await tenant.put(
+                f"{ROUTES}/{made.json().get('id')}", json=route("two"), headers={"If-Match": "*"}
+            )
+    finally:
+        await world.close()
+        await db.close()
+
+    assert made.status_code == 201, made.text
+    assert changed.status_code == 200, changed.text
+
+
+async def test_an_account_that_is_led_elsewhere_meanwhile_stays_there(alone: ChannelWorld) -> None:
+    tenant_id = await alone.tenant()
+    async with login_vendor("one") as vendor, alone.http.as_tenant(tenant_id) as tenant:
+        settings = vendor.account("one")
+        await tenant.put(f"{SECRETS}/smtp", json={"value": json.loads(settings)})
+        made = await tenant.post(HOME, json={"vendor": "smtp", "secret_ref": "sealed://smtp"})
+        elsewhere = alone.secret(tenant_id, "smtp.json", settings)
+        async with alone.system.db.tenant(tenant_id) as tx:
+            await alone.system.adapter_configs.change(
+                tx,
+                made.json()["id"],
+                AccountChange(secret_ref=elsewhere),
+                expect=lambda _: None,
+                actor="test",
+            )
+            entering = asyncio.create_task(
+                tenant.put(f"{SECRETS}/smtp", json={"value": json.loads(settings)})
+            )
+            waiting = (
+                "SELECT count(*) FROM pg_locks JOIN pg_database ON oid = database "
+                "WHERE NOT granted AND datname = current_database()"
+            )
+            while not entering.done() and not await tx.connection.fetchval(waiting):
+                await asyncio.sleep(0.01)
+        entered = await entering
+        [stored] = await rows(
+            alone.system.db,
+            tenant_id,
+            "SELECT secret_ref FROM chan.channel_adapter_configs WHERE tenant_id IS NOT NULL",
+        )
+
+    assert entered.status_code == 200, entered.text
+    assert stored["secret_ref"] == elsewhere

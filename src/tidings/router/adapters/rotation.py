@@ -5,6 +5,7 @@ A blank parts secrets only where each of them is long: of a passphrase no single
 
 from typing import Annotated, Final
 
+import msgspec
 from msgspec import Meta
 
 from tidings.contracts.callbacks import BASE64, SECRET_PREFIX
@@ -49,6 +50,8 @@ AsciiSecrets = Annotated[
         description=f"must be one word of ASCII, or {SEVERAL}",
     ),
 ]
+#: How the secret of such a signature is written.
+SIGNING_FORM: Final = f"must be {SECRET_PREFIX} and base64, or a text without blanks; {SEVERAL}"
 #: The same where the signature is that of Standard Webhooks.
 SigningSecrets = Annotated[
     str,
@@ -60,9 +63,18 @@ SigningSecrets = Annotated[
             rf"(?:{_SIGNING}|{_PLAIN}{_WORD}{{{_LONG},}})",
             rf"(?:{_SIGNING}|{_PLAIN}{_CHARACTER}+)",
         ),
-        description=f"must be {SECRET_PREFIX} and base64, or a text without blanks; {SEVERAL}",
+        description=SIGNING_FORM,
     ),
 ]
+
+
+def signs(text: str) -> bool:
+    """Whether a text can be the secret of a signature that receivers verify."""
+    try:
+        msgspec.convert(text, SigningSecrets)
+    except msgspec.ValidationError:
+        return False
+    return True
 
 
 def secrets_of(text: str) -> tuple[str, ...]:

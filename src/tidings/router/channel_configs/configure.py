@@ -36,6 +36,8 @@ class AccountChange:
     #: Empty: it has none.
     handle: str | None = None
     active: bool | None = None
+    #: Written though nothing of it differs: what the reference leads to is another, and all processes read it anew.
+    renew: bool = False
 
 
 class AdapterConfigs:
@@ -140,7 +142,7 @@ class AdapterConfigs:
             handle=before.handle if change.handle is None else change.handle or None,
             active=before.active if change.active is None else change.active,
         )
-        if after == before and change.secret_ref is None:
+        if after == before and change.secret_ref is None and not change.renew:
             return before
         action = "updated" if after.active == before.active else "enabled" if after.active else "disabled"
         return await self._put(tx, action, before, after, actor, anew=True)

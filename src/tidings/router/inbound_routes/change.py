@@ -6,17 +6,15 @@ from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
-from msgspec import ValidationError, convert
-
-from tidings.contracts.callbacks import SECRET_PREFIX
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
 from tidings.kernel.errors import AlreadyExistsError, BadValueError, NotConfiguredError
-from tidings.kernel.ids import time_of
-from tidings.kernel.secrets import SecretNotFoundError, SecretResolver
+from tidings.kernel.ids import TenantId, time_of
+from tidings.kernel.secrets import SecretNotFoundError, SecretResolver, SecretStoreError
 from tidings.kernel.urls import normalise_http_url
-from tidings.router.adapters.rotation import SEVERAL, SigningSecrets
+from tidings.router.adapters.rotation import SIGNING_FORM, signs
+from tidings.router.channel_configs.errors import SecretsNotAskedError
 from tidings.router.inbound_routes import store
 from tidings.router.inbound_routes.errors import (
     InboundNotAvailableError,
@@ -43,6 +41,27 @@ class RouteChanger:
         self._clock = clock
         self._require_https = require_https
 
+    async def refuse_unfit(self, tenant_id: TenantId, *, webhook_url: str, secret_ref: str) -> None:
+        """Refuse an address that can't be called, and a reference that leads to nothing to sign with.
+
+        Before the transaction: whoever keeps the secret is asked.
+        """
+        self._url(webhook_url)
+        try:
+            secret = await self._secrets.resolve(secret_ref, tenant_id=tenant_id)
+        except (SecretNotFoundError, NotConfiguredError):
+            raise BadValueError(
+                "secret_ref",
+                "leads to no secret; enter it first (PUT /api/v1/router/secrets/<name>, then sealed://<name>), put it there "
+                f"(file:// leads to the folder {tenant_id} below TIDINGS_SECRETS_DIR), or check the reference",
+            ) from None
+        except SecretStoreError as error:
+            raise SecretsNotAskedError(f"{error}; nothing was changed") from None
+        if not signs(secret.reveal()):
+            raise BadValueError(
+                "secret_ref", f"leads to a secret that receivers can't verify with: {SIGNING_FORM}"
+            )
+
     async def create(
         self,
         tx: TenantTx,
@@ -53,9 +72,9 @@ class RouteChanger:
         platform: bool,
         actor: str,
     ) -> InboundRoute:
-        """Make one. `platform`: an operator says that the number is this tenant's also on the platform's accounts."""
+        """Make one, with a secret that was looked at. `platform`: an operator says that the number is this tenant's also on the
+        platform's accounts."""
         url = self._url(webhook_url)
-        await self._check_secret(tx, secret_ref)
         now = self._clock.now()
         route_id = INBOUND_ROUTE.new(now)
         made = InboundRoute(
@@ -90,8 +109,6 @@ class RouteChanger:
         """Tell it elsewhere, or sign it otherwise; what waits goes there too. `platform` None: as it is."""
         before = await self._in_force(tx, route_id, expect)
         url = self._url(webhook_url)
-        if secret_ref != before.secret_ref:
-            await self._check_secret(tx, secret_ref)
         after = replace(
             before,
             webhook_url=url,
@@ -140,24 +157,6 @@ class RouteChanger:
                 "webhook_url", f"must be an absolute {scheme} URL without user name, password or fragment"
             )
         return url
-
-    async def _check_secret(self, tx: TenantTx, secret_ref: str) -> None:
-        try:
-            secret = await self._secrets.resolve(secret_ref, tenant_id=tx.tenant_id)
-        except (SecretNotFoundError, NotConfiguredError):
-            raise BadValueError(
-                "secret_ref",
-                "leads to no secret; put it there first (file:// leads to the folder "
-                f"{tx.tenant_id} below TIDINGS_SECRETS_DIR), or check the reference",
-            ) from None
-        try:
-            convert(secret.reveal(), SigningSecrets)
-        except ValidationError:
-            raise BadValueError(
-                "secret_ref",
-                f"leads to a secret that receivers can't verify with: it must be {SECRET_PREFIX} and base64, or a text without "
-                f"blanks; {SEVERAL}",
-            ) from None
 
     async def _in_force(self, tx: TenantTx, route_id: InboundRouteId, expect: Expect) -> InboundRoute:
         found = await _locked(tx, route_id)

@@ -85,7 +85,7 @@ async def list_inbound_routes(request: AnyRequest) -> Page[InboundRouteView]:
         body=CreateInboundRoute,
         answer=InboundRouteView,
         status=201,
-        problems=["inbound_not_available"],
+        problems=["inbound_not_available", "secrets_unavailable"],
         headers=["Idempotency-Key"],
         description=(
             "Each message is a POST, signed as Standard Webhooks are with the secret behind `secret_ref`, and repeated for a day "
@@ -102,6 +102,9 @@ async def create_inbound_route(request: AnyRequest) -> Response[bytes]:
     deps = deps_of(request, Deps)
     if wanted.platform:
         _operators_only(request)
+    await deps.changer.refuse_unfit(
+        tenant_of(request), webhook_url=wanted.webhook_url, secret_ref=wanted.secret_ref
+    )
     async with _tenant(request) as tx:
 
         async def work() -> Done:
@@ -238,7 +241,7 @@ async def show_inbound_route(request: AnyRequest) -> Response[InboundRouteView]:
         path={"route_id": INBOUND_ROUTE},
         body=PutInboundRoute,
         answer=InboundRouteView,
-        problems=["inbound_route_not_found", "inbound_route_removed"],
+        problems=["inbound_route_not_found", "inbound_route_removed", "secrets_unavailable"],
         headers=["If-Match"],
         description=(
             "What waits goes to the new address too. The secret behind `secret_ref` may be several, one on each line, "
@@ -260,10 +263,17 @@ async def put_inbound_route(request: AnyRequest) -> Response[InboundRouteView]:
                 "inbound", "can't be changed; make a route for the other number, and remove this one"
             )
 
+    changer, route_id = deps_of(request, Deps).changer, _route_id(request)
     async with _tenant(request) as tx:
-        changed = await deps_of(request, Deps).changer.change(
+        known = await store.find_route(tx, route_id)
+    if known is not None and known.secret_ref != wanted.secret_ref:
+        await changer.refuse_unfit(
+            tenant_of(request), webhook_url=wanted.webhook_url, secret_ref=wanted.secret_ref
+        )
+    async with _tenant(request) as tx:
+        changed = await changer.change(
             tx,
-            _route_id(request),
+            route_id,
             webhook_url=wanted.webhook_url,
             secret_ref=wanted.secret_ref,
             platform=platform,

@@ -7,9 +7,11 @@ from tidings.contracts.channel_configs import VendorDesk
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import PlatformTx, TenantTx
+from tidings.kernel.errors import BadValueError
 from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.refusals import FieldError, InvalidError
+from tidings.router.adapters.rotation import SIGNING_FORM, signs
 from tidings.router.channel_configs.configure import AccountChange, AdapterConfigs
 from tidings.router.channel_configs.keep import Begin
 from tidings.router.channel_configs.store import StoredAccount, find_accounts
@@ -54,6 +56,9 @@ class SecretKeeper:
         """Enter it, or another in its place; and whether it is new. Accounts that could not use it keep the old one."""
         async with begin() as tx:
             readers = (await _readers(tx)).get(name, [])
+            signed = (await _webhooks(tx)).get(reference(name), [])
+        if signed and not signs(text):
+            raise BadValueError("value", f"{SIGNING_FORM} (for {', '.join(signed)})")
         await self._refuse_unusable(owner, name, text, readers)
         now = self._clock.now()
         async with begin() as tx:
@@ -64,13 +69,9 @@ class SecretKeeper:
             await write(tx, name, box, actor=actor, now=now)
             readers = (await _readers(tx)).get(name, [])
             for account in readers:
-                # Written though nothing of it differs: every process reads it anew.
+                # Its reference stays what it is: somebody else may be changing it at this moment.
                 await self._configs.change(
-                    tx,
-                    account.id,
-                    AccountChange(secret_ref=reference(name)),
-                    expect=lambda _: None,
-                    actor=actor,
+                    tx, account.id, AccountChange(renew=True), expect=lambda _: None, actor=actor
                 )
             action = "created" if known is None else "replaced"
             await self._audit.append(tx, [_entry(name, action, actor, readers)])

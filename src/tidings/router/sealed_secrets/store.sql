@@ -10,9 +10,9 @@ WHERE tenant_id IS NOT DISTINCT FROM :tenant_id AND (:names::text[] IS NULL OR n
 ORDER BY name;
 
 -- name: find_webhooks
--- The tenant's webhooks that are signed with an entered secret.
+-- The tenant's webhooks that are signed with an entered secret; those whose number was let go sign nothing any more.
 SELECT id, secret_ref FROM chan.tenant_inbound_routes
-WHERE tenant_id = :tenant_id AND starts_with(secret_ref, 'sealed://');
+WHERE tenant_id = :tenant_id AND active AND starts_with(secret_ref, 'sealed://');
 
 -- name: insert_secret
 -- Under the lock: nobody else enters the same name.
