@@ -202,6 +202,19 @@ async def test_what_the_validator_does_not_reach_is_told(world: TemplateWorld) -
     assert await _count(world, person.tenant_id, "template_versions") == 8
 
 
+async def test_who_has_no_time_left_for_checks_has_the_drafts_and_is_told_so(world: TemplateWorld) -> None:
+    """They are written by then: an answer of 429 would say that nothing was done."""
+    person = await taker(world)
+    world.engine.budget.charge(person.tenant_id, 60.0)
+
+    done = await person.take(many(2), engine=world.engine.of(person.tenant_id))
+
+    assert (len(done.taken), done.unreached) == (2, 2)
+    assert [found.severity for found in done.checked] == ["warning"] * 2
+    assert "seconds of processor time" in done.checked[0].what
+    assert await _count(world, person.tenant_id, "template_versions") == 2
+
+
 async def _count(world: TemplateWorld, tenant_id: TenantId, table: str) -> int:
     async with world.deps.db.tenant(tenant_id) as tx:
         found: int = await tx.connection.fetchval(f"SELECT count(*) FROM notification.{table}")

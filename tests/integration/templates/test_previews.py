@@ -1,5 +1,6 @@
 """Previews: of drafts and of what is published, for samples, variables and people, as JSON and as a page."""
 
+from dataclasses import replace
 from typing import Any
 
 from tests.integration.templates.conftest import TemplateWorld
@@ -46,6 +47,20 @@ async def test_a_broken_text_is_refused_with_its_report_and_the_others_are_shown
     assert (broken.status_code, broken.json()["code"]) == (400, "template_unpublishable")
     assert broken.json()["report"][0]["locale"] == "fa-AF"
     assert whole.status_code == 200
+
+
+async def test_a_text_that_ends_its_child_is_refused_with_a_reason(world: TemplateWorld) -> None:
+    tenant = await world.http.tenant()
+    system = world.http.system.authoring
+    system.lane._limits = replace(system.lane._limits, seconds=0.1)
+    locales: dict[str, Any] = draft()["locales"]
+    locales["en"]["body"] = "<p>" + "{{#if name}}{{name}}{{/if}}" * 4900 + "</p>"
+    async with world.http.as_tenant(tenant.id) as client:
+        await client.post(PATH, json=draft(locales=locales))
+        refused = await client.post(f"{PATH}/1.0.0/preview", json={"locale": "en"})
+
+    assert (refused.status_code, refused.json()["code"]) == (400, "template_unpublishable")
+    assert "too long to check" in refused.json()["errors"][0]["remedy"]
 
 
 async def test_who_has_used_up_its_processor_time_is_told_when_to_come_again(world: TemplateWorld) -> None:

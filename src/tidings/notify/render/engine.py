@@ -146,11 +146,11 @@ class V8Renderer:
         call = render_call(child.loaded, jobs, limits=self._limits, own_hosts=self._own_hosts)
         try:
             answer = await child.call("render", body_of(call))
-        except BrokenCallError:
-            # What it has loaded of that call is not known.
+            results = results_of(jobs, answer.body)
+        except (BrokenCallError, ValueError):
+            # What it has loaded of that call is not known, or its answer is none to it.
             child.kill("killed_the_renderer")
             raise ChildDiedError("killed_the_renderer", seconds=0.0) from None
-        results = results_of(jobs, answer.body)
         self._budget.charge(jobs[0].tenant, answer.seconds - _ALLOWED * len(results))
         return results
 

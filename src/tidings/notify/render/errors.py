@@ -4,10 +4,12 @@ TidingsError
 ├── IsolateFailedError        V8 gave up: its memory is over (inside a child)
 ├── ChildDiedError            a child process ended before it had answered
 ├── BrokenCallError           a child can't do what it was asked for
-└── RenderInterruptedError    nothing was begun, or nobody is to blame; the same can be tried again
+└── UnavailableError
+    └── RenderInterruptedError    nothing was begun, or nobody is to blame; the same can be tried again
 """
 
 from tidings.kernel.errors import TidingsError
+from tidings.kernel.refusals import UnavailableError
 
 
 class IsolateFailedError(TidingsError):
@@ -35,8 +37,8 @@ class BrokenCallError(TidingsError):
     code = "render_call_broken"
 
 
-class RenderInterruptedError(TidingsError):
-    """No child could be had: rendering is closing, or a child could not be started. Nothing is wrong with the message."""
+class RenderInterruptedError(UnavailableError):
+    """No process for rendering could be had: it is closing, or none could be started. Nothing is wrong with the texts; try again in a moment."""
 
     code = "render_interrupted"
 

@@ -11,6 +11,7 @@ from typing import Any, Final, Protocol, TypeVar
 import msgspec
 
 from tidings.contracts.templates import Finding
+from tidings.kernel.refusals import FieldError, InvalidError
 from tidings.notify.render.budget import Budget
 from tidings.notify.render.errors import ChildDiedError
 from tidings.notify.render.lane import Lane
@@ -274,7 +275,17 @@ class TenantAuthoring:
 
     async def diff(self, before: Version, after: Version) -> DiffView:
         """What is different between two versions."""
-        return await self._call("diff", DiffAsk(before, after), DiffView)
+        try:
+            return await self._call("diff", DiffAsk(before, after), DiffView)
+        except ChildDiedError as error:
+            much = "much memory" if error.reason == "needed_too_much_memory" else "long"
+            raise InvalidError(
+                [
+                    FieldError(
+                        "to", f"takes too {much} to be compared; read both versions, and compare their texts"
+                    )
+                ]
+            ) from None
 
     async def _call(self, name: str, asked: Any, kind: type[_T]) -> _T:
         self._admit()
@@ -282,11 +293,15 @@ class TenantAuthoring:
         async with lane.child(self._tenant) as child:
             try:
                 answer = await child.call(name, msgspec.json.encode(asked))
+                found = msgspec.json.decode(answer.body, type=kind)
+            except msgspec.MsgspecError:
+                child.kill("killed_the_renderer")
+                raise ChildDiedError("killed_the_renderer", seconds=0.0) from None
             except ChildDiedError as error:
                 budget.charge(self._tenant, error.seconds)
                 raise
         budget.charge(self._tenant, answer.seconds)
-        return msgspec.json.decode(answer.body, type=kind)
+        return found
 
     def _admit(self) -> None:
         if self._admitted or not self._tenant:

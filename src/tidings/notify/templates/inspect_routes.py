@@ -126,7 +126,7 @@ async def list_templates(request: AnyRequest) -> Page[TemplateSummary]:
         tenant=TenantNeed.OPTIONAL,
         writes=False,
         answer=ValidationView,
-        problems=[*_KNOWN, "too_much_checking"],
+        problems=[*_KNOWN, "too_much_checking", "render_interrupted"],
         description="Errors stand in the way of publishing, warnings do not. " + SIDE,
     ),
 )
@@ -161,6 +161,7 @@ async def validate_version(request: AnyRequest) -> ValidationView:
             "invalid_variables",
             "recipient_not_found",
             "too_much_checking",
+            "render_interrupted",
         ],
         description="Of your own template where you have one, or else of the platform's; `owner` says which. With `Accept: text/html` the answer is a page that shows the message. "
         + SIDE,
@@ -205,7 +206,7 @@ async def preview_version(request: AnyRequest) -> Response[PreviewView] | Respon
         tenant=TenantNeed.OPTIONAL,
         query=DiffQuery,
         answer=DiffView,
-        problems=[*_KNOWN, "too_much_checking"],
+        problems=[*_KNOWN, "too_much_checking", "render_interrupted"],
         description="`from_owner=platform` compares the platform's version with your own. " + SIDE,
     ),
 )

@@ -198,7 +198,10 @@ async def _compiled(read: ReadVersion, locale: str, engine: Engine) -> Compiled:
     made = report.locales.get(locale)
     wrong = any(found.locale == locale for found in report.errors)
     if wrong or made is None or made.compiled is None:
-        raise UnpublishableError([found for found in report.findings if found.locale == locale])
+        # Where the reading itself was stopped, no locale is named.
+        raise UnpublishableError(
+            [found for found in report.findings if found.locale == locale] or report.findings
+        )
     return made.compiled
 
 

@@ -199,6 +199,7 @@ async def show_version(request: AnyRequest) -> Response[VersionView]:
             "approval_missing",
             "template_unpublishable",
             "too_much_checking",
+            "render_interrupted",
         ],
         description="Every fault of every locale is named at once. Publishing what is in force changes nothing. "
         + SIDE,

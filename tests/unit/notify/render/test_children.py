@@ -15,7 +15,9 @@ from tests.support.rendering import content
 from tidings.notify.render.budget import Budget
 from tidings.notify.render.engine import V8Renderer
 from tidings.notify.render.errors import RenderInterruptedError
+from tidings.notify.render.frames import Answer
 from tidings.notify.render.model import Content, Rendered, RenderFailed, RenderJob, RenderLimits
+from tidings.notify.render.process import Child
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="Linux says what a process has; others don't")
 #: Counting stops nothing, so that the operating system has to.
@@ -142,6 +144,31 @@ async def test_a_child_that_somebody_kills_costs_no_message(uncounted: V8Rendere
 
     assert [one.text for one in results if isinstance(one, Rendered)] == [f"Hello {n}" for n in range(3)]
     assert before[0] not in uncounted.pids
+
+
+@pytest.mark.parametrize(
+    "nonsense", [b"", b"one field", b"\xff\xfe", b"\x00" * 9], ids=["none", "few", "bytes", "two"]
+)
+async def test_a_child_that_answers_nonsense_is_not_asked_again(
+    nonsense: bytes, uncounted: V8Renderer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As one would that somebody has broken into; the message is rendered by another."""
+    real, asked = Child.call, 0
+
+    async def call(self: Child, name: str, body: bytes, *, seconds: float | None = None) -> Answer:
+        nonlocal asked
+        asked += 1
+        answer = await real(self, name, body, seconds=seconds)
+        return Answer(body=nonsense, seconds=0.0) if asked == 1 else answer
+
+    await uncounted.open()
+    [before] = uncounted.pids
+    monkeypatch.setattr(Child, "call", call)
+
+    [done] = await uncounted.render([job(content(text="{{l.length}}"))])
+
+    assert isinstance(done, Rendered)
+    assert before not in uncounted.pids
 
 
 async def test_what_never_began_did_not_take_too_long(uncounted: V8Renderer) -> None:

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.support.versions import draft_version
+from tidings.kernel.refusals import InvalidError, UnavailableError
 from tidings.notify.render.budget import Budget
 from tidings.notify.templates.assemble import Surroundings
 from tidings.notify.templates.authoring import LIMITS, MOST_WAITING, Authoring
@@ -77,6 +78,23 @@ async def test_who_has_used_up_its_time_is_told_when_to_come_again() -> None:
     assert refused.value.retry_after > 1
     assert other.findings == ()
     await authoring.close()
+
+
+async def test_versions_that_take_too_long_to_compare_are_refused() -> None:
+    """Lines that come again and again are what difflib takes quadratic time for."""
+    authoring = Authoring(limits=replace(LIMITS, seconds=0.2))
+    before, after = (asked("\n".join(str(n * step % 120) for n in range(40_000))).version for step in (1, 7))
+
+    with pytest.raises(InvalidError, match="takes too long to be compared"):
+        await authoring.of("tenant").diff(before, after)
+    await authoring.close()
+
+
+async def test_a_child_that_can_not_start_is_no_mistake_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.executable", "/nowhere/python")
+
+    with pytest.raises(UnavailableError, match="could not be started"):
+        await Authoring().of("tenant").validate(asked("<p>{{name}}</p>"))
 
 
 async def test_not_more_than_a_few_wait() -> None:

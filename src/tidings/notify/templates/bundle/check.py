@@ -6,9 +6,11 @@ from typing import Final
 
 from tidings.contracts.templates import Finding
 from tidings.kernel.clock import Clock
+from tidings.notify.render.errors import RenderInterruptedError
 from tidings.notify.templates.authoring import Engine
 from tidings.notify.templates.bundle.findings import warning
 from tidings.notify.templates.bundle.layout import FACTS
+from tidings.notify.templates.errors import TooMuchCheckingError
 from tidings.notify.templates.publish import ReadVersion
 
 #: Of one zip. Our own client waits for 30 seconds, and the drafts are written before this begins.
@@ -39,10 +41,17 @@ async def check_drafts(
         elif len(findings) >= MOST_FINDINGS:
             why = f"it had found {len(findings)} things in others before"
         if why is not None:
-            rest = drafts[place:]
-            return Checked(findings=[*findings, *(_unreached(one, why) for one in rest)], unreached=len(rest))
-        findings += (await draft.validated(engine)).findings
+            return _cut_off(findings, drafts[place:], why)
+        try:
+            findings += (await draft.validated(engine)).findings
+        except (TooMuchCheckingError, RenderInterruptedError) as error:
+            # The drafts are written: an answer that refuses would say that they are not.
+            return _cut_off(findings, drafts[place:], str(error))
     return Checked(findings=findings, unreached=0)
+
+
+def _cut_off(findings: Sequence[Finding], rest: Sequence[ReadVersion], why: str) -> Checked:
+    return Checked(findings=[*findings, *(_unreached(one, why) for one in rest)], unreached=len(rest))
 
 
 def _unreached(draft: ReadVersion, why: str) -> Finding:
