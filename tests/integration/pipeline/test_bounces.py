@@ -186,8 +186,9 @@ async def test_a_mail_ends_at_its_dot_however_it_comes(world: PipelineWorld) -> 
         (b"EHLO mx\r\nMAIL FROM:a@b\r\nAUTH PLAIN\r\nEXPN x\r\n", ["220", "250", "501", "502", "502"]),
         (b"what\r\n" * 30, ["220", *["502"] * 20, "421"]),
         (b"EHLO mx\r\n\x00\xff\xfe\r\nNOOP\r\nRSET\r\n", ["220", "250", "502", "250", "250"]),
+        (b"NOOP\r\n" * 120, ["220", *["250"] * 100, "421"]),
     ],
-    ids=["long line", "nobody to give it to", "out of order", "unknown", "enough", "no text"],
+    ids=["long line", "nobody to give it to", "out of order", "unknown", "enough", "no text", "no mail"],
 )
 async def test_who_speaks_badly_is_told_so(world: PipelineWorld, said: bytes, answers: list[str]) -> None:
     async with _listening(world) as port:
@@ -264,6 +265,26 @@ async def test_a_server_keeps_to_its_limits(world: PipelineWorld) -> None:
     assert (await silent[-1][0].read()).startswith(b"421")
     for _, writer in silent:
         writer.close()
+
+
+async def test_one_address_gets_a_part_of_the_connections(world: PipelineWorld) -> None:
+    """Of the port that strangers reach; over LMTP one mail server brings everything."""
+    limits = Limits(connections=5, connections_from_one=1)
+    said: dict[str, list[bytes]] = {}
+    for protocol in ("smtp", "lmtp"):
+        server = BounceServer(
+            world.system.inbound.bounces, protocol=protocol, host="127.0.0.1", port=0, name="t", limits=limits
+        )
+        async with server.listening() as port:
+            opened = [
+                await asyncio.open_connection("127.0.0.1", port, local_addr=(address, 0))
+                for address in ("127.0.0.1", "127.0.0.1", "127.0.0.2")
+            ]
+            said[protocol] = [(await reader.readline())[:3] for reader, _ in opened]
+            for _, writer in opened:
+                writer.close()
+
+    assert said == {"smtp": [b"220", b"421", b"220"], "lmtp": [b"220"] * 3}
 
 
 async def test_a_bounce_may_come_before_its_attempt_is_written(world: PipelineWorld) -> None:

@@ -18,6 +18,11 @@ HEADROOM = 500
 _LEAST = 64
 #: Seconds between two lines in the log.
 _SAY_AGAIN = 60.0
+_MORE = "raise TIDINGS_MAX_CONNECTIONS and the limit of descriptors (LimitNOFILE), or run more processes"
+_MORE_FROM_ONE = (
+    "where a reverse proxy connects for everybody, name it in TIDINGS_TRUSTED_PROXIES; "
+    "else raise TIDINGS_MAX_CONNECTIONS_PER_ADDRESS"
+)
 
 _log = get_logger("http")
 
@@ -47,10 +52,10 @@ class Connections:
         """One more; whether there is room for it."""
         where = place(address)
         if self.open >= self._most:
-            self._say("process", self._most)
+            self._say("process", self._most, _MORE)
             return False
         if self._by_place[where] >= self._most_from_one and not self._is_proxy(address):
-            self._say("address", self._most_from_one)
+            self._say("address", self._most_from_one, _MORE_FROM_ONE)
             return False
         self.open += 1
         self._by_place[where] += 1
@@ -71,11 +76,11 @@ class Connections:
             return False
         return any(found in network for network in self._proxies)
 
-    def _say(self, limit: str, most: int) -> None:
+    def _say(self, limit: str, most: int, remedy: str) -> None:
         now = self._clock.monotonic()
         if self._said_at is None or now - self._said_at >= _SAY_AGAIN:
             self._said_at = now
-            _log.warning("connections_refused", limit=limit, most=most, open=self.open)
+            _log.warning("connections_refused", limit=limit, most=most, open=self.open, remedy=remedy)
 
 
 def room_for(wanted: int) -> int:

@@ -5,10 +5,12 @@ It passes nothing on and answers nobody by mail: it is no relay, and no source o
 
 import asyncio
 import contextlib
+from collections import Counter
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from tidings.kernel.http.places import place
 from tidings.kernel.jobs import wait_for_stop
 from tidings.kernel.logs import get_logger
 from tidings.router.bounces.desk import BounceDesk
@@ -26,6 +28,8 @@ class Limits:
     """What one process takes."""
 
     connections: int = 100
+    #: Of these over SMTP, which strangers reach, from one address; over LMTP one mail server brings everything.
+    connections_from_one: int = 50
     #: Seconds for one command.
     command_seconds: float = 60.0
     #: Seconds for one mail.
@@ -53,6 +57,7 @@ class BounceServer:
         self._name = name
         self._limits = limits or Limits()
         self._conversations: set[asyncio.Task[None]] = set()
+        self._by_place: Counter[str] = Counter()
         self._stopping = asyncio.Event()
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -95,6 +100,8 @@ class BounceServer:
         task = asyncio.current_task()
         assert task is not None  # noqa: S101  # a conversation is a task of its own
         self._conversations.add(task)
+        where = place((writer.get_extra_info("peername") or (None,))[0])
+        self._by_place[where] += 1
         try:
             session = Session(
                 self._desk,
@@ -106,7 +113,7 @@ class BounceServer:
                 command_seconds=self._limits.command_seconds,
                 data_seconds=self._limits.data_seconds,
             )
-            if len(self._conversations) > self._limits.connections:
+            if len(self._conversations) > self._limits.connections or self._is_too_many(where):
                 await session.refuse("421 4.3.2 too many connections, come again later")
             else:
                 await session.run()
@@ -117,4 +124,10 @@ class BounceServer:
             _log.error("conversation_fell", error=type(error).__name__)
         finally:
             self._conversations.discard(task)
+            self._by_place[where] -= 1
+            if not self._by_place[where]:
+                del self._by_place[where]
             writer.close()
+
+    def _is_too_many(self, where: str) -> bool:
+        return self._protocol == "smtp" and self._by_place[where] > self._limits.connections_from_one

@@ -15,6 +15,8 @@ _LONGEST_LINE: Final = 2048
 _MOST_RECIPIENTS: Final = 20
 _MOST_MAILS: Final = 1000
 _MOST_MISTAKES: Final = 20
+#: Commands between two mails.
+_MOST_COMMANDS: Final = 100
 _PIECE: Final = 64 * 1024
 
 _OK: Final = "250 2.0.0 kept"
@@ -57,6 +59,8 @@ class Session:
         self._to: list[str] = []
         self._mails = 0
         self._mistakes = 0
+        #: Since the last mail.
+        self._commands = 0
 
     async def refuse(self, answer: str) -> None:
         """Say no before anything is said."""
@@ -71,7 +75,12 @@ class Session:
                 return
             if not await self._obey(line):
                 return
-            if self._mistakes >= _MOST_MISTAKES or self._mails >= _MOST_MAILS:
+            self._commands += 1
+            if (
+                self._mistakes >= _MOST_MISTAKES
+                or self._commands >= _MOST_COMMANDS
+                or self._mails >= _MOST_MAILS
+            ):
                 await self._say("421 4.7.0 enough for this connection")
                 return
 
@@ -178,7 +187,7 @@ class Session:
         raw = await self._content()
         if raw is None:
             return False
-        to, self._mails = self._to, self._mails + 1
+        to, self._mails, self._commands = self._to, self._mails + 1, 0
         self._forget()
         answers = [await self._taken(raw, address) for address in to]
         if self._protocol == "lmtp":

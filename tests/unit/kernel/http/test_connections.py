@@ -3,6 +3,7 @@
 import resource
 
 import pytest
+import structlog
 
 from tests.support.clock import ManualClock
 from tidings.kernel.http.connections import HEADROOM, Connections, room_for
@@ -30,6 +31,19 @@ def test_the_whole_process_has_a_limit_and_a_trusted_proxy_may_have_all_of_it() 
 
     assert [room.join("10.0.0.7") for _ in range(5)] == [True] * 4 + [False]
     assert not room.join("192.0.2.1")
+
+
+def test_the_log_says_what_to_set() -> None:
+    """Behind a proxy that nobody named, all callers are one address."""
+    room = Connections(most=2, most_from_one=1, clock=ManualClock())
+
+    with structlog.testing.capture_logs() as logs:
+        assert [room.join("10.0.0.7") for _ in range(2)] == [True, False]
+
+    [line] = logs
+    assert (line["event"], line["limit"]) == ("connections_refused", "address")
+    assert "TIDINGS_TRUSTED_PROXIES" in line["remedy"]
+    assert "TIDINGS_MAX_CONNECTIONS_PER_ADDRESS" in line["remedy"]
 
 
 def test_places_that_left_are_forgotten() -> None:
