@@ -8,8 +8,6 @@ from tests.conformance.adapters.players import PLAYERS
 from tests.conformance.adapters.questions import QUESTIONS
 from tidings.router.adapters.registry import ADAPTERS
 
-__all__ = ["cells", "page", "test_sending", "test_telling"]
-
 #: Questions that are about callbacks.
 _CALLBACKS = frozenset(
     {
@@ -22,18 +20,29 @@ _CALLBACKS = frozenset(
 )
 
 
+def asked() -> dict[str, str]:
+    """The questions in the order in which they are written, whichever of their files was imported first."""
+    return {
+        name: QUESTIONS[name]
+        for file in (test_sending, test_telling)
+        for name in vars(file)
+        if name in QUESTIONS
+    }
+
+
 def cells() -> list[tuple[str, str]]:
     """Every adapter with every question that there is for it."""
-    return [(name, test) for name in sorted(ADAPTERS) for test in QUESTIONS if _applies(name, test)]
+    return [(name, test) for name in sorted(ADAPTERS) for test in asked() if _applies(name, test)]
 
 
 def page(found: Mapping[tuple[str, str], bool]) -> str:
     """The page, by adapter and test: what was asked and how it was answered."""
-    numbered = {test: number for number, test in enumerate(QUESTIONS, start=1)}
-    asked = "\n".join(f"{numbered[test]}. {words}." for test, words in QUESTIONS.items())
+    questions = asked()
+    numbered = {test: number for number, test in enumerate(questions, start=1)}
+    listed = "\n".join(f"{numbered[test]}. {words}." for test, words in questions.items())
     head = " | ".join(str(number) for number in numbered.values())
     rows = "\n".join(
-        f"| `{name}` | " + " | ".join(_cell(found, name, test) for test in QUESTIONS) + " |"
+        f"| `{name}` | " + " | ".join(_cell(found, name, test) for test in questions) + " |"
         for name in sorted(ADAPTERS)
     )
     sources = "\n".join(
@@ -46,7 +55,7 @@ def page(found: Mapping[tuple[str, str], bool]) -> str:
 Written by the suite in `tests/conformance/adapters`: `make docs` asks all of them again.
 Vendors are played on loopback with the replies that they document or that were recorded; the real adapter speaks to a real socket.
 
-{asked}
+{listed}
 
 ✓ it does; ✗ it does not; – there is nothing to ask.
 
