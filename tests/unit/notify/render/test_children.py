@@ -130,6 +130,29 @@ async def test_one_that_needs_too_much_memory_fails_alone() -> None:
     await renderer.close()
 
 
+@LINUX
+async def test_a_child_is_not_blamed_where_we_stood_still(
+    uncounted: V8Renderer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A machine that was asleep, or a loop that was busy: when we look again, the clock has gone on and the child has not."""
+    await uncounted.open()
+    [pid] = before = uncounted.pids
+    os.kill(pid, signal.SIGSTOP)
+    asked = asyncio.create_task(uncounted.render([job(content(text="Hello {{name}}"), name="Laila")]))
+    while not uncounted.at_work:
+        await asyncio.sleep(0)
+    loop = asyncio.get_running_loop()
+    usual = loop.time
+    monkeypatch.setattr(loop, "time", lambda: usual() + 3600)
+    # Whoever looks does so now.
+    await asyncio.sleep(0.01)
+    os.kill(pid, signal.SIGCONT)
+    [result] = await asked
+
+    assert isinstance(result, Rendered)
+    assert uncounted.pids == before
+
+
 async def test_a_child_that_somebody_kills_costs_no_message(uncounted: V8Renderer) -> None:
     """Whoever ends it, a set that was under way is rendered by the next one."""
     good = content(text="Hello {{name}}")
