@@ -142,6 +142,11 @@ async def test_whatsapp_with_a_template_and_without() -> None:
         ("de-CH", {}, 'language="de-DE"'),
         ("zh-Hant-TW", {}, 'language="cmn-TW"'),
         ("zh", {}, 'language="cmn-CN"'),
+        # What is written in Hong Kong and Macao is read out in Cantonese, as Twilio's own zh-HK is.
+        ("zh-HK", {}, 'language="yue-HK"'),
+        ("zh-Hant-MO", {"voice_language": "cmn-CN"}, 'language="yue-HK"'),
+        ("am", {}, 'language="am-ET"'),
+        ("en-CA", {"voice_language": "fr-CA"}, 'language="en-CA"'),
         ("ar", {"voice": "Polly.Joanna"}, 'language="ar-XA"'),
         # The account's own language has its voice, also where Twilio's list has another region, or none.
         ("en-GB", {"voice": "Polly.Joanna"}, 'language="en-US" voice="Polly.Joanna"'),
@@ -158,7 +163,7 @@ async def test_a_call_speaks_the_language_of_its_text(
     assert parse_qs(body.decode())["Twiml"][0].startswith(f'<Response><Say {said} loop="2">')
 
 
-@pytest.mark.parametrize("language", ["fa-AF", "ps-AF", "ur"])
+@pytest.mark.parametrize("language", ["fa-AF", "ps-AF", "ur", "lt", "eu-ES"])
 async def test_a_language_that_twilio_does_not_speak_is_refused(language: str) -> None:
     """Read out by an English voice it would be a call that nobody understands."""
     outcome, heard = await sent(replace(SMS, channel="voice", language=language))
