@@ -3,7 +3,8 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -12,9 +13,13 @@ from tests.support.vendors import opened
 from tidings.contracts.messages import Refused, TryLater
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.errors import BadValueError
+from tidings.kernel.ids import TenantId
+from tidings.kernel.secrets import Secret
 from tidings.router.adapters.egress import anywhere, public_only
 from tidings.router.adapters.imap_mailbox import MailboxError, MailboxPlace, open_mailbox, read_place
 from tidings.router.adapters.trusted import trusting
+from tidings.router.bounces.mailboxes import BounceMailboxes
+from tidings.router.channel_configs.store import StoredAccount
 from tidings.sandbox import Sandbox
 
 
@@ -75,8 +80,9 @@ def test_what_a_url_names() -> None:
         ([b"\x00\xff nonsense\r\n"], "answer"),
         ([b"* BAD {99999999999}\r\n"], "answer"),
         ([b"{tag} OK in\r\n", b"* X " + b"x" * 2_000_000 + b"\r\n"], "answer"),
+        ([b"{tag} OK in\r\n", b"* 1 EXISTS\r\n" * 300_000 + b"{tag} OK selected\r\n"], "answer"),
     ],
-    ids=["login", "folder", "nonsense", "too much", "too long a line"],
+    ids=["login", "folder", "nonsense", "too much", "too long a line", "without end"],
 )
 async def test_a_server_that_can_not_be_read(answers: list[bytes], code: str) -> None:
     async with _server(*answers) as port:
@@ -84,6 +90,35 @@ async def test_a_server_that_can_not_be_read(answers: list[bytes], code: str) ->
             async with open_mailbox(_place(f"imap://user@127.0.0.1:{port}/")):
                 pass
     assert failed.value.code == code
+
+
+async def test_an_account_of_odd_settings_is_nobody_elses_trouble() -> None:
+    """Also where what is wrong with it is nothing that anybody has thought of."""
+    heard: list[tuple[str, str]] = []
+
+    class Odd:
+        async def resolve(self, ref: str, **_: Any) -> Secret:
+            raise RecursionError(ref)
+
+    mailboxes = BounceMailboxes(
+        cast("Any", None),
+        cast("Any", SimpleNamespace(observer=SimpleNamespace(mail=lambda *told: heard.append(told)))),
+        secrets=Odd(),
+        leases=cast("Any", None),
+        clock=ManualClock(),
+    )
+    account = StoredAccount(
+        id="adcfg_1",
+        platform=False,
+        vendor="smtp",
+        handle=None,
+        secret_ref="sealed://smtp",
+        per_second=None,
+        per_day=None,
+    )
+
+    assert await mailboxes.read(account, TenantId("tnt_1")) == 0
+    assert heard == [("imap", "failed")]
 
 
 @pytest.mark.parametrize("said", [[], [b"{tag} OK in\r\n"]], ids=["at the login", "after it"])

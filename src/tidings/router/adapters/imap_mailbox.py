@@ -26,8 +26,8 @@ T = TypeVar("T")
 _PORTS: Final = {"imaps": 993, "imap": 143}
 #: Seconds for one answer.
 _PATIENCE: Final = 30.0
-#: Bytes of one thing that a server says.
-_MOST_LITERAL: Final = MOST_BYTES + 64 * 1024
+#: Bytes of all that a server says to one command: the mail that was asked for, and as much besides.
+_MOST_ANSWERED: Final = 2 * MOST_BYTES
 _UID: Final = re.compile(rb"[0-9]{1,10}")
 #: Apart from the threads in which names are looked up and files are written: a slow mailbox keeps only others waiting.
 _threads: Final = ThreadPoolExecutor(max_workers=4, thread_name_prefix="imap")
@@ -103,6 +103,7 @@ class _Client(imaplib.IMAP4):
         self._place = place
         self._addresses = addresses
         self._held = held
+        self._left = _MOST_ANSWERED
         super().__init__(place.host, place.port, timeout=_PATIENCE)
 
     def _create_socket(self, timeout: float | None) -> socket.socket:
@@ -124,9 +125,24 @@ class _Client(imaplib.IMAP4):
 
     def read(self, size: int) -> bytes:
         """So many bytes, which the server has named."""
-        if size > _MOST_LITERAL:
-            raise self.abort("more than was asked for")
+        self._take(size)
         return super().read(size)
+
+    def readline(self) -> bytes:
+        """The next line."""
+        line: bytes = super().readline()
+        self._take(len(line))
+        return line
+
+    def begin(self) -> None:
+        """A command follows: what is answered to it is counted anew."""
+        self._left = _MOST_ANSWERED
+
+    def _take(self, size: int) -> None:
+        """The library keeps all that a server says besides: without an end, it would fill the memory."""
+        self._left -= size
+        if self._left < 0:
+            raise self.abort("more than was asked for")
 
 
 class Mailbox:
@@ -158,6 +174,7 @@ class Mailbox:
         await self._asked(lambda: self._client.uid("STORE", str(uid), "+FLAGS.SILENT", r"(\Seen)"))
 
     async def _asked(self, ask: Callable[[], tuple[str, list[Any]]]) -> tuple[str, list[Any]]:
+        self._client.begin()
         answer, found = await _in_thread(ask)
         if answer != "OK":
             raise MailboxError("answer", "the server does not do what it is asked")

@@ -77,10 +77,10 @@ class BounceMailboxes:
     async def turn(self) -> int:
         """Every mailbox once; how many mails were dealt with."""
         found = await accounts_across(self._db, ["smtp"])
-        read = await asyncio.gather(*(self._read(account, owner) for account, owner in found))
+        read = await asyncio.gather(*(self.read(account, owner) for account, owner in found))
         return sum(read)
 
-    async def _read(self, account: StoredAccount, owner: TenantId) -> int:
+    async def read(self, account: StoredAccount, owner: TenantId) -> int:
         """One account's mailbox, if it has any; whatever goes wrong with it is nobody else's trouble."""
         async with self._turns:
             try:
@@ -98,6 +98,10 @@ class BounceMailboxes:
             except (TidingsError, TimeoutError) as error:
                 self._desk.observer.mail("imap", "failed")
                 _log.warning("mailbox_not_read", account_id=account.id, **why(error))
+                return 0
+            except Exception as error:  # noqa: BLE001  # one account's odd settings must not stop the others
+                self._desk.observer.mail("imap", "failed")
+                _log.error("mailbox_not_read", account_id=account.id, error=type(error).__name__)
                 return 0
 
     async def _place(self, account: StoredAccount, owner: TenantId) -> MailboxPlace | None:
