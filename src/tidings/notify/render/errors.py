@@ -27,7 +27,7 @@ class ChildDiedError(TidingsError):
         super().__init__(_WORDS[reason])
         #: `took_too_long needed_too_much_memory killed_the_renderer`.
         self.reason = reason
-        #: How long it was at work.
+        #: How much processor time it had used; by the clock where that is not known.
         self.seconds = seconds
 
 

@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import resource
 import sys
-import time
 from collections import OrderedDict
 from pathlib import Path
 from typing import Final, Self
@@ -95,15 +94,14 @@ class Child:
 
     async def call(self, name: str, body: bytes, *, seconds: float | None = None) -> Answer:
         """The answer; `seconds` of processor time at most. A `ChildDiedError` where there is none."""
-        began = time.monotonic()
-        watch = _Watch(self, seconds or self._limits.seconds)
+        watch = Watch(self, seconds or self._limits.seconds)
         try:
             self._pipe().write(frame_of(Call(name, body)))
             await self._pipe().drain()
             answer = await self._read()
         except (EOFError, ConnectionError, ValueError, msgspec.MsgspecError):
             self.kill("killed_the_renderer")
-            raise self._died(began) from None
+            raise self._died(watch.used) from None
         except BaseException:
             # Somebody else's answer would come first.
             self.kill("killed_the_renderer")
@@ -112,15 +110,15 @@ class Child:
             watch.end()
         if answer.fault == "memory":
             self.kill("needed_too_much_memory")
-            raise self._died(began)
+            raise self._died(answer.seconds)
         if answer.fault:
             raise BrokenCallError(f"a child process could not do {name}: {answer.fault}")
         return answer
 
-    def _died(self, began: float) -> ChildDiedError | RenderInterruptedError:
+    def _died(self, seconds: float) -> ChildDiedError | RenderInterruptedError:
         if self._why == _CLOSING:
             return RenderInterruptedError("rendering is closing")
-        return ChildDiedError(self._why, seconds=time.monotonic() - began)
+        return ChildDiedError(self._why, seconds=seconds)
 
     def kill(self, why: str = _CLOSING) -> None:
         """End it at once; the first reason counts."""
@@ -162,7 +160,7 @@ class Child:
         return read_answer(await self._process.stdout.readexactly(length_of(head)))
 
 
-class _Watch:
+class Watch:
     """Looks at a child while it is at work; costs a timer where it answers soon.
 
     The clock is counted by looks: while we stood still ourselves, the child is not blamed for the time.
@@ -175,9 +173,12 @@ class _Watch:
         self._every = min(_LOOK, seconds)
         self._looks = 0
         self._before: float | None = None
+        #: Seconds of processor time up to the last look; by the clock where the system does not say.
+        self.used = 0.0
         self._timer = self._loop.call_later(self._every, self._look)
 
     def end(self) -> None:
+        """It has answered, or will not."""
         self._timer.cancel()
 
     def _look(self) -> None:
@@ -187,12 +188,10 @@ class _Watch:
             self._before = max(0.0, processor - self._every)
         self._looks += 1
         by_clock = self._looks * self._every
+        self.used = processor - self._before if processor > 0 else by_clock
         if resident > self._child.most_resident:
             return self._child.kill("needed_too_much_memory")
-        known = processor > 0
-        if (processor - self._before if known else by_clock) >= self._seconds or (
-            by_clock >= self._seconds * _PATIENCE
-        ):
+        if self.used >= self._seconds or by_clock >= self._seconds * _PATIENCE:
             return self._child.kill("took_too_long")
         self._timer = self._loop.call_later(self._every, self._look)
         return None

@@ -289,6 +289,15 @@ class TenantAuthoring:
 
     async def _call(self, name: str, asked: Any, kind: type[_T]) -> _T:
         self._admit()
+        try:
+            return await self._call_once(name, asked, kind)
+        except ChildDiedError as error:
+            if error.reason != "killed_the_renderer":
+                raise
+        # Perhaps it was somebody else's doing; of the second one it is not.
+        return await self._call_once(name, asked, kind)
+
+    async def _call_once(self, name: str, asked: Any, kind: type[_T]) -> _T:
         lane, budget = self._all.lane, self._all.budget
         async with lane.child(self._tenant) as child:
             try:
@@ -298,7 +307,8 @@ class TenantAuthoring:
                 child.kill("killed_the_renderer")
                 raise ChildDiedError("killed_the_renderer", seconds=0.0) from None
             except ChildDiedError as error:
-                budget.charge(self._tenant, error.seconds)
+                # Another one has to be started in its place.
+                budget.charge(self._tenant, error.seconds + child.start_seconds)
                 raise
         budget.charge(self._tenant, answer.seconds)
         return found

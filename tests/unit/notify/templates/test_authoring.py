@@ -1,5 +1,7 @@
 """What authors write is checked in children of its own: a text can end its child, and uses up its tenant's time."""
 
+import os
+import signal
 from dataclasses import replace
 
 import pytest
@@ -60,6 +62,22 @@ async def test_what_a_parser_stumbles_over_harms_nobody(body: str, format_: Body
     report = await authoring.of("tenant").validate(asked(body, format_))
 
     assert report.findings or report.locales
+    await authoring.close()
+
+
+async def test_a_child_that_somebody_kills_is_not_the_authors_fault() -> None:
+    """The next one reads the text; that it had to be started is counted, or ending children would cost nothing."""
+    authoring = Authoring(budget=Budget(at_once=0.0, per_minute=0.001))
+    await authoring.of("other").validate(asked("<p>{{name}}</p>"))
+    [pid] = authoring.lane.pids
+    os.kill(pid, signal.SIGKILL)
+
+    report = await authoring.of("tenant").validate(asked("<p>{{name}}</p>"))
+
+    assert report.findings == ()
+    assert pid not in authoring.lane.pids
+    # By the budget's rate, seconds of processor time.
+    assert authoring.budget.wait_of("tenant") * 0.001 / 60 > 0.05
     await authoring.close()
 
 
