@@ -9,7 +9,7 @@ ASSETS := src/tidings/notify/render/assets/fetched-by-lock
 PYTEST := $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help install up test test-unit simulate fuzz check audit dist fix bench migrate schema constraints docs pictures clean
+.PHONY: help install up test test-pythons test-unit simulate fuzz check audit dist fix bench migrate schema constraints docs pictures clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -43,6 +43,10 @@ up: $(VENV)/runtime-installed ## Start Tidings with its own Postgres; Ctrl-C sto
 
 test: $(VENV)/dev-installed ## Run every test on a real Postgres
 	$(PYTEST) -n $(WORKERS) --dist loadgroup
+
+test-pythons: $(VENV)/dev-installed ## Install the wheels into every Python at hand (3.12 and newer) and send a mail from each
+	TIDINGS_TEST_PYTHONS=$$(for v in 3.12 3.13 3.14; do for p in $$(command -v python$$v) $$(ls -d $$HOME/.pyenv/versions/$$v.*/bin/python 2>/dev/null); do $$p -c 'import sys' 2>/dev/null && { echo $$p; break; }; done; done | paste -sd:) \
+	  $(PYTEST) -n 0 tests/e2e/starting/test_wheel.py
 
 test-unit: $(VENV)/dev-installed ## Run the tests that need no database, in seconds
 	$(PYTEST) tests/unit

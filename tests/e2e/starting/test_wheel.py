@@ -1,9 +1,9 @@
 """The wheels, installed into an empty environment, send a mail."""
 
+import os
 import subprocess
 import sys
 import tarfile
-import venv
 import zipfile
 from pathlib import Path
 
@@ -14,6 +14,8 @@ from tests.support.running import RunningTidings, clean_environment
 
 ROOT = Path(__file__).parents[3]
 PATIENCE = 420
+#: The Python that runs the tests, and those that `make test-pythons` finds beside it.
+PYTHONS = [sys.executable, *filter(None, os.environ.get("TIDINGS_TEST_PYTHONS", "").split(":"))]
 
 
 @pytest.fixture(scope="module")
@@ -45,9 +47,10 @@ def test_the_source_archive_builds_without_the_network(wheels: Path) -> None:
     assert {"setup.py", "pyproject.toml", "src/tidings/notify/render/assets/handlebars.min.js"} <= names
 
 
-def test_an_empty_environment_sends_a_mail(wheels: Path, data_dir: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("python", PYTHONS, ids=[Path(python).parts[-3] for python in PYTHONS])
+def test_an_empty_environment_sends_a_mail(wheels: Path, data_dir: Path, tmp_path: Path, python: str) -> None:
     place = tmp_path / "empty"
-    venv.create(place, symlinks=True)
+    subprocess.run([python, "-m", "venv", "--without-pip", str(place)], check=True)
     platform, client = (str(next(wheels.glob(f"tidings_{name}-*.whl"))) for name in ("platform", "client"))
     installed = subprocess.run(
         [sys.executable, "-m", "pip", "--python", str(place / "bin" / "python"), "install", "--quiet", "--no-compile",
