@@ -7,8 +7,10 @@ ALTER TABLE notification.imports ADD COLUMN IF NOT EXISTS lines BIGINT;
 -- So that the file can be run twice.
 -- squawk-ignore ban-drop-constraint
 ALTER TABLE notification.imports DROP CONSTRAINT IF EXISTS ck_imports_lines_accounted_for;
+-- Imports are few: their table is read in a moment.
+-- squawk-ignore constraint-missing-not-valid
 ALTER TABLE notification.imports ADD CONSTRAINT ck_imports_lines_accounted_for
-    CHECK (lines IS NULL OR lines = added + changed + unchanged + refused + skipped) NOT VALID;
+    CHECK (lines IS NULL OR lines = added + changed + unchanged + refused + skipped);
 
 COMMENT ON COLUMN notification.imports.skipped IS
     'Headings, empty lines, and further lines of a cell that runs over several.';

@@ -11,7 +11,7 @@ CREATE TABLE IF NOT EXISTS chan.account_secrets (
     updated_by TEXT NOT NULL,
     CONSTRAINT uq_account_secrets_name UNIQUE NULLS NOT DISTINCT (tenant_id, name),
     CONSTRAINT ck_account_secrets_name CHECK (name ~ '^[a-z0-9][a-z0-9._-]{0,62}$'),
-    CONSTRAINT ck_account_secrets_box CHECK (length(box) BETWEEN 29 AND 70000)
+    CONSTRAINT ck_account_secrets_box CHECK (length(box) <= 70000)
 );
 COMMENT ON TABLE chan.account_secrets IS
     'Settings and credentials of vendor accounts that were entered over the API; accounts name them as sealed://name. tenant_id null: the platform''s.';

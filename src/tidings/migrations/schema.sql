@@ -648,7 +648,7 @@ CREATE TABLE chan.account_secrets (
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
     updated_by text NOT NULL,
-    CONSTRAINT ck_account_secrets_box CHECK (((length(box) >= 29) AND (length(box) <= 70000))),
+    CONSTRAINT ck_account_secrets_box CHECK ((length(box) <= 70000)),
     CONSTRAINT ck_account_secrets_name CHECK ((name ~ '^[a-z0-9][a-z0-9._-]{0,62}$'::text))
 );
 
@@ -2542,6 +2542,7 @@ CREATE TABLE notification.imports (
     CONSTRAINT ck_imports_completed CHECK (((completed_at IS NULL) = (status <> 'completed'::text))),
     CONSTRAINT ck_imports_id CHECK ((id ~ '^imp_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
     CONSTRAINT ck_imports_kind CHECK ((kind = ANY (ARRAY['suppressions'::text, 'recipients'::text, 'preferences'::text]))),
+    CONSTRAINT ck_imports_lines_accounted_for CHECK (((lines IS NULL) OR (lines = ((((added + changed) + unchanged) + refused) + skipped)))),
     CONSTRAINT ck_imports_status CHECK ((status = ANY (ARRAY['running'::text, 'interrupted'::text, 'completed'::text])))
 );
 
@@ -3767,9 +3768,6 @@ ALTER TABLE ONLY kernel.hot_presence
 
 ALTER TABLE ONLY kernel.hot_seen
     ADD CONSTRAINT uq_hot_seen_key UNIQUE NULLS NOT DISTINCT (tenant_id, key);
-
-ALTER TABLE notification.imports
-    ADD CONSTRAINT ck_imports_lines_accounted_for CHECK (((lines IS NULL) OR (lines = ((((added + changed) + unchanged) + refused) + skipped)))) NOT VALID;
 
 ALTER TABLE ONLY notification.notifications
     ADD CONSTRAINT pk_notifications PRIMARY KEY (tenant_id, created_at, id, retention_class);
