@@ -7,6 +7,7 @@ import os
 import sys
 import sysconfig
 import time
+import traceback
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
@@ -51,11 +52,15 @@ def rendering(isolate: Isolate) -> Ability:
 
 def run(abilities: Abilities) -> None:
     """Be a child until the pipe ends. The first argument has the limits."""
+    code = 1
     try:
         _run(abilities)
+        code = 0
+    except BaseException:  # noqa: BLE001  # the error output of a child that is at work leads nowhere
+        traceback.print_exc()
     finally:
         # V8 has threads of its own, and would wait for them.
-        os._exit(0)
+        os._exit(code)
 
 
 def _run(abilities: Abilities) -> None:

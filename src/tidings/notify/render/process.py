@@ -76,7 +76,10 @@ class Child:
                 child.start_seconds = (await child._read()).seconds
         except (TimeoutError, EOFError, ValueError, msgspec.MsgspecError):
             await child.end()
-            raise RenderInterruptedError("a child process for rendering did not get ready") from None
+            raise RenderInterruptedError(
+                "a child process did not get ready; to see why, run as the same user and with the same limits: "
+                f"python -I -m {program} '{{}}'"
+            ) from None
         except BaseException:
             child.kill()
             raise

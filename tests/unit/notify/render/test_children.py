@@ -16,6 +16,7 @@ from tidings.notify.render.budget import Budget
 from tidings.notify.render.engine import V8Renderer
 from tidings.notify.render.errors import RenderInterruptedError
 from tidings.notify.render.frames import Answer
+from tidings.notify.render.lane import Lane
 from tidings.notify.render.model import Content, Rendered, RenderFailed, RenderJob, RenderLimits
 from tidings.notify.render.process import Child
 
@@ -70,6 +71,24 @@ async def test_a_child_has_no_environment_and_nothing_open_but_its_pipes(
     await renderer.close()
     os.close(secret)
     assert not home.exists()
+
+
+async def test_a_child_that_does_not_get_ready_leaves_a_way_to_see_why() -> None:
+    """An installation that an isolated Python does not find, too little address space: the message names a command that tells."""
+    lane = Lane("tidings.nowhere", RenderLimits())
+    with pytest.raises(RenderInterruptedError, match=r"run .*: python -I -m tidings\.nowhere '\{\}'"):
+        await lane.open()
+    await lane.close()
+
+
+def test_a_child_that_is_started_by_hand_says_what_is_wrong() -> None:
+    command = [sys.executable, "-I", "-m", "tidings.notify.render.child"]
+    broken = subprocess.run([*command, "[]"], stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    whole = subprocess.run([*command, "{}"], stdin=subprocess.DEVNULL, capture_output=True, check=False)
+
+    assert broken.returncode == 1
+    assert b"Expected `object`, got `array`" in broken.stderr
+    assert (whole.returncode, whole.stderr) == (0, b"")
 
 
 @LINUX
