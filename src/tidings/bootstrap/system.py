@@ -294,6 +294,8 @@ class System:
             # A key file that is not the one the data was sealed with: better now than at the first person.
             await check_master_keys(self.db, self.kms)
             await self.origins.get_ready()
+            # At once, and not at the first call: what is written until then would be sealed along with the others.
+            await self.key_ledger.seals.get_ready()
             await self.return_tokens.get_ready()
         except BaseException:
             await self._close()

@@ -100,6 +100,24 @@ async def test_it_is_the_owners_alone(alone: ChannelWorld) -> None:
         await secrets.resolve("sealed://smtp", tenant_id=other)
 
 
+async def test_what_can_not_be_opened_is_entered_again(alone: ChannelWorld) -> None:
+    """Such as a row that was moved there from another name: its box is bound to the one that it was entered under."""
+    tenant_id = await alone.tenant()
+    async with alone.http.as_tenant(tenant_id) as tenant:
+        for name in ("a", "b"):
+            await tenant.put(f"{SECRETS}/{name}", json={"value": f"this is {name}"})
+        async with alone.system.db.tenant(tenant_id) as tx:
+            await tx.connection.execute(
+                "UPDATE chan.account_secrets SET box = (SELECT box FROM chan.account_secrets WHERE name = 'a') WHERE name = 'b'"
+            )
+        with pytest.raises(SecretNotFoundError, match="enter it again"):
+            await alone.system.secrets.resolve("sealed://b", tenant_id=tenant_id)
+        again = await tenant.put(f"{SECRETS}/b", json={"value": "anew"})
+
+    assert again.status_code == 200, again.text
+    assert (await alone.system.secrets.resolve("sealed://b", tenant_id=tenant_id)).reveal() == "anew"
+
+
 async def test_removing_waits_until_nobody_reads_it(alone: ChannelWorld) -> None:
     tenant_id = await alone.tenant()
     async with login_vendor("one") as vendor, alone.http.as_tenant(tenant_id) as tenant:

@@ -5,6 +5,7 @@ The role may write rows of `api_keys`: the application does it as that role. Wha
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import asyncpg
@@ -13,6 +14,8 @@ import structlog
 
 from tests.support.http import HttpWorld, http_world
 from tests.support.postgres import TestDatabase
+from tidings import settings
+from tidings.bootstrap import System
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database
 from tidings.kernel.ids import API_KEY, ApiKeyId
@@ -175,6 +178,19 @@ async def test_keys_older_than_seals_are_sealed_once(
     assert first.status_code == 200
     assert (await _get(restarted, credential(key_id, secret))).status_code == 401
     assert (await _get(restarted, old)).status_code == 200
+
+
+async def test_keys_are_sealed_at_the_start(fresh_database: TestDatabase, tmp_path: Path) -> None:
+    """Not at the first call: a row that is written until then would be sealed along with the others."""
+    chosen = settings.load({"TIDINGS_DATA_DIR": str(tmp_path)})
+    async with (
+        System(chosen, runtime_url=fresh_database.runtime_url),
+        fresh_database.runtime() as reader,
+        _as(reader, "tidings_platform"),
+    ):
+        purposes = await reader.fetch("SELECT purpose FROM kernel.platform_keys")
+
+    assert "api_keys" in [row["purpose"] for row in purposes]
 
 
 async def test_the_sealing_key_can_t_be_taken_away(worker_database: TestDatabase) -> None:

@@ -5,8 +5,10 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 from tidings.kernel.db import Database
-from tidings.kernel.errors import BadValueError, DatabaseError
+from tidings.kernel.errors import DatabaseError
 from tidings.kernel.ids import TenantId
+from tidings.kernel.keys.ciphers import UnreadableError
+from tidings.kernel.keys.data_key import DestroyedKeyError
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.secrets import Secret, SecretNotFoundError, SecretStoreError, after_scheme
 from tidings.router.sealed_secrets import store
@@ -51,7 +53,9 @@ class SealedSecrets:
                         f"{field}: no secret of this name was entered; PUT /api/v1/router/secrets/<name> enters one"
                     )
                 return Secret(await unseal(self._keyring, tx, found))
-        except BadValueError:
-            raise
+        except (UnreadableError, DestroyedKeyError):
+            raise SecretNotFoundError(
+                f"{field}: the secret of this name can't be opened; enter it again"
+            ) from None
         except DatabaseError as error:
             raise SecretStoreError(f"{field}: the database can't be asked right now") from error
