@@ -63,6 +63,19 @@ async def test_a_text_that_ends_its_child_is_refused_with_a_reason(world: Templa
     assert "too long to check" in refused.json()["errors"][0]["remedy"]
 
 
+async def test_variables_for_a_draft_whose_schema_is_none_are_refused_with_a_reason(
+    world: TemplateWorld,
+) -> None:
+    tenant = await world.http.tenant()
+    schema = {"type": "object", "properties": {"name": {"type": "string", "pattern": "("}}}
+    async with world.http.as_tenant(tenant.id) as client:
+        made = await client.post(PATH, json=draft(variables_schema=schema))
+        refused = await client.post(f"{PATH}/1.0.0/preview", json={"variables": {"name": "Laila"}})
+
+    assert made.status_code == 201
+    assert (refused.status_code, refused.json()["errors"][0]["field"]) == (400, "variables_schema")
+
+
 async def test_who_has_used_up_its_processor_time_is_told_when_to_come_again(world: TemplateWorld) -> None:
     """A read-only key is enough to ask for checks; one tenant's are not at another's cost."""
     greedy, other = await world.http.tenant(), await world.http.tenant()

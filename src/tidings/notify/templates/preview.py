@@ -26,7 +26,7 @@ from tidings.notify.templates.model import Compiled, LocaleText, Version, choose
 from tidings.notify.templates.publish import ReadVersion
 from tidings.notify.templates.sample_faults import remedy_of
 from tidings.notify.templates.validate import finding_of, trial_content, trial_link
-from tidings.notify.templates.variables import Checker
+from tidings.notify.templates.variables import Checker, schema_faults
 
 #: How wide the frame is that shows it.
 Width = Literal["desktop", "mobile"]
@@ -153,6 +153,9 @@ async def preview(
 
 def _variables(version: Version, wish: PreviewWish) -> tuple[str | None, Mapping[str, Any]]:
     if wish.variables is not None:
+        # A draft's schema may be anything yet.
+        if faults := schema_faults(version.variables_schema):
+            raise InvalidError(faults)
         if faults := Checker(version.variables_schema).faults(wish.variables):
             raise InvalidVariablesError(faults)
         return None, wish.variables

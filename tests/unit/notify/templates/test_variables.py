@@ -86,3 +86,31 @@ def test_a_thousand_faults_are_not_all_told() -> None:
 )
 def test_a_schema_that_is_none_is_refused(schema: dict[str, object], field: str) -> None:
     assert [fault.field for fault in schema_faults(schema)] == [field]
+
+
+@pytest.mark.parametrize("pattern", [r"\p{L}{100}", r"(\p{L}\p{N}){20}", "(a{100}){100}"])
+def test_a_regular_expression_that_takes_long_to_compile_is_refused(pattern: str) -> None:
+    """Whoever accepts and sends compiles it, and everybody else would wait."""
+    [fault] = schema_faults({"type": "object", "properties": {"a": {"type": "string", "pattern": pattern}}})
+
+    assert "set maxLength" in fault.remedy
+
+
+@pytest.mark.parametrize(
+    "pattern", [r"^[\p{L}\p{M} '-]+$", r"^https://[a-z0-9.-]+/[\w/.-]*$", "^[A-Z0-9]{1,100}$"]
+)
+def test_usual_regular_expressions_are_taken(pattern: str) -> None:
+    assert (
+        schema_faults({"type": "object", "properties": {"a": {"type": "string", "pattern": pattern}}}) == []
+    )
+
+
+def test_a_schema_has_a_few_regular_expressions() -> None:
+    def schema(count: int) -> dict[str, object]:
+        named = {f"^x{n}": {"type": "string", "pattern": f"^{n}$"} for n in range(count // 2)}
+        return {"type": "object", "patternProperties": named}
+
+    assert schema_faults(schema(50)) == []
+    assert [fault.remedy for fault in schema_faults(schema(52))] == [
+        "must have at most 50 regular expressions"
+    ]
