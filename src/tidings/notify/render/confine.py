@@ -29,6 +29,8 @@ _LANDLOCK_RESTRICT: Final = 446
 _READ_FILE: Final = 1 << 2
 _READ_DIR: Final = 1 << 3
 _PATH_BENEATH: Final = 1
+#: CAP_DAC_READ_SEARCH; Landlock still bounds what is read.
+_DAC_READ_SEARCH: Final = 1 << 2
 _FILES: Final = 64
 
 
@@ -54,8 +56,7 @@ def shut_in(readable: Sequence[Path]) -> int | None:
         libc.unshare(_CLONE_NEWNET)
         _become_nobody(readable)
     libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-    # Root's rights, where it is still root.
-    libc.capset(struct.pack("=Ii", _CAPABILITIES, 0), bytes(24))
+    _drop_capabilities(libc, readable)
     _restrict_files(libc, readable)
     libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
     # A change of user forgets it.
@@ -98,6 +99,19 @@ def _become_nobody(readable: Iterable[Path]) -> None:
             os.setresuid(_NOBODY, _NOBODY, _NOBODY)
     except OSError:
         return
+
+
+def _drop_capabilities(libc: ctypes.CDLL, readable: Iterable[Path]) -> None:
+    """Root's rights, where it still has any; but for reading, where the program itself can't be read without."""
+    head, known = struct.pack("=Ii", _CAPABILITIES, 0), ctypes.create_string_buffer(24)
+    if libc.capget(head, known) != 0:
+        return
+    permitted = struct.unpack("=6I", known.raw)[1::3]
+    # Asleep for a moment: what can be read now can be read without them.
+    libc.capset(head, struct.pack("=6I", 0, permitted[0], 0, 0, permitted[1], 0))
+    may = all(os.access(path, os.R_OK, effective_ids=True) for path in readable)
+    kept = 0 if may else permitted[0] & _DAC_READ_SEARCH
+    libc.capset(head, struct.pack("=6I", kept, kept, 0, 0, 0, 0))
 
 
 def _restrict_files(libc: ctypes.CDLL, readable: Iterable[Path]) -> None:
