@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import Any, Self
 
 import asyncpg
-import httpx
+import httpx2
 import uvloop
 
 from tidings import settings
@@ -233,8 +233,8 @@ class House:
         headers = {"Authorization": f"Bearer {resident.api_key}"}
         async with self.system() as system:
             # Here and not over the wire: the API's process need not load what only publishing needs.
-            transport = httpx.ASGITransport(app=system.app)
-            async with httpx.AsyncClient(
+            transport = httpx2.ASGITransport(app=system.app)
+            async with httpx2.AsyncClient(
                 transport=transport, base_url="http://house", headers=headers
             ) as client:
                 (await client.post(where, json=version)).raise_for_status()

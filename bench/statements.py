@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import json
 
-import httpx
+import httpx2
 import uvloop
 from tests.support.statements import Asked, counting
 
@@ -33,8 +33,8 @@ async def _measure(house: House, resident: Resident) -> dict[str, float]:
             alive = asyncio.create_task(system.presence.run(stop))
             await system.presence.known.wait()
             headers = {"Authorization": f"Bearer {resident.api_key}"}
-            transport = httpx.ASGITransport(app=system.app)
-            async with httpx.AsyncClient(
+            transport = httpx2.ASGITransport(app=system.app)
+            async with httpx2.AsyncClient(
                 transport=transport, base_url="http://house", headers=headers
             ) as client:
                 figures: dict[str, float] = {}
@@ -50,7 +50,7 @@ async def _measure(house: House, resident: Resident) -> dict[str, float]:
     return figures
 
 
-async def _round(system: System, client: httpx.AsyncClient, count: int) -> tuple[Asked, Asked]:
+async def _round(system: System, client: httpx2.AsyncClient, count: int) -> tuple[Asked, Asked]:
     with counting(system.db) as accepted:
         if count > 16:
             content = bulk(0, count)

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -38,15 +38,15 @@ class Surface:
     def writes(self) -> list[tuple[str, str]]:
         return sorted((r.method, r.path) for r in self.world.app.routes if r.method not in ("GET", "HEAD"))
 
-    def call(self, method: str, path: str, content: bytes, headers: dict[str, str]) -> httpx.Response:
+    def call(self, method: str, path: str, content: bytes, headers: dict[str, str]) -> httpx2.Response:
         return self._loop.run_until_complete(self._call(method, path, content, headers))
 
-    async def _call(self, method: str, path: str, content: bytes, headers: dict[str, str]) -> httpx.Response:
+    async def _call(self, method: str, path: str, content: bytes, headers: dict[str, str]) -> httpx2.Response:
         async with self._client(path) as client:
             return await client.request(method, path, content=content, headers=headers)
 
     @asynccontextmanager
-    async def _client(self, path: str) -> AsyncIterator[httpx.AsyncClient]:
+    async def _client(self, path: str) -> AsyncIterator[httpx2.AsyncClient]:
         carried = self._platform if path.startswith("/internal") else self._own
         async with self.world.client(carried) as client:
             yield client
@@ -71,7 +71,7 @@ def surface(server: TestServer) -> Iterator[Surface]:
 _PAGES = ("/u/", "/p/", "/c/")
 
 
-def check(answer: httpx.Response) -> None:
+def check(answer: httpx2.Response) -> None:
     assert 400 <= answer.status_code < 500, (answer.status_code, answer.text)
     if answer.request.url.path.startswith(_PAGES) and answer.headers["content-type"].startswith("text/html"):
         assert "<main" in answer.text

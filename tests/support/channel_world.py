@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 
 from tests.support.clock import ManualClock
 from tests.support.http import _FOLDER, HttpWorld
@@ -56,7 +56,7 @@ class ChannelWorld:
 
 
 async def put_channel(
-    client: httpx.AsyncClient, ref: str | None, channel: str = "email", vendor: str = "smtp", **more: Any
+    client: httpx2.AsyncClient, ref: str | None, channel: str = "email", vendor: str = "smtp", **more: Any
 ) -> dict[str, Any]:
     """A channel over an account of one's own."""
     sender = {"from_address": "hello@acme.test"} if channel == "email" else {"sender_id": "ACME"}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
-import httpx
+import httpx2
 from litestar import Router
 from litestar.handlers import HTTPRouteHandler
 
@@ -102,22 +102,22 @@ class HttpWorld:
             )
         return key, credential(key.id, secret)
 
-    def client(self, credential: str | None = None, **headers: str) -> httpx.AsyncClient:
+    def client(self, credential: str | None = None, **headers: str) -> httpx2.AsyncClient:
         """A client that carries this credential."""
         if credential is not None:
             headers["Authorization"] = f"Bearer {credential}"
-        transport = httpx.ASGITransport(app=self.app, raise_app_exceptions=False)
-        return httpx.AsyncClient(transport=transport, base_url="http://tidings.test", headers=headers)
+        transport = httpx2.ASGITransport(app=self.app, raise_app_exceptions=False)
+        return httpx2.AsyncClient(transport=transport, base_url="http://tidings.test", headers=headers)
 
     @asynccontextmanager
-    async def as_platform(self, **headers: str) -> AsyncIterator[httpx.AsyncClient]:
+    async def as_platform(self, **headers: str) -> AsyncIterator[httpx2.AsyncClient]:
         """A client with a fresh platform key."""
         _, carried = await self.key(None)
         async with self.client(carried, **headers) as client:
             yield client
 
     @asynccontextmanager
-    async def as_tenant(self, tenant_id: TenantId, **wish: Any) -> AsyncIterator[httpx.AsyncClient]:
+    async def as_tenant(self, tenant_id: TenantId, **wish: Any) -> AsyncIterator[httpx2.AsyncClient]:
         """A client with a fresh key of this tenant."""
         _, carried = await self.key(tenant_id, **wish)
         async with self.client(carried) as client:

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 
 from tests.support.clock import ManualClock
 from tests.support.http import HttpWorld
@@ -72,7 +72,7 @@ class Sender:
 
     world: "PipelineWorld"
     tenant_id: TenantId
-    client: httpx.AsyncClient
+    client: httpx2.AsyncClient
 
     async def send(self, to: str | None = None, **wish: Any) -> dict[str, Any]:
         """What accepting one answers."""

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
-import httpx
+import httpx2
 from litestar import Router
 
 from tidings.kernel.clock import Clock
@@ -64,10 +64,10 @@ def router_app(routers: Sequence[Router], *, clock: Clock) -> HttpApp:
 
 
 @asynccontextmanager
-async def calling(app: HttpApp, who: str) -> AsyncIterator[httpx.AsyncClient]:
+async def calling(app: HttpApp, who: str) -> AsyncIterator[httpx2.AsyncClient]:
     """Somebody who calls it."""
-    transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
-    async with httpx.AsyncClient(
+    transport = httpx2.ASGITransport(app=app, raise_app_exceptions=False)
+    async with httpx2.AsyncClient(
         transport=transport, base_url="http://tidings.test", headers={"Authorization": f"Bearer {who}"}
     ) as client:
         yield client

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-import httpx
+import httpx2
 import psutil
 
 #: Long enough for a slow and busy machine; nothing is asserted about it.
@@ -102,8 +102,8 @@ class RunningTidings:
                 demo = self.demo
                 if demo["pid"] != self.process.pid:
                     return False
-                return httpx.get(f"{demo['base_url']}/readyz", timeout=5).status_code == 200
-            except (OSError, ValueError, KeyError, httpx.HTTPError):
+                return httpx2.get(f"{demo['base_url']}/readyz", timeout=5).status_code == 200
+            except (OSError, ValueError, KeyError, httpx2.HTTPError):
                 return False
 
         wait_until(ready, "tidings up to be ready")
@@ -112,10 +112,10 @@ class RunningTidings:
             *psutil.Process(self.process.pid).children(recursive=True),
         ]
 
-    def client(self, key: str = "api_key", **headers: str) -> httpx.Client:
+    def client(self, key: str = "api_key", **headers: str) -> httpx2.Client:
         """An HTTP client of the demo tenant (or the platform)."""
         demo = self.demo
-        return httpx.Client(
+        return httpx2.Client(
             base_url=demo["base_url"], headers={"Authorization": f"Bearer {demo[key]}"} | headers, timeout=30
         )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-import httpx
+import httpx2
 import msgspec
 
 from tests.support.clock import ManualClock
@@ -27,7 +27,7 @@ class Spoken:
 
     sandbox: Sandbox
     clock: ManualClock
-    web: httpx.AsyncClient
+    web: httpx2.AsyncClient
     adapter: Adapter
     form: CallbackForm
     settings: msgspec.Struct
@@ -50,7 +50,7 @@ class Spoken:
         kind = self.form.name
         (await self.web.put(f"/scripts/{kind}", json={"script": name})).raise_for_status()
 
-    async def write_back(self, **wrote: str) -> httpx.Response:
+    async def write_back(self, **wrote: str) -> httpx2.Response:
         """A person writes."""
         return await self.web.post(f"/inbound/{self.form.name}", json=wrote)
 
@@ -88,7 +88,7 @@ async def spoken(kind: AdapterKind, secret: str, **settings: Any) -> AsyncIterat
     clock = ManualClock(NOW)
     async with (
         Sandbox(clock, seed=1) as sandbox,
-        httpx.AsyncClient(base_url=sandbox.url) as web,
+        httpx2.AsyncClient(base_url=sandbox.url) as web,
         played_http(answer("200 OK", b"{}")) as hooked,
     ):
         read = msgspec.convert({"api_url": f"{sandbox.url}/{kind.name}", **settings}, kind.settings)

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from tests.e2e.commands.conftest import Operator
@@ -36,7 +36,7 @@ def test_send_and_wait(operator: Operator, tmp_path: Path) -> None:
 
     assert "  delivered  email · order_confirmation" in said
     assert "Timeline" in said
-    found = httpx.get(
+    found = httpx2.get(
         f"{operator.running.demo['sandbox_url']}/messages", params={"to": "waited-for@example.test"}
     ).json()["messages"]
     assert len(found) == 1
@@ -114,7 +114,7 @@ def test_help_is_quick_because_nothing_heavy_is_loaded() -> None:
         "import sys; sys.argv = ['tidings', '--help']\n"
         "from tidings.cli.main import main\n"
         "try: main()\nexcept SystemExit: pass\n"
-        "heavy = {'httpx', 'rich', 'msgspec', 'asyncpg', 'litestar'} & set(sys.modules)\n"
+        "heavy = {'httpx2', 'rich', 'msgspec', 'asyncpg', 'litestar'} & set(sys.modules)\n"
         "assert not heavy, heavy"
     )
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from tests.e2e.commands.conftest import Operator
@@ -11,13 +11,13 @@ from tests.support.running import wait_until
 pytestmark = pytest.mark.xdist_group("commands")
 
 
-def call(operator: Operator, key: str) -> httpx.Response:
+def call(operator: Operator, key: str) -> httpx2.Response:
     base_url = operator.running.demo["base_url"]
-    return httpx.get(f"{base_url}/api/v1/tenant", headers={"Authorization": f"Bearer {key}"}, timeout=30)
+    return httpx2.get(f"{base_url}/api/v1/tenant", headers={"Authorization": f"Bearer {key}"}, timeout=30)
 
 
-def post(operator: Operator, key: str) -> httpx.Response:
-    return httpx.post(
+def post(operator: Operator, key: str) -> httpx2.Response:
+    return httpx2.post(
         f"{operator.running.demo['base_url']}/api/v1/api-keys",
         headers={"Authorization": f"Bearer {key}"},
         json={"name": "x", "role": "tenant.viewer"},

@@ -1,6 +1,6 @@
 """Redis is killed while thousands are under way, and comes back empty; sending goes on, and a limit holds."""
 
-import httpx
+import httpx2
 import pytest
 from bench.house import House, wait_for
 
@@ -57,7 +57,7 @@ def test_sending_goes_on_and_the_limit_holds() -> None:
 
 
 def _limit(house: House, api_key: str) -> None:
-    with httpx.Client(base_url=house.base_url, headers={"Authorization": f"Bearer {api_key}"}) as client:
+    with httpx2.Client(base_url=house.base_url, headers={"Authorization": f"Bearer {api_key}"}) as client:
         known = client.get("/api/v1/channels/email")
         wish = {
             "vendor": "smtp",

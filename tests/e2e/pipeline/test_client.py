@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from tests.support.running import RunningTidings, wait_until
@@ -58,7 +58,7 @@ def somebody(name: str, **facts: Any) -> Recipient:
 
 def arrived(running: RunningTidings, to: str) -> list[dict[str, Any]]:
     """What the sandbox has for somebody."""
-    found: list[dict[str, Any]] = httpx.get(
+    found: list[dict[str, Any]] = httpx2.get(
         f"{running.demo['sandbox_url']}/messages", params={"to": to}
     ).json()["messages"]
     return found
@@ -220,7 +220,7 @@ def test_a_file_goes_along(running: RunningTidings, tidings: Tidings) -> None:
 
     assert tidings.wait_until_done(accepted.id).status == "delivered"
     (mail,) = arrived(running, "filed@example.test")
-    whole = httpx.get(f"{running.demo['sandbox_url']}/messages/{mail['id']}").json()
+    whole = httpx2.get(f"{running.demo['sandbox_url']}/messages/{mail['id']}").json()
     assert [(file["filename"], file["bytes"]) for file in whole["attachments"]] == [
         ("terms.pdf", len(terms.content))
     ]

@@ -4,7 +4,7 @@ import subprocess
 from collections.abc import Iterator
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from tests.support.running import TIDINGS, RunningTidings, clean_environment, wait_until
@@ -115,7 +115,7 @@ def test_a_reply_goes_to_the_number_that_they_wrote_from(tidings: RunningTidings
     assert _received(tidings, PRIMARY) == []
 
 
-def _send(client: httpx.Client, code: str, number: str = NUMBER, name: str = "g-9") -> str:
+def _send(client: httpx2.Client, code: str, number: str = NUMBER, name: str = "g-9") -> str:
     person = {
         "identity": {"type": "guest", "id": name},
         "addresses": [{"channel": "whatsapp", "address": number}],
@@ -127,7 +127,7 @@ def _send(client: httpx.Client, code: str, number: str = NUMBER, name: str = "g-
     return sent
 
 
-def _ended(client: httpx.Client, notification_id: str) -> Any:
+def _ended(client: httpx2.Client, notification_id: str) -> Any:
     def over() -> dict[str, Any] | None:
         story: dict[str, Any] = client.get(f"/api/v1/notifications/{notification_id}/explain").json()
         return story if story["notification"]["status"] not in {"queued", "scheduled", "dispatched"} else None
@@ -137,33 +137,33 @@ def _ended(client: httpx.Client, notification_id: str) -> Any:
 
 def _write(tidings: RunningTidings, text: str, number: str = NUMBER) -> None:
     url = f"{tidings.demo['sandbox_url']}/inbound/whatsapp_cloud"
-    answer = httpx.post(url, json={"from": number, "to": OUR_NUMBER, "text": text})
+    answer = httpx2.post(url, json={"from": number, "to": OUR_NUMBER, "text": text})
     assert answer.json()["answer"] == 200, answer.text
 
 
 def _received(tidings: RunningTidings, number: str = NUMBER) -> list[dict[str, Any]]:
     """What the person has got, the oldest first."""
     url = f"{tidings.demo['sandbox_url']}/messages"
-    found = httpx.get(url, params={"to": number}).json()["messages"]
+    found = httpx2.get(url, params={"to": number}).json()["messages"]
     return sorted(found, key=lambda message: str(message["received_at"]))
 
 
-def _conversation(client: httpx.Client) -> dict[str, Any]:
+def _conversation(client: httpx2.Client) -> dict[str, Any]:
     found: dict[str, Any] = client.get("/api/v1/router/conversations").json()["items"][-1]
     return found
 
 
-def _closed(client: httpx.Client) -> dict[str, Any] | None:
+def _closed(client: httpx2.Client) -> dict[str, Any] | None:
     found = client.get("/api/v1/router/conversations", params={"status": "CLOSED_STOP"}).json()["items"]
     return found[0] if found else None
 
 
-def _open(client: httpx.Client) -> dict[str, Any] | None:
+def _open(client: httpx2.Client) -> dict[str, Any] | None:
     found = client.get("/api/v1/router/conversations", params={"status": "OPEN"}).json()["items"]
     return found[0] if found else None
 
 
-def _in_force(client: httpx.Client) -> list[dict[str, Any]]:
+def _in_force(client: httpx2.Client) -> list[dict[str, Any]]:
     found = client.get("/api/v1/suppressions", params={"channel": "whatsapp"}).json()["items"]
     return [one for one in found if one.get("released_at") is None]
 

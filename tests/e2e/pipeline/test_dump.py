@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import asyncpg
-import httpx
+import httpx2
 import pytest
 
 from tests.support.running import RunningTidings, wait_until
@@ -71,7 +71,7 @@ def _send_all(tidings: RunningTidings, token: Mapping[str, str]) -> None:
         sent.append(_post(client, sms))
         for id_ in sent:
             wait_until(lambda id_=id_: _status(client, id_) == "delivered", "its delivery")
-        httpx.post(
+        httpx2.post(
             f"{sandbox}/faults", json={"adapter": "smtp", "mode": "reject_permanent", "count": 1}
         ).raise_for_status()
         sent.append(_post(client, _order(token["failed"], token)))
@@ -86,7 +86,7 @@ def _send_all(tidings: RunningTidings, token: Mapping[str, str]) -> None:
         for id_ in sent:
             for view in ("", "/explain", "/attempts", "/body"):
                 client.get(f"/api/v1/notifications/{id_}{view}")
-        arrived = httpx.get(f"{sandbox}/messages").text
+        arrived = httpx2.get(f"{sandbox}/messages").text
         assert token["subject"] in arrived, "the tokens are really in what is sent"
         assert token["body"] in arrived
 
@@ -108,7 +108,7 @@ def _order(address: str, token: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _post(client: httpx.Client, body: dict[str, Any]) -> str:
+def _post(client: httpx2.Client, body: dict[str, Any]) -> str:
     answer = client.post(
         "/api/v1/notifications", json=body, headers={"Idempotency-Key": secrets.token_hex(8)}
     )
@@ -117,7 +117,7 @@ def _post(client: httpx.Client, body: dict[str, Any]) -> str:
     return id_
 
 
-def _status(client: httpx.Client, id_: str) -> str:
+def _status(client: httpx2.Client, id_: str) -> str:
     status: str = client.get(f"/api/v1/notifications/{id_}").json()["status"]
     return status
 
@@ -156,7 +156,7 @@ def test_nothing_private_is_in_the_clear(used_dir: Path) -> None:
         server = EmbeddedPostgres(DataDir(used_dir))
         server.attach()
         dumped = asyncio.run(_dump(server.url("tidings_owner")))
-        metrics = httpx.get(f"{tidings.demo['base_url']}/metrics")
+        metrics = httpx2.get(f"{tidings.demo['base_url']}/metrics")
         assert metrics.status_code == 200
         # A clean end writes everything to the files.
         assert tidings.stop() == 0

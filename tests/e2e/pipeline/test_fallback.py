@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from tests.support.running import RunningTidings, wait_until
@@ -58,7 +58,7 @@ def tidings() -> Iterator[RunningTidings]:
 @pytest.fixture(autouse=True)
 def _well_again(tidings: RunningTidings) -> Iterator[None]:
     yield
-    httpx.delete(f"{tidings.demo['sandbox_url']}/scripts").raise_for_status()
+    httpx2.delete(f"{tidings.demo['sandbox_url']}/scripts").raise_for_status()
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -95,15 +95,15 @@ def test_the_loser_of_a_race_is_called_back(tidings: RunningTidings) -> None:
 
 def _script(tidings: RunningTidings, name: str, script: str) -> None:
     url = f"{tidings.demo['sandbox_url']}/scripts/{name}"
-    httpx.put(url, json={"script": script}).raise_for_status()
+    httpx2.put(url, json={"script": script}).raise_for_status()
 
 
 def _courses(tidings: RunningTidings, number: str) -> dict[str, str] | None:
     """How far each message to a number is, by channel; None while one is still on its way."""
     url = f"{tidings.demo['sandbox_url']}/messages"
     found = [
-        httpx.get(f"{url}/{message['id']}").json()
-        for message in httpx.get(url, params={"to": number}).json()["messages"]
+        httpx2.get(f"{url}/{message['id']}").json()
+        for message in httpx2.get(url, params={"to": number}).json()["messages"]
     ]
     courses = {message["channel"]: message["course"] for message in found}
     return courses if {"accepted", "sent"}.isdisjoint(courses.values()) else None
@@ -124,7 +124,7 @@ def _code(number: str) -> dict[str, Any]:
     }
 
 
-def _over(client: httpx.Client, id_: str) -> dict[str, Any] | None:
+def _over(client: httpx2.Client, id_: str) -> dict[str, Any] | None:
     answer = client.get(f"/api/v1/notifications/{id_}/explain")
     assert answer.status_code == 200, answer.text
     story: dict[str, Any] = answer.json()
@@ -134,7 +134,7 @@ def _over(client: httpx.Client, id_: str) -> dict[str, Any] | None:
 def _received(tidings: RunningTidings, number: str) -> list[str]:
     """The channels by which something arrived for a person, in the order of arrival."""
     url = f"{tidings.demo['sandbox_url']}/messages"
-    found = httpx.get(url).json()["messages"]
+    found = httpx2.get(url).json()["messages"]
     return [
         message["channel"] for message in found if message["to"] in (number, f"{number[1:]}@example.test")
     ]

@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from tests.support.running import RunningTidings, wait_until
@@ -38,11 +38,11 @@ def tidings() -> Iterator[RunningTidings]:
 @pytest.fixture(autouse=True)
 def _well_again(tidings: RunningTidings) -> Iterator[None]:
     yield
-    httpx.delete(f"{tidings.demo['sandbox_url']}/faults").raise_for_status()
+    httpx2.delete(f"{tidings.demo['sandbox_url']}/faults").raise_for_status()
 
 
 def _fault(tidings: RunningTidings, **wish: object) -> None:
-    httpx.post(f"{tidings.demo['sandbox_url']}/faults", json=wish).raise_for_status()
+    httpx2.post(f"{tidings.demo['sandbox_url']}/faults", json=wish).raise_for_status()
 
 
 def _code(name: str) -> dict[str, Any]:
@@ -55,21 +55,21 @@ def _code(name: str) -> dict[str, Any]:
     }
 
 
-def _post(client: httpx.Client, body: dict[str, Any]) -> str:
+def _post(client: httpx2.Client, body: dict[str, Any]) -> str:
     answer = client.post("/api/v1/notifications", json=body)
     assert answer.status_code == 202, answer.text
     id_: str = answer.json()["id"]
     return id_
 
 
-def _explain(client: httpx.Client, id_: str) -> dict[str, Any]:
+def _explain(client: httpx2.Client, id_: str) -> dict[str, Any]:
     answer = client.get(f"/api/v1/notifications/{id_}/explain")
     assert answer.status_code == 200, answer.text
     story: dict[str, Any] = answer.json()
     return story
 
 
-def _over(client: httpx.Client, id_: str) -> dict[str, Any]:
+def _over(client: httpx2.Client, id_: str) -> dict[str, Any]:
     """Its story, once it is over."""
 
     def found() -> dict[str, Any] | None:
@@ -89,7 +89,7 @@ def test_every_fault_is_outlived_and_told(tidings: RunningTidings) -> None:
             _fault(tidings, adapter="smtp", mode=mode, count=1, **held)
             sent[mode] = _post(client, _code(f"hit-{mode.replace('_', '-')}"))
             wait_until(
-                lambda: not httpx.get(f"{tidings.demo['sandbox_url']}/faults").json()["faults"],
+                lambda: not httpx2.get(f"{tidings.demo['sandbox_url']}/faults").json()["faults"],
                 f"{mode} to strike",
             )
         stories = {mode: _over(client, id_) for mode, id_ in sent.items()}
@@ -109,14 +109,14 @@ def test_every_fault_is_outlived_and_told(tidings: RunningTidings) -> None:
 
 
 def _arrived(tidings: RunningTidings, to: str) -> int:
-    found = httpx.get(f"{tidings.demo['sandbox_url']}/messages", params={"to": to}).json()["messages"]
+    found = httpx2.get(f"{tidings.demo['sandbox_url']}/messages", params={"to": to}).json()["messages"]
     return len(found)
 
 
 def test_a_hanging_vendor_holds_up_nobody_elses_messages(tidings: RunningTidings) -> None:
     """One tenant's vendor says nothing any more; another tenant's messages go through theirs."""
     other = _tenant(tidings)
-    with tidings.client() as client, httpx.Client(base_url=tidings.demo["base_url"], headers=other) as them:
+    with tidings.client() as client, httpx2.Client(base_url=tidings.demo["base_url"], headers=other) as them:
         _fault(tidings, adapter="smtp", mode="hang")
         stuck = [_post(client, _code(f"stuck-{n}")) for n in range(300)]
         began = time.monotonic()
@@ -134,7 +134,7 @@ def test_a_hanging_vendor_holds_up_nobody_elses_messages(tidings: RunningTidings
         assert {_status(client, id_) for id_ in stuck[:20]} <= {"queued", "dispatched"}
 
 
-def _status(client: httpx.Client, id_: str) -> str:
+def _status(client: httpx2.Client, id_: str) -> str:
     status: str = client.get(f"/api/v1/notifications/{id_}").json()["status"]
     return status
 
@@ -159,7 +159,7 @@ def _tenant(tidings: RunningTidings) -> dict[str, str]:
         )
         assert key.status_code == 201, key.text
     headers = {"Authorization": f"Bearer {key.json()['api_key']}"}
-    put = httpx.put(
+    put = httpx2.put(
         f"{tidings.demo['base_url']}/api/v1/channels/sms",
         json={"vendor": "http", "sender": {"sender_id": "Other"}},
         headers=headers,

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from tests.support.running import RunningTidings, clean_environment, run_tidings, wait_until
@@ -140,15 +140,15 @@ def test_and_back(used_dir: Path, tmp_path: Path) -> None:
 
 
 def _suppressed(url: str, headers: dict[str, str]) -> Any:
-    told = httpx.get(url, headers=headers).json()
+    told = httpx2.get(url, headers=headers).json()
     return told if told["notification"]["status"] == "suppressed" else None
 
 
 def _received(sandbox_url: str) -> Any:
-    found = httpx.get(f"{sandbox_url}/messages", params={"channel": "email"}).json()["messages"]
+    found = httpx2.get(f"{sandbox_url}/messages", params={"channel": "email"}).json()["messages"]
     return found[0] if found else None
 
 
 def _delivered(url: str, headers: dict[str, str]) -> Any:
-    told = httpx.get(url, headers=headers).json()
+    told = httpx2.get(url, headers=headers).json()
     return told if told["notification"]["status"] == "delivered" else None

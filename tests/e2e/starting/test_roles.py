@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 
 from tests.support.postgres import TestDatabase
 from tests.support.running import PATIENCE, TIDINGS, clean_environment, wait_until
@@ -50,7 +50,7 @@ class RunningRole:
 
 
 def readiness(url: str) -> dict[str, Any] | None:
-    answer = httpx.get(f"{url}/readyz", timeout=10)
+    answer = httpx2.get(f"{url}/readyz", timeout=10)
     return answer.json() if answer.status_code == 200 else None
 
 
@@ -71,16 +71,16 @@ def test_every_process_can_be_watched(fresh_database: TestDatabase, tmp_path: Pa
         behind = wait_until(
             lambda: [
                 line
-                for line in httpx.get(f"{work.watched}/metrics").text.splitlines()
+                for line in httpx2.get(f"{work.watched}/metrics").text.splitlines()
                 if line.startswith("tidings_partitions_missing{")
             ],
             "the worker's own metrics",
         )
-        alive = httpx.get(f"{work.watched}/healthz")
+        alive = httpx2.get(f"{work.watched}/healthz")
         api = re.search(r"api ready on (http://[^\s,]+)", serve.output)
         assert api
-        httpx.get(f"{api[1]}/api/v1/tenant")
-        counted = [httpx.get(f"{url}/metrics").text for url in (serve.watched, api[1])]
+        httpx2.get(f"{api[1]}/api/v1/tenant")
+        counted = [httpx2.get(f"{url}/metrics").text for url in (serve.watched, api[1])]
         ready = readiness(serve.watched)
 
     for one in (work, serve):

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from tests.support.outside_postgres import OutsidePostgres, outside_postgres
@@ -68,8 +68,8 @@ def sandbox(folder: Path) -> Iterator[tuple[str, int]]:
 
 def _answers(url: str) -> bool:
     try:
-        return httpx.get(f"{url}/messages").status_code == 200
-    except httpx.HTTPError:
+        return httpx2.get(f"{url}/messages").status_code == 200
+    except httpx2.HTTPError:
         return False
 
 
@@ -131,7 +131,7 @@ def test_from_an_empty_postgres_to_the_first_mail(tmp_path: Path) -> None:
         )
         path = _programs(tmp_path / "bin", postgres)
         done = _paste(script, tmp_path, PATH=f"{path}:/usr/bin:/bin")
-        mails = httpx.get(f"{page}/messages", params={"channel": "email"}).json()["messages"]
+        mails = httpx2.get(f"{page}/messages", params={"channel": "email"}).json()["messages"]
 
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
     assert " partitions made\n" in done.stdout

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 
 from tests.support.running import TIDINGS, RunningTidings, run_tidings, wait_until
 from tests.support.vendors import MESSAGE
@@ -32,7 +32,7 @@ VENDORS = {
 
 def received(tidings: RunningTidings, **wanted: str) -> list[dict[str, Any]]:
     """What the sandbox has."""
-    found: list[dict[str, Any]] = httpx.get(f"{tidings.demo['sandbox_url']}/messages", params=wanted).json()[
+    found: list[dict[str, Any]] = httpx2.get(f"{tidings.demo['sandbox_url']}/messages", params=wanted).json()[
         "messages"
     ]
     return found
@@ -68,7 +68,7 @@ def test_it_is_there_and_the_platform_sends_to_it(data_dir: Path) -> None:
     with RunningTidings(data_dir) as tidings:
         demo = tidings.demo
         assert f"  Sandbox    {demo['sandbox_url']}/" in tidings.output
-        assert "Sandbox" in httpx.get(f"{demo['sandbox_url']}/").text
+        assert "Sandbox" in httpx2.get(f"{demo['sandbox_url']}/").text
         with smtplib.SMTP("127.0.0.1", demo["smtp_port"]) as client:
             client.sendmail("a@b.test", ["somebody@example.test"], "Subject: by hand\r\n\r\nhello\r\n")
         sms = replace(MESSAGE, channel="sms", to="+93700123456", text="Your code is 0424", html=None)
@@ -117,7 +117,7 @@ def test_its_vendors_tell_what_became_of_a_message(used_dir: Path) -> None:
     """Each has a hook at the API, which takes its receipts and tells them from a stranger's."""
     with RunningTidings(used_dir) as tidings:
         sandbox = tidings.demo["sandbox_url"]
-        hooks = httpx.get(f"{sandbox}/hooks").json()["hooks"]
+        hooks = httpx2.get(f"{sandbox}/hooks").json()["hooks"]
         ids = []
         for vendor, channel, to in (
             ("whatsapp_cloud", "whatsapp", "+93700123456"),
@@ -129,7 +129,7 @@ def test_its_vendors_tell_what_became_of_a_message(used_dir: Path) -> None:
             ids.append(kept["id"])
 
         def answers(message_id: str) -> list[int]:
-            told = httpx.get(f"{sandbox}/messages/{message_id}").json()["receipts"]
+            told = httpx2.get(f"{sandbox}/messages/{message_id}").json()["receipts"]
             return [receipt["answer"] for receipt in told if receipt["answer"] is not None]
 
         wait_until(lambda: answers(ids[0]) == [200, 200], "the receipts to be taken")

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 
-import httpx
+import httpx2
 import pytest
 from tools.chromium import find_chromium
 
@@ -42,7 +42,7 @@ async def test_receipts_are_seen_as_they_go(somebody: Browser, width: int) -> No
     async with (
         Sandbox(SystemClock()) as sandbox,
         played_http(answer("200 OK")) as hooked,
-        httpx.AsyncClient(base_url=sandbox.url) as web,
+        httpx2.AsyncClient(base_url=sandbox.url) as web,
     ):
         hook = {"url": f"http://127.0.0.1:{hooked.port}/hooks/http_x/adcfg_1", "secret": "s"}
         await web.put("/hooks/http_x", json=hook)
@@ -80,7 +80,7 @@ async def test_receipts_are_seen_as_they_go(somebody: Browser, width: int) -> No
 async def test_the_list_says_how_many_it_leaves_out(somebody: Browser) -> None:
     """It shows the newest 200; what was sent before is counted."""
     message = {"channel": "sms", "to": "+93700123456", "from": "Demo", "text": "042424 is your code"}
-    async with Sandbox(SystemClock()) as sandbox, httpx.AsyncClient(base_url=sandbox.url) as web:
+    async with Sandbox(SystemClock()) as sandbox, httpx2.AsyncClient(base_url=sandbox.url) as web:
         for _ in range(203):
             await web.post("/vendors/http_x/messages", json=message)
         await somebody.open(f"{sandbox.url}/", width=1100)
@@ -93,7 +93,7 @@ async def test_a_person_writes_back_from_the_page(somebody: Browser) -> None:
     async with (
         Sandbox(SystemClock()) as sandbox,
         played_http(answer("200 OK")) as hooked,
-        httpx.AsyncClient(base_url=sandbox.url) as web,
+        httpx2.AsyncClient(base_url=sandbox.url) as web,
     ):
         hook = {"url": f"http://127.0.0.1:{hooked.port}/hooks/vonage/adcfg_1", "secret": "s"}
         await web.put("/hooks/vonage", json=hook)
@@ -138,7 +138,7 @@ async def test_a_notification_is_shown_and_the_way_back_is_from_message_to_messa
     """Also where its vendor never tells what became of it."""
     alert = {"message": {"token": "lailas-phone", "notification": {"title": "Tea", "body": "Green"}}}
     odd = {"channel": "webhook", "to": "https://shop.example.test/hook", "event": "paid"}
-    async with Sandbox(SystemClock()) as sandbox, httpx.AsyncClient(base_url=sandbox.url) as web:
+    async with Sandbox(SystemClock()) as sandbox, httpx2.AsyncClient(base_url=sandbox.url) as web:
         sent = await web.post(
             "/fcm/v1/projects/green-shop/messages:send", json=alert, headers={"authorization": "Bearer x"}
         )

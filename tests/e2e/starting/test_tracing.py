@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
@@ -78,7 +78,7 @@ def test_a_notification_is_one_trace_from_the_request_to_its_outcome(
             story = wait_until(over, "its outcome")
             (execution,) = client.get("/api/v1/router/executions").json()["items"]
             execution = client.get(f"/api/v1/router/executions/{execution['id']}").json()
-            sent = httpx.get(f"{tidings.demo['sandbox_url']}/messages", params={"to": "+93700128888"}).text
+            sent = httpx2.get(f"{tidings.demo['sandbox_url']}/messages", params={"to": "+93700128888"}).text
         key = tidings.demo["api_key"]
         assert tidings.stop() == 0
 

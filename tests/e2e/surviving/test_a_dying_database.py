@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import httpx
+import httpx2
 import psutil
 import pytest
 
@@ -38,7 +38,7 @@ def _kill(process: psutil.Process) -> None:
 
 
 def _ready(tidings: RunningTidings, status: int) -> bool:
-    return httpx.get(f"{tidings.demo['base_url']}/readyz", timeout=30).status_code == status
+    return httpx2.get(f"{tidings.demo['base_url']}/readyz", timeout=30).status_code == status
 
 
 @contextmanager
@@ -137,7 +137,7 @@ def test_it_stops_although_the_database_hangs(data_dir: Path, told_twice: bool) 
 
 def _listens(tidings: RunningTidings) -> bool:
     try:
-        httpx.get(f"{tidings.demo['base_url']}/healthz", timeout=5)
-    except httpx.HTTPError:
+        httpx2.get(f"{tidings.demo['base_url']}/healthz", timeout=5)
+    except httpx2.HTTPError:
         return False
     return True

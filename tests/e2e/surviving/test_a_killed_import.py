@@ -5,7 +5,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
+import httpx2
 
 from tests.support.running import RunningTidings, wait_until
 
@@ -29,7 +29,7 @@ def test_killed_in_the_middle(data_dir: Path) -> None:
         over.wait()
 
     def begin(running: RunningTidings) -> None:
-        with running.client() as client, contextlib.suppress(httpx.HTTPError):
+        with running.client() as client, contextlib.suppress(httpx2.HTTPError):
             client.post(PATH, content=half(), headers=HEADERS)
 
     with RunningTidings(data_dir) as running, running.client() as client:

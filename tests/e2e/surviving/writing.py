@@ -5,7 +5,7 @@ import threading
 from types import TracebackType
 from typing import Any, Self
 
-import httpx
+import httpx2
 
 from tests.support.running import RunningTidings, wait_until
 
@@ -45,7 +45,7 @@ class Writer:
 
     def _write(self) -> None:
         number = 0
-        with httpx.Client(base_url=self._base_url, timeout=40) as client:
+        with httpx2.Client(base_url=self._base_url, timeout=40) as client:
             while not self._over.is_set():
                 number += 1
                 key = {"name": f"key {number}", "role": "tenant.viewer"}
@@ -55,11 +55,11 @@ class Writer:
                     self._post(client, "/internal/v1/tenants", tenant, self._platform, self.tenants)
 
     def _post(
-        self, client: httpx.Client, path: str, body: Any, headers: dict[str, str], answered: list[str]
+        self, client: httpx2.Client, path: str, body: Any, headers: dict[str, str], answered: list[str]
     ) -> None:
         try:
             answer = client.post(path, json=body, headers=headers)
-        except httpx.HTTPError as error:
+        except httpx2.HTTPError as error:
             self.refusals.append((0, type(error).__name__))
             self._over.wait(0.02)
             return

@@ -4,7 +4,7 @@ import asyncio
 import json
 from pathlib import Path
 
-import httpx
+import httpx2
 from structlog.testing import capture_logs
 
 from tests.support.postgres import TestDatabase
@@ -66,8 +66,8 @@ async def test_a_missing_partition_is_named_with_its_remedy(
         TIDINGS_DATA_DIR=str(tmp_path),
     )
     async with _system(fresh_database, tmp_path) as system:
-        transport = httpx.ASGITransport(app=system.app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+        transport = httpx2.ASGITransport(app=system.app)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://test") as client:
             ready = await client.get("/readyz")
         missing = await what_is_missing(system.db, system.clock)
     mended = await _owner_runs(fresh_database, "migrate", "up")
@@ -96,8 +96,8 @@ async def test_a_later_partition_that_is_missing_is_no_reason_to_send_nobody_her
         await owner.execute(f"DROP TABLE {last}")
 
     async with _system(fresh_database, tmp_path) as system:
-        transport = httpx.ASGITransport(app=system.app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+        transport = httpx2.ASGITransport(app=system.app)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://test") as client:
             ready = await client.get("/readyz")
 
     assert (ready.status_code, ready.json()["status"]) == (200, "degraded")

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from tests.support.channel_world import ChannelWorld, put_channel
@@ -41,8 +41,8 @@ async def send(world: ChannelWorld, tenant_id: TenantId, vendor: str = "smtp") -
 
 
 async def patch(
-    client: httpx.AsyncClient, home: str, account: dict[str, object], **body: object
-) -> httpx.Response:
+    client: httpx2.AsyncClient, home: str, account: dict[str, object], **body: object
+) -> httpx2.Response:
     """From the version that it has."""
     return await client.patch(
         f"{home}/{account['id']}", json=body, headers={"If-Match": f'"v{account["version"]}"'}

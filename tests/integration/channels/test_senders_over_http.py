@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from tests.support.channel_world import ChannelWorld
@@ -40,7 +40,7 @@ def mail(address: str | None, **more: Any) -> dict[str, Any]:
     return {"vendor": "smtp", "sender": {"from_address": address} if address else {}} | more
 
 
-async def put(client: httpx.AsyncClient, body: dict[str, Any], path: str = EMAIL) -> httpx.Response:
+async def put(client: httpx2.AsyncClient, body: dict[str, Any], path: str = EMAIL) -> httpx2.Response:
     known = await client.get(path)
     change = {"If-Match": known.headers["etag"]} if known.status_code == 200 else {}
     return await client.put(path, json=body, headers=change)

@@ -5,7 +5,7 @@ import json
 import zipfile
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from tests.integration.erasure.somebody import Somebody, erase
@@ -96,7 +96,7 @@ async def test_a_stranger_gets_nothing(world: PipelineWorld) -> None:
         path = f"/api/v1/recipients/{recipient_id}/export"
         assert (await there.client.post(path)).status_code == 404
         async with world.http.as_tenant(here.tenant_id, scopes=["recipients:read"]) as reader:
-            refused: httpx.Response = await reader.post(path)
+            refused: httpx2.Response = await reader.post(path)
         assert refused.status_code == 403
 
 

@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from tests.integration.router.policies.world import OTP
@@ -17,16 +17,16 @@ PARENT = f"00-{TRACE}-00f067aa0ba902b7-01"
 BROWSER = {"user-agent": "Mozilla/5.0 (Otto)", "traceparent": PARENT}
 
 
-async def make_a_key(client: httpx.AsyncClient) -> httpx.Response:
+async def make_a_key(client: httpx2.AsyncClient) -> httpx2.Response:
     return await client.post("/api/v1/api-keys", json={"name": "x", "role": "tenant.viewer"})
 
 
-async def suppress(client: httpx.AsyncClient) -> httpx.Response:
+async def suppress(client: httpx2.AsyncClient) -> httpx2.Response:
     wish = {"channel": "email", "address": "ada@example.org", "reason": "manual"}
     return await client.post("/api/v1/suppressions", json=wish)
 
 
-async def write_a_policy(client: httpx.AsyncClient) -> httpx.Response:
+async def write_a_policy(client: httpx2.AsyncClient) -> httpx2.Response:
     return await client.post("/api/v1/router/policies", json=OTP)
 
 
@@ -100,7 +100,7 @@ async def test_a_proxy_is_believed_only_where_it_is_trusted(world: HttpWorld) ->
         server = HttpServer(world.app, listener=listener, trusted_proxies=proxies)
         await server.start()
         try:
-            async with httpx.AsyncClient(base_url=address_of(listener), headers=headers) as client:
+            async with httpx2.AsyncClient(base_url=address_of(listener), headers=headers) as client:
                 for forwarded in ("203.0.113.7", "198.51.100.1, 203.0.113.7", "203.0.113.8"):
                     client.headers["x-forwarded-for"] = forwarded
                     await make_a_key(client)

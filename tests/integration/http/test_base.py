@@ -5,7 +5,7 @@ import json
 import re
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from litestar import Request, get, post
 
@@ -275,7 +275,7 @@ async def test_a_real_server_stops_a_chunked_flood_and_keeps_serving(db: Databas
             await asyncio.sleep(0)
 
     try:
-        async with httpx.AsyncClient(base_url=address_of(listener)) as client:
+        async with httpx2.AsyncClient(base_url=address_of(listener)) as client:
             headers = {"content-type": "application/json"}
             chunked = await client.post("/api/v1/echo", content=flood(), headers=headers)
             announced = await client.post("/api/v1/echo", content=b" " * 1025, headers=headers)

@@ -2,7 +2,7 @@
 
 import asyncio
 
-import httpx
+import httpx2
 import pytest
 
 from tests.support.http import HttpWorld
@@ -19,7 +19,7 @@ def made_up(world: HttpWorld) -> str:
     return credential(API_KEY.new(world.clock.now()), new_secret())
 
 
-async def ask(client: httpx.AsyncClient, carried: str) -> httpx.Response:
+async def ask(client: httpx2.AsyncClient, carried: str) -> httpx2.Response:
     return await client.get(WHO, headers={"Authorization": f"Bearer {carried}"})
 
 

@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
-import httpx
+import httpx2
 
 from tests.support.clock import ManualClock
 from tests.support.http import HttpWorld, http_world
@@ -60,7 +60,7 @@ class Elsewhere:
             await consumer.drain()
 
 
-async def write(client: httpx.AsyncClient) -> tuple[int, str | None]:
+async def write(client: httpx2.AsyncClient) -> tuple[int, str | None]:
     answer = await client.post("/api/v1/api-keys", json={"name": "x", "role": "tenant.viewer"})
     return answer.status_code, answer.json().get("code")
 

@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from tests.integration.notifications.test_listing import copies, explained
@@ -13,7 +13,7 @@ from tidings.kernel.ids import RECIPIENT, RecipientId
 from tidings.notify.notifications.read_store import QUERIES
 
 
-async def look_up(sender: Sender, **wanted: Any) -> httpx.Response:
+async def look_up(sender: Sender, **wanted: Any) -> httpx2.Response:
     return await sender.client.post(f"{HOME}/lookup", json=wanted)
 
 

@@ -4,7 +4,7 @@ import asyncio
 from datetime import timedelta
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from tests.integration.notifications.world import HOME, SentWorld, order, publish
@@ -233,8 +233,8 @@ async def test_the_two_ways_in_are_declared_and_answer_the_same(world: SentWorld
 async def test_the_frameworks_own_handlers_lead_to_the_same_place(world: SentWorld) -> None:
     async with world.sender() as sender:
         framework: Any = world.http.app.framework
-        async with httpx.AsyncClient(
-            transport=httpx.ASGITransport(app=framework),
+        async with httpx2.AsyncClient(
+            transport=httpx2.ASGITransport(app=framework),
             base_url="http://tidings.test",
             headers={"Authorization": sender.client.headers["Authorization"], "Idempotency-Key": "once"},
         ) as client:

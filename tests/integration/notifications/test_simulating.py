@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from tests.integration.notifications.world import HOME, Sender, SentWorld, order, publish
@@ -30,7 +30,7 @@ TABLES = (
 )
 
 
-async def simulate(sender: Sender, **wish: Any) -> httpx.Response:
+async def simulate(sender: Sender, **wish: Any) -> httpx2.Response:
     return await sender.client.post(f"{HOME}/simulate", json=order(**wish))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-import httpx
+import httpx2
 
 from tests.integration.templates.drafts import draft
 from tests.support.people import PeopleWorld, unused
@@ -23,7 +23,7 @@ class Sender:
     """A tenant that sends, and its client."""
 
     tenant_id: TenantId
-    client: httpx.AsyncClient
+    client: httpx2.AsyncClient
 
     async def send(self, **wish: Any) -> NotificationId:
         """Send one; its id."""
@@ -31,7 +31,7 @@ class Sender:
         assert answer.status_code == 202, answer.text
         return NotificationId(answer.json()["id"])
 
-    async def get(self, path: str = "", **query: Any) -> httpx.Response:
+    async def get(self, path: str = "", **query: Any) -> httpx2.Response:
         """Ask."""
         return await self.client.get(f"{HOME}{path}", params=query)
 
@@ -122,7 +122,7 @@ class SentWorld(PeopleWorld):
 
 
 async def publish(
-    client: httpx.AsyncClient, key: str = TEMPLATE, channel: str = "email", **changes: Any
+    client: httpx2.AsyncClient, key: str = TEMPLATE, channel: str = "email", **changes: Any
 ) -> None:
     """Publish a template of the tenant's own."""
     path = f"/api/v1/templates/{key}/{channel}/versions"

@@ -5,7 +5,7 @@ import json
 from collections import Counter
 from typing import Any
 
-import httpx
+import httpx2
 import msgspec
 import pytest
 from structlog.testing import capture_logs
@@ -274,7 +274,7 @@ async def test_a_repeat_in_another_spelling_is_the_same_request(world: PipelineW
     bulk = [b'{"notifications": [%s]}' % one for one in (text, turned)]
     async with world.sender() as sender:
 
-        async def send(path: str, content: bytes, key: str) -> httpx.Response:
+        async def send(path: str, content: bytes, key: str) -> httpx2.Response:
             headers = {KEY: key, "content-type": "application/json"}
             return await sender.client.post(path, content=content, headers=headers)
 

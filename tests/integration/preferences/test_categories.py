@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from tests.integration.preferences.visitors import uses, visitor
@@ -17,12 +17,12 @@ PLATFORM = "/internal/v1/categories"
 STAYS = {"category": "stays", "use_case": "txn", "names": {"en": "Your stay", "fa-AF": "اقامت شما"}}
 
 
-async def change(client: httpx.AsyncClient, path: str, **changes: Any) -> httpx.Response:
+async def change(client: httpx2.AsyncClient, path: str, **changes: Any) -> httpx2.Response:
     tag = (await client.get(path)).headers["etag"]
     return await client.patch(path, json=changes, headers={"If-Match": tag})
 
 
-def legends(page: httpx.Response) -> list[str]:
+def legends(page: httpx2.Response) -> list[str]:
     return re.findall(r"<legend>([^<]*)</legend>", page.text)
 
 

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-import httpx
+import httpx2
 
 from tests.support.people import unused
 from tests.support.pipeline import PipelineWorld, Sender, person
@@ -19,7 +19,7 @@ class Visitor:
     to: str
     recipient_id: RecipientId
     token: str
-    browser: httpx.AsyncClient
+    browser: httpx2.AsyncClient
 
     async def choices(self) -> dict[str, Any]:
         """Their preferences, as the API shows them."""
@@ -49,7 +49,7 @@ class Visitor:
 
     async def save(
         self, *hear: str, version: str | None = None, do: str = "save", form: dict[str, Any] | None = None
-    ) -> httpx.Response:
+    ) -> httpx2.Response:
         """Tick these boxes, and save; by the page as it is now, or by a `form` that was opened before."""
         form = (form or await self.form()) | {"do": do, "hear": list(hear)}
         if version is not None:

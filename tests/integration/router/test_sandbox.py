@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from tests.support.certificates import make_certificate
@@ -27,8 +27,8 @@ async def sandbox() -> AsyncIterator[Sandbox]:
 
 
 @pytest.fixture
-async def web(sandbox: Sandbox) -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(base_url=sandbox.url) as client:
+async def web(sandbox: Sandbox) -> AsyncIterator[httpx2.AsyncClient]:
+    async with httpx2.AsyncClient(base_url=sandbox.url) as client:
         yield client
 
 
@@ -39,7 +39,7 @@ def settings_for(adapter: str, sandbox: Sandbox, **more: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("adapter", ["smtp", "http"])
-async def test_what_was_sent_can_be_read(sandbox: Sandbox, web: httpx.AsyncClient, adapter: str) -> None:
+async def test_what_was_sent_can_be_read(sandbox: Sandbox, web: httpx2.AsyncClient, adapter: str) -> None:
     """By address and channel, with subject, text and HTML as they were meant."""
     dari = replace(MESSAGE, subject="سفارش شما تأیید شد", text="سلام\nلیلا", html='<p dir="rtl">سلام</p>')
     async with opened(adapter, settings_for(adapter, sandbox)) as sender:
@@ -85,7 +85,7 @@ FAULTS: dict[str, tuple[type[Outcome], int]] = {
 
 @pytest.mark.parametrize("adapter", ["smtp", "http"])
 @pytest.mark.parametrize("mode", FAULTS)
-async def test_faults_on_demand(sandbox: Sandbox, web: httpx.AsyncClient, adapter: str, mode: str) -> None:
+async def test_faults_on_demand(sandbox: Sandbox, web: httpx2.AsyncClient, adapter: str, mode: str) -> None:
     """Each does what it is called, to as many messages as was said, and to no other adapter."""
     other = "http" if adapter == "smtp" else "smtp"
     fault: dict[str, object] = {"adapter": adapter, "mode": mode, "count": 1}
@@ -107,7 +107,7 @@ async def test_faults_on_demand(sandbox: Sandbox, web: httpx.AsyncClient, adapte
     assert isinstance(after, Accepted)
 
 
-async def test_a_share_of_the_messages(sandbox: Sandbox, web: httpx.AsyncClient) -> None:
+async def test_a_share_of_the_messages(sandbox: Sandbox, web: httpx2.AsyncClient) -> None:
     """`rate` hits some and spares others."""
     await web.post("/faults", json={"adapter": "smtp", "mode": "reject_permanent", "rate": 0.5})
     async with opened("smtp", smtp_settings(sandbox.smtp_port)) as adapter:
@@ -141,7 +141,7 @@ async def test_an_idempotency_key_is_heard(sandbox: Sandbox) -> None:
         ({"adapter": "smtp", "mode": "hang", "often": 1}, "often"),
     ],
 )
-async def test_bad_faults_are_explained(web: httpx.AsyncClient, body: object, field: str) -> None:
+async def test_bad_faults_are_explained(web: httpx2.AsyncClient, body: object, field: str) -> None:
     """A problem that names the field, and nothing in force."""
     answer = await web.post("/faults", json=body)
 
@@ -163,7 +163,7 @@ async def test_bad_faults_are_explained(web: httpx.AsyncClient, body: object, fi
     ],
 )
 async def test_bad_requests_are_explained(
-    web: httpx.AsyncClient, method: str, path: str, status: int
+    web: httpx2.AsyncClient, method: str, path: str, status: int
 ) -> None:
     """As problems."""
     answer = await web.request(method, path)
@@ -172,7 +172,7 @@ async def test_bad_requests_are_explained(
     assert answer.json()["status"] == status
 
 
-async def test_messages_can_be_deleted(sandbox: Sandbox, web: httpx.AsyncClient) -> None:
+async def test_messages_can_be_deleted(sandbox: Sandbox, web: httpx2.AsyncClient) -> None:
     """All at once."""
     async with opened("smtp", smtp_settings(sandbox.smtp_port)) as adapter:
         await adapter.send(messages(5))
@@ -197,7 +197,7 @@ async def test_memory_is_bounded() -> None:
         assert sandbox.store.received["smtp"] == 52
 
 
-async def test_the_page_and_a_hostile_mail(sandbox: Sandbox, web: httpx.AsyncClient) -> None:
+async def test_the_page_and_a_hostile_mail(sandbox: Sandbox, web: httpx2.AsyncClient) -> None:
     """A stranger's HTML is shown, and can do nothing."""
     hostile = replace(
         MESSAGE,
@@ -224,7 +224,7 @@ async def test_the_page_and_a_hostile_mail(sandbox: Sandbox, web: httpx.AsyncCli
     assert (await web.get(f"/messages/{kept.id}/raw")).content == kept.raw
 
 
-async def test_the_list_is_live(sandbox: Sandbox, web: httpx.AsyncClient) -> None:
+async def test_the_list_is_live(sandbox: Sandbox, web: httpx2.AsyncClient) -> None:
     """What is there comes first, what arrives follows; a reader that comes back misses nothing."""
     async with opened("smtp", smtp_settings(sandbox.smtp_port)) as adapter:
         await adapter.send(messages(2))
@@ -254,7 +254,9 @@ async def test_the_list_is_live(sandbox: Sandbox, web: httpx.AsyncClient) -> Non
     assert kept == [2, 3]
 
 
-async def test_a_reader_from_before_a_new_start_begins_anew(sandbox: Sandbox, web: httpx.AsyncClient) -> None:
+async def test_a_reader_from_before_a_new_start_begins_anew(
+    sandbox: Sandbox, web: httpx2.AsyncClient
+) -> None:
     """Numbers are others now: what they saw is forgotten, and nothing is missed."""
     async with opened("smtp", smtp_settings(sandbox.smtp_port)) as adapter:
         await adapter.send(messages(2))
@@ -276,7 +278,7 @@ async def test_a_reader_from_before_a_new_start_begins_anew(sandbox: Sandbox, we
 @pytest.mark.parametrize(
     "headers", [{"origin": "https://evil.example"}, {"host": "evil.example"}, {"host": "evil.example:80"}]
 )
-async def test_web_pages_elsewhere_get_nothing(web: httpx.AsyncClient, headers: dict[str, str]) -> None:
+async def test_web_pages_elsewhere_get_nothing(web: httpx2.AsyncClient, headers: dict[str, str]) -> None:
     """Neither by their own origin nor by a name that they point at us."""
     assert (await web.get("/messages", headers=headers)).status_code == 403
 
@@ -287,7 +289,7 @@ async def test_a_taken_port_is_told(sandbox: Sandbox) -> None:
         await Sandbox(SystemClock(), http_port=sandbox.http_port).start()
 
 
-async def test_many_messages_at_once(sandbox: Sandbox, web: httpx.AsyncClient) -> None:
+async def test_many_messages_at_once(sandbox: Sandbox, web: httpx2.AsyncClient) -> None:
     """None is lost between two servers and four callers."""
     async with opened("smtp", smtp_settings(sandbox.smtp_port)) as adapter:
         sets = await asyncio.gather(*(adapter.send(messages(250)) for _ in range(4)))

@@ -5,7 +5,7 @@ import smtplib
 import subprocess
 import sys
 
-import httpx
+import httpx2
 
 _COMMAND = "import typer; from tidings.cli.sandbox import sandbox; typer.run(sandbox)"
 
@@ -40,7 +40,7 @@ def test_it_runs_alone_and_stops_when_told() -> None:
                 client.sendmail(
                     "a@b.test", ["laila@example.test"], "Subject: hello\r\n\r\nfrom elsewhere\r\n.\r\n"
                 )
-            found = httpx.get(f"{said['Messages']}messages", params={"to": "laila@example.test"}).json()
+            found = httpx2.get(f"{said['Messages']}messages", params={"to": "laila@example.test"}).json()
         finally:
             process.send_signal(signal.SIGTERM)
         status = process.wait(timeout=20)

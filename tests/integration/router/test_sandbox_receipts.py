@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from tests.support.clock import ManualClock
@@ -36,8 +36,8 @@ async def sandbox(clock: ManualClock) -> AsyncIterator[Sandbox]:
 
 
 @pytest.fixture
-async def web(sandbox: Sandbox) -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(base_url=sandbox.url) as client:
+async def web(sandbox: Sandbox) -> AsyncIterator[httpx2.AsyncClient]:
+    async with httpx2.AsyncClient(base_url=sandbox.url) as client:
         yield client
 
 
@@ -66,7 +66,7 @@ def settings_of(sandbox: Sandbox, vendor: str) -> dict[str, Any]:
     }
 
 
-async def hook(web: httpx.AsyncClient, vendor: str, played: PlayedHttp) -> None:
+async def hook(web: httpx2.AsyncClient, vendor: str, played: PlayedHttp) -> None:
     url = f"http://127.0.0.1:{played.port}/hooks/{vendor}/adcfg_1"
     told = await web.put(f"/hooks/{vendor}", json={"url": url, "secret": SECRET})
     assert told.status_code == 200, told.text
@@ -83,7 +83,7 @@ def words(played: PlayedHttp) -> list[str]:
 
 
 async def test_a_message_its_receipts_and_what_the_page_shows(
-    sandbox: Sandbox, web: httpx.AsyncClient, clock: ManualClock, hooked: PlayedHttp
+    sandbox: Sandbox, web: httpx2.AsyncClient, clock: ManualClock, hooked: PlayedHttp
 ) -> None:
     """Planned, sent, answered: over real HTTP, signed, with the id that the sender knows."""
     await hook(web, "http_sms", hooked)
@@ -133,7 +133,7 @@ MEANINGS = {
 
 @pytest.mark.parametrize("script", MEANINGS)
 async def test_the_router_reads_what_the_sandbox_tells(
-    sandbox: Sandbox, web: httpx.AsyncClient, clock: ManualClock, hooked: PlayedHttp, script: str
+    sandbox: Sandbox, web: httpx2.AsyncClient, clock: ManualClock, hooked: PlayedHttp, script: str
 ) -> None:
     """Each script in the router's own words; what is forged is not believed."""
     await hook(web, "http", hooked)
@@ -158,7 +158,7 @@ async def test_the_router_reads_what_the_sandbox_tells(
 
 
 async def test_scripts_are_set_over_http(
-    sandbox: Sandbox, web: httpx.AsyncClient, clock: ManualClock, hooked: PlayedHttp
+    sandbox: Sandbox, web: httpx2.AsyncClient, clock: ManualClock, hooked: PlayedHttp
 ) -> None:
     """For a vendor, a channel, an address; numbers of ours need none; a refusal is one at once."""
     await hook(web, "http_a", hooked)
@@ -189,7 +189,7 @@ async def test_scripts_are_set_over_http(
 
 
 async def test_a_repeated_message_has_its_receipts_once(
-    sandbox: Sandbox, web: httpx.AsyncClient, clock: ManualClock, hooked: PlayedHttp
+    sandbox: Sandbox, web: httpx2.AsyncClient, clock: ManualClock, hooked: PlayedHttp
 ) -> None:
     """The key is one vendor's and one channel's: the same message over another is another."""
     for vendor in ("http_a", "http_b"):
@@ -208,7 +208,7 @@ async def test_a_repeated_message_has_its_receipts_once(
 
 
 async def test_a_message_is_called_back_in_time(
-    sandbox: Sandbox, web: httpx.AsyncClient, clock: ManualClock, hooked: PlayedHttp
+    sandbox: Sandbox, web: httpx2.AsyncClient, clock: ManualClock, hooked: PlayedHttp
 ) -> None:
     """Until the first receipt; then the vendor says that it is too late, and goes on."""
     await hook(web, "http_a", hooked)
@@ -232,7 +232,7 @@ async def test_a_message_is_called_back_in_time(
 
 
 async def test_a_hook_that_is_away_gets_them_later(
-    sandbox: Sandbox, web: httpx.AsyncClient, clock: ManualClock
+    sandbox: Sandbox, web: httpx2.AsyncClient, clock: ManualClock
 ) -> None:
     """Its answer is shown, and the next try finds it back."""
     async with played_http(answer("503 Busy"), answer("200 OK")) as hooked:
@@ -250,7 +250,7 @@ async def test_a_hook_that_is_away_gets_them_later(
 
 
 async def test_the_page_is_told_of_receipts_as_they_go(
-    sandbox: Sandbox, web: httpx.AsyncClient, clock: ManualClock, hooked: PlayedHttp
+    sandbox: Sandbox, web: httpx2.AsyncClient, clock: ManualClock, hooked: PlayedHttp
 ) -> None:
     """A live list: the message, then its course."""
     await hook(web, "http", hooked)
@@ -282,7 +282,7 @@ async def test_the_page_is_told_of_receipts_as_they_go(
     ]
 
 
-async def test_a_fault_of_one_vendor_is_no_other_vendors(sandbox: Sandbox, web: httpx.AsyncClient) -> None:
+async def test_a_fault_of_one_vendor_is_no_other_vendors(sandbox: Sandbox, web: httpx2.AsyncClient) -> None:
     """Where two serve a channel, one of them can fail."""
     fault = {"adapter": "http", "vendor": "http_a", "mode": "reject_temporary"}
     assert (await web.post("/faults", json=fault)).json() == {"faults": [fault]}
@@ -315,7 +315,7 @@ async def test_a_fault_of_one_vendor_is_no_other_vendors(sandbox: Sandbox, web: 
     ],
 )
 async def test_mistakes_are_explained(
-    web: httpx.AsyncClient, method: str, path: str, body: object, status: int
+    web: httpx2.AsyncClient, method: str, path: str, body: object, status: int
 ) -> None:
     """With a problem document, and nothing is changed."""
     found = await web.request(method, path, json=body)
@@ -326,7 +326,7 @@ async def test_mistakes_are_explained(
     assert (await web.get("/scripts")).json()["scripts"] == {}
 
 
-async def test_secrets_are_not_shown(web: httpx.AsyncClient) -> None:
+async def test_secrets_are_not_shown(web: httpx2.AsyncClient) -> None:
     """Only where receipts go."""
     told = await web.put("/hooks/http", json={"url": "http://127.0.0.1:9/hooks", "secret": "hunter2"})
 

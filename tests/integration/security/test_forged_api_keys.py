@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import asyncpg
-import httpx
+import httpx2
 import structlog
 
 from tests.support.http import HttpWorld, http_world
@@ -41,7 +41,7 @@ async def _as(connection: Any, role: str, tenant_id: str | None = None) -> Async
         yield
 
 
-async def _get(world: HttpWorld, carried: str, path: str = MINE, **headers: str) -> httpx.Response:
+async def _get(world: HttpWorld, carried: str, path: str = MINE, **headers: str) -> httpx2.Response:
     async with world.client(carried, **headers) as client:
         return await client.get(path)
 

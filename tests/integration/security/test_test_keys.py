@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-import httpx
+import httpx2
 
 from tests.support.http import HttpWorld
 from tidings.kernel.clock import SystemClock
@@ -95,7 +95,7 @@ def _filled(path: str) -> str:
     return re.sub(r"\{(\w+)\}", lambda match: str(known.get(match[1], "x")), path)
 
 
-async def _called(client: httpx.AsyncClient, operation: str) -> httpx.Response:
+async def _called(client: httpx2.AsyncClient, operation: str) -> httpx2.Response:
     method, _, path = operation.partition(" ")
     return await client.request(method, _filled(path), json=None if method in ("GET", "DELETE") else {})
 

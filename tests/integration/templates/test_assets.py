@@ -6,7 +6,7 @@ import zipfile
 from base64 import b64encode
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from tests.integration.templates.conftest import TemplateWorld
@@ -33,7 +33,7 @@ def showing(*names: str, **changes: Any) -> dict[str, Any]:
     return made
 
 
-async def put(client: httpx.AsyncClient, name: str, content: bytes, of: str = ONE) -> httpx.Response:
+async def put(client: httpx2.AsyncClient, name: str, content: bytes, of: str = ONE) -> httpx2.Response:
     """Send a picture."""
     return await client.put(f"{of}/assets/{name}", content=content)
 
@@ -285,7 +285,7 @@ async def test_the_platforms_templates_have_pictures_too(world: TemplateWorld) -
     assert await world.deps.templates.pictures(tenant.id, found) is pictures, "read once"
 
 
-async def _take(client: httpx.AsyncClient, files: dict[str, bytes]) -> httpx.Response:
+async def _take(client: httpx2.AsyncClient, files: dict[str, bytes]) -> httpx2.Response:
     return await client.post(
         "/api/v1/templates/import", content=zipped(files), headers={"Content-Type": "application/zip"}
     )

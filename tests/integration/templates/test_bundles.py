@@ -4,7 +4,7 @@ import asyncio
 import json
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from tests.integration.templates.conftest import TemplateWorld
@@ -18,7 +18,7 @@ ZIP = {"Content-Type": "application/zip"}
 OTHER = "templates/bye/sms"
 
 
-async def take(client: httpx.AsyncClient, files: dict[str, bytes], **query: str) -> httpx.Response:
+async def take(client: httpx2.AsyncClient, files: dict[str, bytes], **query: str) -> httpx2.Response:
     """Send these files."""
     return await client.post(IMPORT, content=zipped(files), headers=ZIP, params=query)
 
@@ -31,7 +31,7 @@ def both() -> dict[str, bytes]:
     }
 
 
-async def versions(client: httpx.AsyncClient, path: str = "welcome/email") -> list[tuple[str, str]]:
+async def versions(client: httpx2.AsyncClient, path: str = "welcome/email") -> list[tuple[str, str]]:
     """Number and status of what is there."""
     listed = await client.get(f"/api/v1/templates/{path}/versions")
     return [(line["semver"], line["status"]) for line in listed.json().get("items", ())]

@@ -2,7 +2,7 @@
 
 from uuid import uuid4
 
-import httpx
+import httpx2
 
 from tests.integration.templates.conftest import TemplateWorld
 from tests.integration.templates.drafts import draft, later
@@ -14,7 +14,7 @@ def unused_key() -> str:
 
 
 async def published(
-    client: httpx.AsyncClient, key: str, semver: str = "1.0.0", *, first: bool = True
+    client: httpx2.AsyncClient, key: str, semver: str = "1.0.0", *, first: bool = True
 ) -> None:
     path = f"/api/v1/templates/{key}/email/versions"
     made = await client.post(path, json=draft(semver) if first else later(semver))

@@ -5,7 +5,7 @@ import re
 from html import unescape
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from tests.support.people import told, unused
@@ -57,7 +57,7 @@ async def _mail(world: PipelineWorld, sender: Sender, **wish: Any) -> Mail:
     return Mail(sent["id"], received.html, received.headers)
 
 
-async def _visit(world: PipelineWorld, path: str, **headers: str) -> httpx.Response:
+async def _visit(world: PipelineWorld, path: str, **headers: str) -> httpx2.Response:
     async with world.http.client() as browser:
         answer = await browser.get(path, headers=PERSON | headers)
     await world.system.visits.settle()

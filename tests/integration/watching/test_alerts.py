@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 import pytest_asyncio
 
@@ -48,8 +48,8 @@ class Watched:
 
     async def scrape(self) -> None:
         """As Prometheus does it, at the worker's port."""
-        transport = httpx.ASGITransport(app=self._watch)
-        async with httpx.AsyncClient(transport=transport, base_url="http://watched") as client:
+        transport = httpx2.ASGITransport(app=self._watch)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://watched") as client:
             text = (await client.get("/metrics")).text
         self._at += 60.0
         self.scrapes.append(Scrape(at=self._at, text=text))
@@ -374,8 +374,8 @@ async def server_errors(watched: Watched) -> None:
     _, carried = await watched.world.http.key(await watched.world.tenant())
     watched._watch = watch_app(away)
     key = {"authorization": f"Bearer {carried}"}
-    transport = httpx.ASGITransport(app=away.app)
-    async with httpx.AsyncClient(transport=transport, base_url="http://tidings.test", headers=key) as client:
+    transport = httpx2.ASGITransport(app=away.app)
+    async with httpx2.AsyncClient(transport=transport, base_url="http://tidings.test", headers=key) as client:
         for _ in range(2):
             answers = [await client.get("/api/v1/tenant") for _ in range(3)]
             await watched.scrape()

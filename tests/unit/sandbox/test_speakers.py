@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-import httpx
+import httpx2
 import pytest
 
 from tests.support.clock import ManualClock
@@ -125,10 +125,10 @@ async def test_a_dialect_that_stumbles_stops_nobody() -> None:
 
 
 @pytest.fixture
-async def web() -> AsyncIterator[httpx.AsyncClient]:
+async def web() -> AsyncIterator[httpx2.AsyncClient]:
     async with (
         Sandbox(ManualClock(NOW), seed=1) as sandbox,
-        httpx.AsyncClient(base_url=sandbox.url) as client,
+        httpx2.AsyncClient(base_url=sandbox.url) as client,
     ):
         yield client
 
@@ -137,7 +137,7 @@ CALL: Mapping[str, object] = {"reference": "r-1", "to": "+93700123456", "text": 
 SIGNED = {"authorization": "Bearer t"}
 
 
-async def test_a_vendor_of_another_name_speaks_the_same(web: httpx.AsyncClient) -> None:
+async def test_a_vendor_of_another_name_speaks_the_same(web: httpx2.AsyncClient) -> None:
     """`voice_otp_gateway_b` is a vendor of its own: its keys, its faults, its script."""
     fault = {"adapter": "http", "vendor": "voice_otp_gateway_b", "mode": "reject_temporary", "count": 1}
     await web.post("/faults", json=fault)
@@ -151,10 +151,10 @@ async def test_a_vendor_of_another_name_speaks_the_same(web: httpx.AsyncClient) 
     assert {one["adapter"] for one in whole} == {"voice_otp_gateway"}
 
 
-async def test_a_fault_that_holds_keeps_the_message(web: httpx.AsyncClient) -> None:
+async def test_a_fault_that_holds_keeps_the_message(web: httpx2.AsyncClient) -> None:
     """Its sender can't know that it arrived."""
     await web.post("/faults", json={"adapter": "http", "mode": "close", "count": 1})
-    with pytest.raises(httpx.HTTPError):
+    with pytest.raises(httpx2.HTTPError):
         await web.post("/voice_otp_gateway/calls", json=CALL, headers=SIGNED)
     again = await web.post("/voice_otp_gateway/calls", json=CALL, headers=SIGNED)
     stats = (await web.get("/stats")).json()
@@ -175,7 +175,7 @@ async def test_a_fault_that_holds_keeps_the_message(web: httpx.AsyncClient) -> N
     ],
 )
 async def test_writing_back_needs_a_hook_and_words(
-    web: httpx.AsyncClient, vendor: str, body: dict[str, str], status: int
+    web: httpx2.AsyncClient, vendor: str, body: dict[str, str], status: int
 ) -> None:
     """With a problem document that says what to do."""
     found = await web.post(f"/inbound/{vendor}", json=body)
@@ -184,7 +184,7 @@ async def test_writing_back_needs_a_hook_and_words(
     assert found.headers["content-type"] == "application/problem+json"
 
 
-async def test_a_hook_that_is_away_is_no_answer(web: httpx.AsyncClient) -> None:
+async def test_a_hook_that_is_away_is_no_answer(web: httpx2.AsyncClient) -> None:
     """0, as with receipts."""
     await web.put("/hooks/twilio", json={"url": "http://127.0.0.1:9/hooks", "secret": "s"})
 
@@ -245,7 +245,7 @@ async def test_somebody_writes_back_over_smpp() -> None:
     ears = Ears()
     async with (
         Sandbox(SystemClock(), seed=1) as sandbox,
-        httpx.AsyncClient(base_url=sandbox.url) as web,
+        httpx2.AsyncClient(base_url=sandbox.url) as web,
         bound(smpp_settings(sandbox.smpp_port), ears) as adapter,
     ):
         sms = replace(MESSAGE, channel="sms", to="+93700123456", sender=Address(value="12345"), html=None)

@@ -8,7 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from tests.support.certificates import make_certificate
@@ -69,7 +69,7 @@ class Accounts:
     @asynccontextmanager
     async def client(
         self, *, who: str | None = None, guard: Guard = LOOPBACK
-    ) -> AsyncIterator[httpx.AsyncClient]:
+    ) -> AsyncIterator[httpx2.AsyncClient]:
         """Somebody who looks."""
         checker = AccountChecker(
             SecretsByScheme({"file": FileSecrets(self.folder)}),

@@ -9,7 +9,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 import pytest_asyncio
 
@@ -271,7 +271,7 @@ class CallbackWorld:
 
     async def post(
         self, account_id: str, body: bytes, *, vendor: str = "http", headers: dict[str, str] | None = None
-    ) -> httpx.Response:
+    ) -> httpx2.Response:
         """What the hook answers."""
         async with self.client() as client:
             return await client.post(
@@ -282,7 +282,7 @@ class CallbackWorld:
 
     async def tell(
         self, attempt: Attempt, status: str = "delivered", *, secret: str = SECRET, **more: Any
-    ) -> httpx.Response:
+    ) -> httpx2.Response:
         """A vendor's receipt for one attempt."""
         body = events(event(attempt.message_id, status, **more))
         return await self.post(
@@ -290,11 +290,11 @@ class CallbackWorld:
         )
 
     @asynccontextmanager
-    async def client(self, role: str | None = None) -> AsyncIterator[httpx.AsyncClient]:
+    async def client(self, role: str | None = None) -> AsyncIterator[httpx2.AsyncClient]:
         """Somebody who calls."""
-        transport = httpx.ASGITransport(app=self.app, raise_app_exceptions=False)
+        transport = httpx2.ASGITransport(app=self.app, raise_app_exceptions=False)
         headers = {"Authorization": f"Bearer {role}"} if role else {}
-        async with httpx.AsyncClient(
+        async with httpx2.AsyncClient(
             transport=transport, base_url="http://tidings.test", headers=headers
         ) as client:
             yield client

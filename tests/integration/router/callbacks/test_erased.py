@@ -2,7 +2,7 @@
 
 import asyncio
 
-import httpx
+import httpx2
 import pytest
 
 from tests.integration.router.callbacks.conftest import Attempt, CallbackWorld, event, events, place_of
@@ -62,7 +62,7 @@ async def _about(world: CallbackWorld, attempt: Attempt) -> Row:
     return found
 
 
-async def _show(world: CallbackWorld, request: Row) -> httpx.Response:
+async def _show(world: CallbackWorld, request: Row) -> httpx2.Response:
     async with world.client("admin") as client:
         return await client.get(f"/internal/v1/callbacks/requests/{request['id']}/body")
 

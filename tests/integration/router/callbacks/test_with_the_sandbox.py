@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from datetime import timedelta
 
-import httpx
+import httpx2
 import pytest
 
 from tests.integration.router.callbacks.conftest import SECRET, CallbackWorld
@@ -49,7 +49,7 @@ async def test_scripts(
 ) -> None:
     """Each receipt stands with the attempt once, whatever the vendor does on the way."""
     account = await world.account(None, VENDOR)
-    async with httpx.AsyncClient(base_url=sandbox.url) as web:
+    async with httpx2.AsyncClient(base_url=sandbox.url) as web:
         hook = {"url": f"{hooks_url}/hooks/{VENDOR}/{account}", "secret": SECRET}
         assert (await web.put(f"/hooks/{VENDOR}", json=hook)).status_code == 200
         told = await web.put(f"/scripts/{VENDOR}", json={"script": script})

@@ -9,7 +9,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import msgspec
 import pytest
 import pytest_asyncio
@@ -389,10 +389,10 @@ class ConversationWorld:
     @asynccontextmanager
     async def client(
         self, caller: str, home: str = "/api/v1/router", **headers: str
-    ) -> AsyncIterator[httpx.AsyncClient]:
+    ) -> AsyncIterator[httpx2.AsyncClient]:
         """Somebody who calls: a tenant by its id, or `platform`."""
-        transport = httpx.ASGITransport(app=self.app, raise_app_exceptions=False)
-        async with httpx.AsyncClient(
+        transport = httpx2.ASGITransport(app=self.app, raise_app_exceptions=False)
+        async with httpx2.AsyncClient(
             transport=transport,
             base_url=f"http://tidings.test{home}",
             headers={"Authorization": f"Bearer {caller}", **headers},

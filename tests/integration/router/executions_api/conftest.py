@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from tests.integration.router.policies.world import PolicyWorld, policy_world
@@ -24,7 +24,7 @@ class Scene:
     ladders: LadderWorld
     worker: Worker
     application: PolicyWorld
-    client: httpx.AsyncClient
+    client: httpx2.AsyncClient
 
     async def listed(self, **wanted: str) -> list[dict[str, Any]]:
         """What the list shows."""

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 
-import httpx
+import httpx2
 import pytest
 
 from tests.integration.router.policies.world import PolicyWorld, policy_world
@@ -16,7 +16,7 @@ def world(db: Database) -> PolicyWorld:
 
 
 @pytest.fixture
-async def client(world: PolicyWorld) -> AsyncIterator[httpx.AsyncClient]:
+async def client(world: PolicyWorld) -> AsyncIterator[httpx2.AsyncClient]:
     """Somebody of a new tenant."""
     tenant = await world.http.tenant()
     async with world.http.as_tenant(tenant.id) as client:

@@ -2,12 +2,12 @@
 
 import asyncio
 
-import httpx
+import httpx2
 
 from tests.integration.router.policies.world import HOME, OTP, PolicyWorld, made, wish
 
 
-async def test_a_policy_is_made_and_shown(client: httpx.AsyncClient) -> None:
+async def test_a_policy_is_made_and_shown(client: httpx2.AsyncClient) -> None:
     answer = await client.post(HOME, json=OTP)
 
     policy = answer.json()
@@ -20,7 +20,7 @@ async def test_a_policy_is_made_and_shown(client: httpx.AsyncClient) -> None:
     assert shown.headers["etag"] == '"v1"'
 
 
-async def test_what_may_surprise_is_said_beside_it(client: httpx.AsyncClient) -> None:
+async def test_what_may_surprise_is_said_beside_it(client: httpx2.AsyncClient) -> None:
     policy = await made(
         client, cost_cap_micros=0, ladder=[{"channel": "sms", "deadline_seconds": 5, "vendor": "http"}]
     )
@@ -30,7 +30,7 @@ async def test_what_may_surprise_is_said_beside_it(client: httpx.AsyncClient) ->
     assert ("ladder[0].channel", "channel_not_set_up") in warned
 
 
-async def test_all_that_is_wrong_is_named(client: httpx.AsyncClient) -> None:
+async def test_all_that_is_wrong_is_named(client: httpx2.AsyncClient) -> None:
     ladder = [{"channel": "sms", "deadline_seconds": 5, "vendor": "smtp"}]
 
     answer = await client.post(HOME, json={**OTP, "strategy": "PARALLEL", "ladder": ladder})
@@ -40,7 +40,7 @@ async def test_all_that_is_wrong_is_named(client: httpx.AsyncClient) -> None:
     assert (await client.get(HOME)).json()["items"] == []
 
 
-async def test_one_policy_for_each_use_case(client: httpx.AsyncClient) -> None:
+async def test_one_policy_for_each_use_case(client: httpx2.AsyncClient) -> None:
     first = await made(client)
 
     again = await client.post(HOME, json=OTP)
@@ -51,14 +51,14 @@ async def test_one_policy_for_each_use_case(client: httpx.AsyncClient) -> None:
     assert other.status_code == 201
 
 
-async def test_two_who_make_one_at_once(client: httpx.AsyncClient) -> None:
+async def test_two_who_make_one_at_once(client: httpx2.AsyncClient) -> None:
     answers = await asyncio.gather(*(client.post(HOME, json=OTP) for _ in range(4)))
 
     assert sorted(answer.status_code for answer in answers) == [201, 409, 409, 409]
     assert len((await client.get(HOME)).json()["items"]) == 1
 
 
-async def test_a_repeated_request_is_answered_again(client: httpx.AsyncClient) -> None:
+async def test_a_repeated_request_is_answered_again(client: httpx2.AsyncClient) -> None:
     key = {"Idempotency-Key": "once"}
 
     first = await client.post(HOME, json=OTP, headers=key)
@@ -70,7 +70,7 @@ async def test_a_repeated_request_is_answered_again(client: httpx.AsyncClient) -
     assert other.json()["code"] == "idempotency_key_reused"
 
 
-async def test_a_change_names_the_version_it_is_made_from(client: httpx.AsyncClient) -> None:
+async def test_a_change_names_the_version_it_is_made_from(client: httpx2.AsyncClient) -> None:
     policy = await made(client)
     where, changed = f"{HOME}/{policy['id']}", wish(policy, order="learned")
 
@@ -84,7 +84,7 @@ async def test_a_change_names_the_version_it_is_made_from(client: httpx.AsyncCli
     assert (await client.get(where)).json()["order"] == "learned"
 
 
-async def test_of_several_changes_from_one_version_one_counts(client: httpx.AsyncClient) -> None:
+async def test_of_several_changes_from_one_version_one_counts(client: httpx2.AsyncClient) -> None:
     policy = await made(client)
     where, seen = f"{HOME}/{policy['id']}", {"If-Match": '"v1"'}
 
@@ -96,7 +96,7 @@ async def test_of_several_changes_from_one_version_one_counts(client: httpx.Asyn
     assert len((await client.get(f"{where}/versions")).json()["items"]) == 2
 
 
-async def test_what_says_the_same_is_no_new_version(client: httpx.AsyncClient) -> None:
+async def test_what_says_the_same_is_no_new_version(client: httpx2.AsyncClient) -> None:
     policy = await made(client)
 
     answer = await client.put(f"{HOME}/{policy['id']}", json=wish(policy), headers={"If-Match": "*"})
@@ -105,7 +105,7 @@ async def test_what_says_the_same_is_no_new_version(client: httpx.AsyncClient) -
     assert len((await client.get(f"{HOME}/{policy['id']}/versions")).json()["items"]) == 1
 
 
-async def test_the_use_case_stays(client: httpx.AsyncClient) -> None:
+async def test_the_use_case_stays(client: httpx2.AsyncClient) -> None:
     policy = await made(client)
     where = f"{HOME}/{policy['id']}"
 
@@ -116,7 +116,7 @@ async def test_the_use_case_stays(client: httpx.AsyncClient) -> None:
     assert (other.status_code, other.json()["errors"][0]["field"]) == (400, "use_case")
 
 
-async def test_pages_follow_each_other(client: httpx.AsyncClient) -> None:
+async def test_pages_follow_each_other(client: httpx2.AsyncClient) -> None:
     for use_case in ("otp", "txn", "alert", "marketing", "conversational"):
         await made(client, use_case=use_case)
 
@@ -131,7 +131,7 @@ async def test_pages_follow_each_other(client: httpx.AsyncClient) -> None:
     ] == ["txn"]
 
 
-async def test_nobody_sees_or_changes_anothers(world: PolicyWorld, client: httpx.AsyncClient) -> None:
+async def test_nobody_sees_or_changes_anothers(world: PolicyWorld, client: httpx2.AsyncClient) -> None:
     policy = await made(client)
     other = await world.http.tenant()
 
@@ -163,7 +163,7 @@ async def test_reading_and_writing_need_their_scopes(world: PolicyWorld) -> None
     assert (refused.status_code, unread.status_code) == (403, 403)
 
 
-async def test_what_waiting_costs(client: httpx.AsyncClient) -> None:
+async def test_what_waiting_costs(client: httpx2.AsyncClient) -> None:
     """Codes and alarms wait dearly unless the policy says otherwise; what is left out goes back to the default."""
     otp = await made(client)
     txn = await made(client, use_case="txn")

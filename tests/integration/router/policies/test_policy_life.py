@@ -3,12 +3,12 @@
 import asyncio
 from datetime import timedelta
 
-import httpx
+import httpx2
 
 from tests.integration.router.policies.world import AUDIT, HOME, OTP, PolicyWorld, made, wish
 
 
-async def put(client: httpx.AsyncClient, policy: dict[str, object], **more: object) -> dict[str, object]:
+async def put(client: httpx2.AsyncClient, policy: dict[str, object], **more: object) -> dict[str, object]:
     answer = await client.put(
         f"{HOME}/{policy['id']}", json=wish(policy, **more), headers={"If-Match": f'"v{policy["version"]}"'}
     )
@@ -17,7 +17,7 @@ async def put(client: httpx.AsyncClient, policy: dict[str, object], **more: obje
     return changed
 
 
-async def test_every_version_stays_as_it_was(client: httpx.AsyncClient) -> None:
+async def test_every_version_stays_as_it_was(client: httpx2.AsyncClient) -> None:
     first = await made(client)
     second = await put(client, first, cost_cap_micros=None)
     await put(client, second, strategy="PARALLEL")
@@ -32,7 +32,7 @@ async def test_every_version_stays_as_it_was(client: httpx.AsyncClient) -> None:
     assert one["changed_by"].startswith("key_")
 
 
-async def test_versions_come_in_pages(client: httpx.AsyncClient) -> None:
+async def test_versions_come_in_pages(client: httpx2.AsyncClient) -> None:
     policy = await made(client)
     for cap in range(1, 6):
         policy = await put(client, policy, cost_cap_micros=cap)
@@ -49,7 +49,7 @@ async def test_versions_come_in_pages(client: httpx.AsyncClient) -> None:
     assert numbers == [6, 5, 4, 3, 2, 1]
 
 
-async def test_rolling_back_is_a_new_version(client: httpx.AsyncClient) -> None:
+async def test_rolling_back_is_a_new_version(client: httpx2.AsyncClient) -> None:
     first = await made(client)
     await put(client, first, ladder=[{"channel": "sms", "deadline_seconds": 9}])
     where = f"{HOME}/{first['id']}"
@@ -64,7 +64,7 @@ async def test_rolling_back_is_a_new_version(client: httpx.AsyncClient) -> None:
 
 
 async def test_a_deleted_policy_can_be_restored_for_a_while(
-    world: PolicyWorld, client: httpx.AsyncClient
+    world: PolicyWorld, client: httpx2.AsyncClient
 ) -> None:
     policy = await made(client)
     where = f"{HOME}/{policy['id']}"
@@ -87,7 +87,9 @@ async def test_a_deleted_policy_can_be_restored_for_a_while(
     assert in_force.json()["code"] == "policy_in_force"
 
 
-async def test_after_the_grace_period_it_stays_deleted(world: PolicyWorld, client: httpx.AsyncClient) -> None:
+async def test_after_the_grace_period_it_stays_deleted(
+    world: PolicyWorld, client: httpx2.AsyncClient
+) -> None:
     policy = await made(client)
     await client.delete(f"{HOME}/{policy['id']}")
     await world.clock.advance(timedelta(days=30))
@@ -97,7 +99,7 @@ async def test_after_the_grace_period_it_stays_deleted(world: PolicyWorld, clien
     assert (answer.status_code, answer.json()["code"]) == (409, "policy_grace_over")
 
 
-async def test_a_use_case_is_free_again_at_once(client: httpx.AsyncClient) -> None:
+async def test_a_use_case_is_free_again_at_once(client: httpx2.AsyncClient) -> None:
     """And the deleted one stays deleted while another is in force."""
     first = await made(client)
     await client.delete(f"{HOME}/{first['id']}")
@@ -109,7 +111,7 @@ async def test_a_use_case_is_free_again_at_once(client: httpx.AsyncClient) -> No
     assert second["id"] in answer.json()["detail"]
 
 
-async def test_one_is_in_force_whoever_comes_first(client: httpx.AsyncClient) -> None:
+async def test_one_is_in_force_whoever_comes_first(client: httpx2.AsyncClient) -> None:
     """One that is restored and one that is made at the same moment."""
     first = await made(client)
     await client.delete(f"{HOME}/{first['id']}")
@@ -123,7 +125,7 @@ async def test_one_is_in_force_whoever_comes_first(client: httpx.AsyncClient) ->
     assert len((await client.get(HOME)).json()["items"]) == 1
 
 
-async def test_the_audit_tells_all_of_it(client: httpx.AsyncClient) -> None:
+async def test_the_audit_tells_all_of_it(client: httpx2.AsyncClient) -> None:
     policy = await made(client)
     await put(client, policy, order="cheapest")
     await client.post(f"{HOME}/{policy['id']}/rollback", json={"version": 1})
@@ -144,7 +146,7 @@ async def test_the_audit_tells_all_of_it(client: httpx.AsyncClient) -> None:
     assert [row["prev_hash"] for row in rows[:-1]] == [row["record_hash"] for row in rows[1:]]
 
 
-async def test_what_is_refused_leaves_no_line(client: httpx.AsyncClient) -> None:
+async def test_what_is_refused_leaves_no_line(client: httpx2.AsyncClient) -> None:
     await made(client)
     await client.post(HOME, json=OTP)
 

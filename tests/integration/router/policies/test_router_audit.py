@@ -1,6 +1,6 @@
 """The router's audit through HTTP: read by those who may, page by page, each tenant its own."""
 
-import httpx
+import httpx2
 import pytest
 
 from tests.integration.router.policies.world import AUDIT, HOME, PolicyWorld, made, policy_world
@@ -8,7 +8,7 @@ from tidings.contracts.channel_configs import ConfigureAccount
 from tidings.kernel.db import Database
 
 
-async def test_pages_follow_each_other(client: httpx.AsyncClient) -> None:
+async def test_pages_follow_each_other(client: httpx2.AsyncClient) -> None:
     for use_case in ("otp", "txn", "alert", "marketing", "conversational"):
         await made(client, use_case=use_case)
 
@@ -21,7 +21,7 @@ async def test_pages_follow_each_other(client: httpx.AsyncClient) -> None:
     assert second["next_cursor"] is None
 
 
-async def test_nobody_reads_anothers(world: PolicyWorld, client: httpx.AsyncClient) -> None:
+async def test_nobody_reads_anothers(world: PolicyWorld, client: httpx2.AsyncClient) -> None:
     policy = await made(client)
     other = await world.http.tenant()
 
@@ -66,7 +66,7 @@ async def test_who_may_read_it(world: PolicyWorld, wish: dict[str, object], stat
     assert answer.status_code == status
 
 
-async def test_what_is_personal_in_a_description_is_masked(client: httpx.AsyncClient) -> None:
+async def test_what_is_personal_in_a_description_is_masked(client: httpx2.AsyncClient) -> None:
     await made(client, description="ask laila@example.test about it")
 
     answer = await client.get(AUDIT, params={"entity_type": "fallback_policy"})
@@ -76,7 +76,7 @@ async def test_what_is_personal_in_a_description_is_masked(client: httpx.AsyncCl
     assert "laila@" in (await client.get(HOME)).text
 
 
-async def test_a_kind_of_thing_that_there_is_not(client: httpx.AsyncClient) -> None:
+async def test_a_kind_of_thing_that_there_is_not(client: httpx2.AsyncClient) -> None:
     answer = await client.get(AUDIT, params={"entity_type": "foo"})
     known = await client.get(AUDIT, params={"entity_type": "profile"})
 

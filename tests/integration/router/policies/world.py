@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-import httpx
+import httpx2
 
 from tests.support.clock import ManualClock
 from tests.support.http import HttpWorld, http_world
@@ -40,7 +40,7 @@ def policy_world(db: Database) -> PolicyWorld:
     return PolicyWorld(http=first, clock=clock)
 
 
-async def made(client: httpx.AsyncClient, **more: Any) -> dict[str, Any]:
+async def made(client: httpx2.AsyncClient, **more: Any) -> dict[str, Any]:
     """A new policy."""
     answer = await client.post(HOME, json={**OTP, **more})
     assert answer.status_code == 201, answer.text

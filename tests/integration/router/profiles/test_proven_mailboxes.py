@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
-import httpx
+import httpx2
 
 from tests.support.people import PeopleWorld
 
@@ -19,13 +19,13 @@ async def _later(world: PeopleWorld) -> None:
     await world.system.clock.advance(timedelta(seconds=1))  # type: ignore[attr-defined]
 
 
-async def _proven(client: httpx.AsyncClient, who: str) -> bool:
+async def _proven(client: httpx2.AsyncClient, who: str) -> bool:
     answer = await client.get(f"/api/v1/router/profiles/{who}")
     found: bool = answer.json()["email_verified"]
     return found
 
 
-async def _changed(client: httpx.AsyncClient, who: str, *addresses: dict[str, Any]) -> dict[str, Any]:
+async def _changed(client: httpx2.AsyncClient, who: str, *addresses: dict[str, Any]) -> dict[str, Any]:
     answer = await client.post(HOME, json={"id": who, "addresses": list(addresses)})
     assert answer.status_code == 200, answer.text
     found: dict[str, Any] = answer.json()

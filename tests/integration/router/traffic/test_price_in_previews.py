@@ -4,7 +4,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 
 from tests.integration.templates.drafts import draft
 from tests.support.channel_world import ChannelWorld
@@ -15,7 +15,7 @@ from tidings.kernel.db import Database
 SMS = "/api/v1/templates/welcome/sms/versions"
 
 
-async def previewed(client: httpx.AsyncClient) -> dict[str, Any]:
+async def previewed(client: httpx2.AsyncClient) -> dict[str, Any]:
     found: dict[str, Any] = (await client.post(f"{SMS}/1.0.0/preview")).json()["sms"]
     return found
 

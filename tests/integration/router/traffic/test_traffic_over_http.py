@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from tests.support.clock import ManualClock
@@ -59,13 +59,13 @@ async def accounts(http: HttpWorld, tenant: TenantId) -> dict[str, str]:
 @pytest.fixture
 async def client(
     http: HttpWorld, tenant: TenantId, accounts: dict[str, str]
-) -> AsyncIterator[httpx.AsyncClient]:
+) -> AsyncIterator[httpx2.AsyncClient]:
     async with http.as_tenant(tenant) as client:
         yield client
 
 
 async def test_a_tenant_sees_its_own_accounts_and_those_it_may_use(
-    client: httpx.AsyncClient, accounts: dict[str, str]
+    client: httpx2.AsyncClient, accounts: dict[str, str]
 ) -> None:
     items = (await client.get(ADAPTERS)).json()["items"]
 
@@ -85,7 +85,7 @@ async def test_a_tenant_sees_its_own_accounts_and_those_it_may_use(
 
 
 async def test_prices_and_limits_are_set_whole_from_a_version_and_audited(
-    http: HttpWorld, client: httpx.AsyncClient, accounts: dict[str, str], tenant: TenantId
+    http: HttpWorld, client: httpx2.AsyncClient, accounts: dict[str, str], tenant: TenantId
 ) -> None:
     place = f"{ADAPTERS}/{accounts['http_own']}"
     shown = await client.get(place)
@@ -117,7 +117,7 @@ async def test_prices_and_limits_are_set_whole_from_a_version_and_audited(
     ],
 )
 async def test_wrong_terms_are_refused_by_field(
-    client: httpx.AsyncClient, accounts: dict[str, str], body: dict[str, Any], field: str
+    client: httpx2.AsyncClient, accounts: dict[str, str], body: dict[str, Any], field: str
 ) -> None:
     refused = await client.put(f"{ADAPTERS}/{accounts['http_own']}", json=body, headers={"If-Match": '"v1"'})
 
@@ -126,7 +126,7 @@ async def test_wrong_terms_are_refused_by_field(
 
 
 async def test_the_platforms_accounts_are_changed_by_its_own_keys_alone(
-    http: HttpWorld, client: httpx.AsyncClient, accounts: dict[str, str]
+    http: HttpWorld, client: httpx2.AsyncClient, accounts: dict[str, str]
 ) -> None:
     theirs = accounts["http_a"]
     held = {"state": "OPEN", "reason": "maintenance"}
@@ -173,7 +173,7 @@ async def test_another_tenants_account_is_not_there(http: HttpWorld, accounts: d
 
 async def test_a_circuit_is_held_shown_and_let_go(
     http: HttpWorld,
-    client: httpx.AsyncClient,
+    client: httpx2.AsyncClient,
     accounts: dict[str, str],
     clock: ManualClock,
     tenant: TenantId,
@@ -202,7 +202,7 @@ async def test_a_circuit_is_held_shown_and_let_go(
 
 
 async def test_the_platforms_circuit_is_not_shown_beside_an_account_of_ones_own(
-    http: HttpWorld, client: httpx.AsyncClient, tenant: TenantId, accounts: dict[str, str]
+    http: HttpWorld, client: httpx2.AsyncClient, tenant: TenantId, accounts: dict[str, str]
 ) -> None:
     """Nothing of the tenant's goes through it."""
     async with http.db.tenant(tenant) as tx:
@@ -215,7 +215,7 @@ async def test_the_platforms_circuit_is_not_shown_beside_an_account_of_ones_own(
 
 
 async def test_of_the_platforms_circuits_a_tenant_sees_how_they_stand_and_no_more(
-    http: HttpWorld, client: httpx.AsyncClient, accounts: dict[str, str], clock: ManualClock
+    http: HttpWorld, client: httpx2.AsyncClient, accounts: dict[str, str], clock: ManualClock
 ) -> None:
     """Not how much all the others send, and not what operators write to each other."""
     counted, held, own = accounts["http_a"], accounts["http_b"], accounts["http_own"]
@@ -256,7 +256,7 @@ async def test_of_the_platforms_circuits_a_tenant_sees_how_they_stand_and_no_mor
 
 
 async def test_two_who_hold_at_once_are_both_heard(
-    client: httpx.AsyncClient, accounts: dict[str, str]
+    client: httpx2.AsyncClient, accounts: dict[str, str]
 ) -> None:
     place = f"{CIRCUITS}/{accounts['http_own']}/override"
     wishes = [{"state": state, "reason": f"r{n}"} for n in range(4) for state in ("OPEN", "CLOSED")]
@@ -277,7 +277,7 @@ async def test_two_who_hold_at_once_are_both_heard(
     ],
 )
 async def test_a_wish_that_makes_no_sense(
-    client: httpx.AsyncClient, accounts: dict[str, str], wish: dict[str, Any], field: str
+    client: httpx2.AsyncClient, accounts: dict[str, str], wish: dict[str, Any], field: str
 ) -> None:
     refused = await client.post(f"{CIRCUITS}/{accounts['http_own']}/override", json=wish)
 
@@ -285,7 +285,7 @@ async def test_a_wish_that_makes_no_sense(
     assert [error["field"] for error in refused.json()["errors"]] == [field]
 
 
-async def test_weights_are_set_shown_changed_from_a_version_and_removed(client: httpx.AsyncClient) -> None:
+async def test_weights_are_set_shown_changed_from_a_version_and_removed(client: httpx2.AsyncClient) -> None:
     home = {"http_a": 70, "http_own": 30}
     missing = await client.get(f"{WEIGHTS}/sms")
     too_early = await client.put(f"{WEIGHTS}/sms", json={"home": home}, headers={"If-Match": '"v1"'})
@@ -315,7 +315,7 @@ async def test_weights_are_set_shown_changed_from_a_version_and_removed(client: 
 
 
 async def test_weights_of_the_platform_are_seen_by_a_tenant_without_its_own(
-    http: HttpWorld, client: httpx.AsyncClient
+    http: HttpWorld, client: httpx2.AsyncClient
 ) -> None:
     async with http.as_platform() as platform:
         made = await platform.put(
@@ -332,7 +332,7 @@ async def test_weights_of_the_platform_are_seen_by_a_tenant_without_its_own(
     assert (await client.get(f"{WEIGHTS}/sms")).json()["owner"] == "tenant"
 
 
-async def test_a_channel_that_is_none(client: httpx.AsyncClient) -> None:
+async def test_a_channel_that_is_none(client: httpx2.AsyncClient) -> None:
     refused = await client.put(f"{WEIGHTS}/pigeon", json={"home": {}})
 
     assert refused.json()["errors"][0]["field"] == "channel"

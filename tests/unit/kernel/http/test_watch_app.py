@@ -1,6 +1,6 @@
 """Health and metrics on a port of their own."""
 
-import httpx
+import httpx2
 
 from tidings.kernel.errors import DatabaseUnavailableError, DegradedError, NotReadyError
 from tidings.kernel.http.health import Check
@@ -8,9 +8,9 @@ from tidings.kernel.http.watch_app import WatchApp
 from tidings.kernel.metrics import Metrics
 
 
-def watcher(**checks: Check) -> httpx.AsyncClient:
+def watcher(**checks: Check) -> httpx2.AsyncClient:
     app = WatchApp(checks=checks, render_metrics=Metrics().render)
-    return httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://watched")
+    return httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url="http://watched")
 
 
 async def well() -> str:

@@ -105,7 +105,7 @@ def test_the_longer_name_is_before_the_shorter_and_the_tenants_own_before_everyb
     )
     found = {
         (vendor, code): one.reason if (one := known.of(vendor, code)) else None
-        for vendor in ("http", "http_acme_eu", "httpx")
+        for vendor in ("http", "http_acme_eu", "httpx2")
         for code in ("1", "2")
     }
 
@@ -114,8 +114,8 @@ def test_the_longer_name_is_before_the_shorter_and_the_tenants_own_before_everyb
         ("http", "2"): None,
         ("http_acme_eu", "1"): "name",
         ("http_acme_eu", "2"): "own_name",
-        ("httpx", "1"): None,
-        ("httpx", "2"): None,
+        ("httpx2", "1"): None,
+        ("httpx2", "2"): None,
     }
 
 

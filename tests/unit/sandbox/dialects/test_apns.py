@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import msgspec
 import pytest
 
@@ -137,7 +137,7 @@ async def test_the_whole_sandbox_plays_apple() -> None:
     dead = replace(TEXT, to="ab" * 32)
     async with (
         Sandbox(SystemClock(), seed=1) as sandbox,
-        httpx.AsyncClient(base_url=sandbox.url) as web,
+        httpx2.AsyncClient(base_url=sandbox.url) as web,
         app(sandbox.apns_url, SystemClock()) as adapter,
         app(f"{sandbox.apns_url}/apns_backup", SystemClock()) as backup,
     ):
