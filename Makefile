@@ -12,7 +12,7 @@ PYTEST := $(BIN)/python -m pytest
 .PHONY: help install up test test-pythons test-unit simulate fuzz check check-types check-rest audit dist fix bench migrate schema constraints docs pictures clean
 
 help: ## List the commands
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Tidings needs Python 3.11 or newer; name one with make PYTHON=/path/to/python3.11"; exit 1; }
@@ -62,10 +62,10 @@ fuzz: $(VENV)/dev-installed ## Send requests made up from the OpenAPI document, 
 check: $(VENV)/dev-installed ## Format, lint, types, import contracts, SQL, schema.sql and safe versions
 	@$(MAKE) --no-print-directory -j2 --output-sync=target check-types check-rest
 
-check-types: # takes as long as all the others together
+check-types: ## The types alone, which take as long as all other checks together
 	$(BIN)/mypy
 
-check-rest:
+check-rest: ## All checks but the types
 	$(BIN)/ruff format --check src client tests bench tools
 	$(BIN)/ruff check src client tests bench tools
 	$(BIN)/lint-imports
