@@ -46,7 +46,15 @@ def environment(root: Path) -> dict[str, str]:
 def user(name: str) -> None:
     """Have a user of this name, as the package's own installation does."""
     subprocess.run(
-        ["useradd", "--system", "--user-group", "--no-create-home", "--shell", "/usr/sbin/nologin", name],
+        [
+            "/usr/sbin/useradd",
+            "--system",
+            "--user-group",
+            "--no-create-home",
+            "--shell",
+            "/usr/sbin/nologin",
+            name,
+        ],
         capture_output=True,
         check=False,
     )
