@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import pwd
 import shutil
 import subprocess
 import tempfile
@@ -45,19 +46,20 @@ def environment(root: Path) -> dict[str, str]:
 
 def user(name: str) -> None:
     """Have a user of this name, as the package's own installation does."""
-    subprocess.run(
-        [
-            "/usr/sbin/useradd",
-            "--system",
-            "--user-group",
-            "--no-create-home",
-            "--shell",
-            "/usr/sbin/nologin",
-            name,
-        ],
-        capture_output=True,
-        check=False,
-    )
+    make = [
+        "/usr/sbin/useradd",
+        "--system",
+        "--user-group",
+        "--no-create-home",
+        "--shell",
+        "/usr/sbin/nologin",
+    ]
+    # Another worker may be at it: whoever comes second finds the user made, not half made.
+    with _alone(Path(tempfile.gettempdir()) / "tidings-real-mta-users.lock"):
+        try:
+            pwd.getpwnam(name)
+        except KeyError:
+            subprocess.run([*make, name], capture_output=True, check=False)
 
 
 def _fetch(package: str, root: Path) -> None:
