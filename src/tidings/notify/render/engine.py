@@ -30,7 +30,7 @@ _REMEMBERED: Final = 10_000
 #: How much longer a call may take in the slow lane, where the largest text that can be published is compiled first.
 _PATIENCE: Final = 2.5
 #: How far the slow lane steps back from the processor.
-_NICE: Final = 5
+_NICE: Final = 15
 
 
 class V8Renderer:

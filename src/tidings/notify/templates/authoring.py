@@ -32,7 +32,7 @@ LIMITS: Final = RenderLimits(
     heap_bytes=256 * 1024 * 1024,
     memory_bytes=512 * 1024 * 1024,
     resident_bytes=768 * 1024 * 1024,
-    nice=10,
+    nice=15,
 )
 #: Seconds of processor time that a tenant has at once, and that it gets back in a minute.
 AT_ONCE: Final = 30.0
