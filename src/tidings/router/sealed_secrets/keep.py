@@ -17,7 +17,7 @@ from tidings.router.channel_configs.keep import Begin
 from tidings.router.channel_configs.store import StoredAccount, find_accounts
 from tidings.router.sealed_secrets import store
 from tidings.router.sealed_secrets.errors import SecretInUseError, UnknownSecretError
-from tidings.router.sealed_secrets.model import SealedSecret, reference, subject_of
+from tidings.router.sealed_secrets.model import SCHEME, SealedSecret, reference, subject_of
 from tidings.router.sealed_secrets.resolve import trying
 from tidings.router.sealed_secrets.sealing import seal
 
@@ -50,10 +50,8 @@ class SecretKeeper:
             for name, secret in (await store.find_secrets(tx)).items()
         ]
 
-    async def put(
-        self, begin: Begin, owner: TenantId | None, name: str, text: str, *, actor: str
-    ) -> tuple[Kept, bool]:
-        """Enter it, or another in its place; and whether it is new. Accounts that could not use it keep the old one."""
+    async def put(self, begin: Begin, owner: TenantId | None, name: str, text: str, *, actor: str) -> Kept:
+        """Enter it, or another in its place. Where an account could not use it the old one stays."""
         async with begin() as tx:
             readers = (await _readers(tx)).get(name, [])
             signed = (await _webhooks(tx)).get(reference(name), [])
@@ -77,7 +75,7 @@ class SecretKeeper:
             await self._audit.append(tx, [_entry(name, action, actor, readers)])
             written = (await store.find_secrets(tx, [name]))[name]
             webhooks = await _webhooks(tx)
-        return Kept(secret=written, used_by=_named(name, {name: readers}, webhooks)), known is None
+        return Kept(secret=written, used_by=_named(name, {name: readers}, webhooks))
 
     async def remove(self, tx: TenantTx | PlatformTx, name: str, *, actor: str) -> None:
         """Remove it, and destroy its key; refused while an account reads it."""
@@ -115,7 +113,7 @@ async def _readers(tx: TenantTx | PlatformTx) -> dict[str, list[StoredAccount]]:
     found: dict[str, list[StoredAccount]] = {}
     for account in await find_accounts(tx):
         scheme, _, name = account.secret_ref.partition("://")
-        if account.platform == platform and reference(name) == account.secret_ref and scheme == "sealed":
+        if account.platform == platform and scheme == SCHEME:
             found.setdefault(name, []).append(account)
     return found
 

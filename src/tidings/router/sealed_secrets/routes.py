@@ -65,7 +65,7 @@ def _put_secret(need: TenantNeed) -> Any:
         deps = deps_of(request, Deps)
         owner = None if need is TenantNeed.NONE else tenant_of(request)
         try:
-            kept, _ = await deps.keeper.put(
+            kept = await deps.keeper.put(
                 lambda: tx_of(request, deps.db, need),
                 owner,
                 _name(request),
