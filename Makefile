@@ -59,7 +59,7 @@ simulate: $(VENV)/dev-installed ## Send made-up messages over made-up vendors: S
 fuzz: $(VENV)/dev-installed ## Send requests made up from the OpenAPI document, with every boundary: N=20 SEED=7
 	FUZZ_MOST=$(or $(N),20) FUZZ_SEED=$(or $(SEED),7) $(PYTEST) -n 0 -s tests/integration/http/test_made_up_requests.py
 
-check: $(VENV)/dev-installed ## Format, lint, types, import contracts, SQL, schema.sql and safe versions
+check: $(VENV)/dev-installed ## Format, lint, types, import contracts, SQL, schema.sql and safe versions; then the size of the tree
 	@$(MAKE) --no-print-directory -j2 --output-sync=target check-types check-rest
 
 check-types: ## The types alone, which take as long as all other checks together
@@ -73,6 +73,7 @@ check-rest: ## All checks but the types
 	$(BIN)/tidings migrate check --files
 	$(BIN)/python -m tools.least_safe
 	$(BIN)/python -m tests.support.schema_file --check
+	$(BIN)/python -m tools.size
 
 audit: $(VENV)/dev-installed ## Ask the public databases about holes in what is pinned (needs the network)
 	$(BIN)/pip install --quiet pip-audit
