@@ -24,7 +24,7 @@ from tidings.kernel.audit.log import AuditLog
 from tidings.kernel.blobs.store import open_blobs
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database
-from tidings.kernel.ids import INBOUND_WEBHOOK_EVENT, TENANT, TenantId
+from tidings.kernel.ids import TENANT, TenantId
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.keys.kms import open_kms
 from tidings.kernel.secrets import FileSecrets, SecretsByScheme
@@ -45,6 +45,7 @@ from tidings.router.channel_configs.configure import AdapterConfigs
 from tidings.router.conversations.bell import Bell as ConversationBell
 from tidings.router.executions import receipts
 from tidings.router.executions.model import EXECUTION
+from tidings.router.ids import INBOUND_WEBHOOK_EVENT
 from tidings.router.ladder.model import ATTEMPT
 
 EVENTS = 20_000

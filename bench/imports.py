@@ -22,7 +22,8 @@ import uvloop
 from tidings import settings
 from tidings.bootstrap import System
 from tidings.kernel.clock import SystemClock
-from tidings.kernel.ids import SUPPRESSION, TENANT
+from tidings.kernel.ids import TENANT
+from tidings.notify.ids import SUPPRESSION
 from tidings.notify.imports.engine import Order
 from tidings.notify.imports.model import Kind
 from tidings.notify.imports.suppression_target import SuppressionTarget, Wanted

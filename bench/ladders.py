@@ -17,11 +17,12 @@ from tidings.contracts.adapters import Adapter, Capabilities
 from tidings.contracts.callback_forms import Canonical
 from tidings.contracts.channel_configs import ConfigureAccount
 from tidings.contracts.delivery import Begin, HandOff, PreparedStep, ReadyStep, Route, StepAsk
+from tidings.contracts.ids import NOTIFICATION, RECIPIENT
 from tidings.contracts.messages import Accepted, Address, OutboundMessage, Outcome
 from tidings.kernel.audit.log import AuditLog
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database, PoolSettings
-from tidings.kernel.ids import INBOUND_WEBHOOK_EVENT, NOTIFICATION, RECIPIENT, TENANT, TenantId
+from tidings.kernel.ids import TENANT, TenantId
 from tidings.kernel.local_hot_state import LocalHotState
 from tidings.kernel.workers import WORKER
 from tidings.router.adapters.registry import ADAPTERS, kind_of
@@ -37,6 +38,7 @@ from tidings.router.executions.plan import Planner
 from tidings.router.executions.record import Recorder
 from tidings.router.executions.router import ExecutionRouter
 from tidings.router.executions.snapshot import state_of
+from tidings.router.ids import INBOUND_WEBHOOK_EVENT
 from tidings.router.ladder.decide import Ladder
 from tidings.router.policies.change import PolicyChanger
 from tidings.router.policies.check import Adapters

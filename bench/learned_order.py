@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Final
 
 from bench.chart import Line, Panel, draw_chart
+from tidings.contracts.ids import RecipientId
 from tidings.contracts.tenants import Channel
-from tidings.kernel.ids import RecipientId
 from tidings.router.profiles.model import PROFILE, Observation, Profile
 from tidings.router.profiles.observe import observed
 from tidings.router.profiles.order import USUAL_SECOND, Order, Orderable, arrange

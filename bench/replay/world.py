@@ -20,6 +20,7 @@ from bench.replay.vendors import PUBLIC_URL, SETTINGS, PlayedAdapters, VendorsSi
 from tidings import settings
 from tidings.contracts.channel_configs import ConfigureAccount
 from tidings.contracts.delivery import Begin, HandOff, PreparedStep, ReadyStep, Route, StepAsk
+from tidings.contracts.ids import NOTIFICATION, NotificationId, RecipientId
 from tidings.contracts.messages import Address, OutboundMessage
 from tidings.contracts.prices import PriceModel
 from tidings.contracts.tenants import TenantCreated
@@ -29,14 +30,7 @@ from tidings.kernel.bus import Subscription
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database
 from tidings.kernel.errors import DatabaseUnavailableError
-from tidings.kernel.ids import (
-    NOTIFICATION,
-    InboundWebhookEventId,
-    NotificationId,
-    RecipientId,
-    TenantId,
-    time_of,
-)
+from tidings.kernel.ids import TenantId, time_of
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.keys.kms import open_kms
 from tidings.kernel.local_hot_state import LocalHotState
@@ -75,6 +69,7 @@ from tidings.router.executions.model import Begun, Unobserved
 from tidings.router.executions.plan import Planner
 from tidings.router.executions.record import Recorder
 from tidings.router.executions.router import ExecutionRouter
+from tidings.router.ids import InboundWebhookEventId
 from tidings.router.ladder.decide import Ladder
 from tidings.router.policies.change import PolicyChanger
 from tidings.router.policies.check import Adapters

@@ -10,7 +10,8 @@ import pytest
 from obstore.store import LocalStore, MemoryStore
 
 from tests.support.clock import ManualClock
-from tidings.kernel.blobs.keys import BlobKey, attachment_key, rendered_key
+from tidings.contracts.ids import NOTIFICATION
+from tidings.kernel.blobs.keys import BlobKey
 from tidings.kernel.blobs.store import (
     BlobDamagedError,
     BlobError,
@@ -21,7 +22,8 @@ from tidings.kernel.blobs.store import (
     open_blobs,
 )
 from tidings.kernel.errors import BadValueError, NotConfiguredError
-from tidings.kernel.ids import NOTIFICATION, TENANT
+from tidings.kernel.ids import TENANT
+from tidings.notify.blob_keys import attachment_key, rendered_key
 
 NOW = ManualClock().now()
 TENANT_ID = TENANT.new(NOW)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tidings.contracts.ids import RecipientId
 from tidings.contracts.tenants import Channel
-from tidings.kernel.ids import RecipientId
 from tidings.router.profiles.facts import Fact, FactName, SealedId, TriState, latest
 from tidings.router.profiles.model import PROFILE, ChannelScore, Discovery, Observation, Profile
 from tidings.router.profiles.observe import observed

@@ -5,14 +5,15 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from tidings.contracts.addresses import NormalisedAddress
+from tidings.contracts.ids import RECIPIENT, RECIPIENT_ADDRESS, RecipientId
 from tidings.contracts.tenants import Channel, NotificationPolicy, QuietHours
 from tidings.contracts.words import Status
-from tidings.kernel.addresses import NormalisedAddress
-from tidings.kernel.ids import CHANNEL, RECIPIENT, RECIPIENT_ADDRESS, SUPPRESSION, RecipientId
 from tidings.notify.categories.model import CategoryPolicy
 from tidings.notify.channels.model import ChannelConfig, RateLimit, Sender
 from tidings.notify.decide.model import Request, StepRequest
 from tidings.notify.facts.model import AddressFacts, Facts, PersonFacts, TenantFacts
+from tidings.notify.ids import CHANNEL, SUPPRESSION
 from tidings.notify.recipients.preferences_model import Choices
 from tidings.notify.suppressions.model import Held, Reason
 from tidings.notify.tenants.model import TenantStatus

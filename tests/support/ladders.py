@@ -26,6 +26,7 @@ from tidings.contracts.delivery import (
     StepAsk,
     StepPreparer,
 )
+from tidings.contracts.ids import NOTIFICATION, RECIPIENT, NotificationId
 from tidings.contracts.messages import OutboundMessage
 from tidings.contracts.prices import PriceModel
 from tidings.contracts.receipts import RECEIPT_SUBJECT, ReceiptTold
@@ -33,7 +34,7 @@ from tidings.contracts.words import UseCase
 from tidings.kernel.audit.log import AuditLog
 from tidings.kernel.clock import Clock, SystemClock
 from tidings.kernel.db import Database
-from tidings.kernel.ids import INBOUND_WEBHOOK_EVENT, NOTIFICATION, RECIPIENT, NotificationId, TenantId
+from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.local_hot_state import LocalHotState
 from tidings.kernel.outbox import Outbox
@@ -56,6 +57,7 @@ from tidings.router.executions.plan import Planner
 from tidings.router.executions.receipts import Applied, Receipt
 from tidings.router.executions.record import Recorder
 from tidings.router.executions.router import ExecutionRouter
+from tidings.router.ids import INBOUND_WEBHOOK_EVENT
 from tidings.router.ladder.decide import Ladder
 from tidings.router.ladder.patience import PATIENCE, Patience
 from tidings.router.policies.change import PolicyChanger

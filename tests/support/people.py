@@ -10,11 +10,12 @@ from typing import Any
 from tests.support.http import HttpWorld, http_world
 from tidings.bootstrap import System
 from tidings.bootstrap.application import application
+from tidings.contracts.ids import RecipientId
 from tidings.contracts.tenants import NotificationPolicy
 from tidings.kernel.audit.log import AuditLog
 from tidings.kernel.clock import Clock, SystemClock
 from tidings.kernel.db import Database, Tx
-from tidings.kernel.ids import EVENT, RecipientId, TenantId
+from tidings.kernel.ids import EVENT, TenantId
 from tidings.kernel.secrets import FileSecrets, SecretsByScheme
 from tidings.notify.categories.registry import Categories
 from tidings.notify.channels.configure import AccountWish, ChannelConfigurer, ChannelWish

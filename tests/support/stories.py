@@ -5,16 +5,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from tidings.contracts.delivery import AttemptRecord, ExecutionRecord, Route, StepRecord
+from tidings.contracts.ids import NOTIFICATION, RECIPIENT, NotificationId, RecipientId
 from tidings.contracts.words import Status
-from tidings.kernel.ids import (
-    NOTIFICATION,
-    RECIPIENT,
-    TEMPLATE_VERSION,
-    NotificationId,
-    RecipientId,
-    TemplateVersionId,
-)
 from tidings.notify.decide.trace import decode
+from tidings.notify.ids import TEMPLATE_VERSION, TemplateVersionId
 from tidings.notify.notifications.model import Notification
 from tidings.notify.notifications.read_store import LoggedAttempt, Wait
 from tidings.notify.notifications.story import Story

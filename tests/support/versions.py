@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.support.rendering import Rendering
 from tidings.contracts.tenants import Channel
-from tidings.kernel.ids import TEMPLATE, TEMPLATE_VERSION
+from tidings.notify.ids import TEMPLATE, TEMPLATE_VERSION
 from tidings.notify.templates.assemble import Surroundings
 from tidings.notify.templates.model import (
     LinkPolicy,

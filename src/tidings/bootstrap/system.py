@@ -26,7 +26,6 @@ from tidings.bootstrap.outbound import Outbound
 from tidings.bootstrap.secret_stores import open_secrets, open_vault
 from tidings.bootstrap.stripes import Stripe, stripe
 from tidings.kernel import tracing
-from tidings.kernel.addresses import Pepper
 from tidings.kernel.audit.log import AuditLog
 from tidings.kernel.audit.origins import Origins
 from tidings.kernel.blobs.store import BlobStore, open_blobs
@@ -42,6 +41,7 @@ from tidings.kernel.job_watch import JobWatch
 from tidings.kernel.jobs import Job
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.keys.kms import open_kms
+from tidings.kernel.keys.pepper import Pepper
 from tidings.kernel.keys.status import check_master_keys
 from tidings.kernel.metrics import Metrics
 from tidings.kernel.outbox import Outbox

@@ -137,8 +137,8 @@ def revoke(
     """Revoke a key; requests that carry it are refused within a second."""
 
     async def work(system: "System") -> str:
-        from tidings.kernel.ids import API_KEY
         from tidings.notify.access.revoke import revoke_key
+        from tidings.notify.ids import API_KEY
 
         wanted = API_KEY.parse(key_id, field="KEY")
         async with await _side(system, tenant, platform=platform) as tx:

@@ -18,11 +18,11 @@ from tidings.cli.system import operator, run_with_system
 if TYPE_CHECKING:
     from tidings.bootstrap import System
     from tidings.kernel.db import PlatformTx
-    from tidings.kernel.ids import InboundWebhookEventId
     from tidings.router.callbacks.dead_letters import DeadCallbacks
     from tidings.router.callbacks.store import KeptRequest, OpenEvent
     from tidings.router.conversations.model import InboundMessageId
     from tidings.router.conversations.queue import OpenInbound
+    from tidings.router.ids import InboundWebhookEventId
 
 app = typer.Typer(
     help="Vendors' callbacks that found no message, and what people wrote that found no conversation: look, try again.",
@@ -120,9 +120,10 @@ def show(
 
     async def work(system: "System") -> None:
         from tidings.cli.failures import CommandError
-        from tidings.kernel.ids import INBOUND_WEBHOOK, INBOUND_WEBHOOK_EVENT, time_of
+        from tidings.kernel.ids import time_of
         from tidings.router.callbacks import store
         from tidings.router.callbacks.errors import CallbackRequestNotFoundError
+        from tidings.router.ids import INBOUND_WEBHOOK, INBOUND_WEBHOOK_EVENT
 
         dead, actor = _dead(system), operator()
         # Shown after the commit that says who has seen it.
@@ -286,7 +287,7 @@ def _event_id(text: str) -> "InboundWebhookEventId":
     from tidings.cli.failures import CommandError
     from tidings.cli.printing import shown
     from tidings.kernel.errors import BadValueError
-    from tidings.kernel.ids import INBOUND_WEBHOOK_EVENT
+    from tidings.router.ids import INBOUND_WEBHOOK_EVENT
 
     try:
         return INBOUND_WEBHOOK_EVENT.parse(text)

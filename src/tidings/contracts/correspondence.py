@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol
 
+from tidings.contracts.addresses import NormalisedAddress
+from tidings.contracts.ids import NotificationId, RecipientAddressId, RecipientId
 from tidings.contracts.tenants import Channel
-from tidings.kernel.addresses import NormalisedAddress
 from tidings.kernel.db import TenantTx
-from tidings.kernel.ids import NotificationId, RecipientAddressId, RecipientId, TenantId
+from tidings.kernel.ids import TenantId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

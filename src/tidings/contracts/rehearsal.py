@@ -8,11 +8,12 @@ from typing import Any, Literal, Protocol
 from msgspec import Struct
 
 from tidings.contracts.delivery import PreparedStep, Route
+from tidings.contracts.ids import RecipientId
 from tidings.contracts.moments import Moment
 from tidings.contracts.tenants import Channel, Locale
 from tidings.contracts.words import Category, Priority, UseCase
 from tidings.kernel.db import CallerRole
-from tidings.kernel.ids import RecipientId, TenantId
+from tidings.kernel.ids import TenantId
 
 
 class MessageWish(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):

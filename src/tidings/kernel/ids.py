@@ -1,6 +1,6 @@
 """Prefixed ULIDs, each kind a type of its own.
 
-An id explains itself in a log line (`ntf_01JCQ…`) and a swapped argument fails to type-check. The first
+An id explains itself in a log line (`tnt_01JCQ…`) and a swapped argument fails to type-check. The first
 48 bits are the time in milliseconds, so a row's `created_at` *is* the time inside its id and a lookup by
 id alone knows its month.
 """
@@ -15,33 +15,10 @@ from ulid_transform import ulid_at_time, ulid_to_timestamp
 from tidings.kernel.errors import BadValueError
 
 TenantId = NewType("TenantId", str)
-ApiKeyId = NewType("ApiKeyId", str)
-NotificationId = NewType("NotificationId", str)
-TemplateId = NewType("TemplateId", str)
-TemplateVersionId = NewType("TemplateVersionId", str)
-RecipientId = NewType("RecipientId", str)
-RecipientAddressId = NewType("RecipientAddressId", str)
-PreferencesId = NewType("PreferencesId", str)
-ConsentEventId = NewType("ConsentEventId", str)
-DeliveryAttemptId = NewType("DeliveryAttemptId", str)
-SuppressionId = NewType("SuppressionId", str)
-AddressRefusalId = NewType("AddressRefusalId", str)
-ChannelId = NewType("ChannelId", str)
-ChannelCredentialId = NewType("ChannelCredentialId", str)
-InboundWebhookId = NewType("InboundWebhookId", str)
-InboundWebhookEventId = NewType("InboundWebhookEventId", str)
-DispatchBatchId = NewType("DispatchBatchId", str)
-OptOutTokenId = NewType("OptOutTokenId", str)
-ScheduledWorkId = NewType("ScheduledWorkId", str)
-TriggerId = NewType("TriggerId", str)
-WebhookSubscriptionId = NewType("WebhookSubscriptionId", str)
-WebhookDeliveryId = NewType("WebhookDeliveryId", str)
-DigestWindowId = NewType("DigestWindowId", str)
 EventId = NewType("EventId", str)
 AuditId = NewType("AuditId", str)
 AnchorId = NewType("AnchorId", str)
 DeadLetterId = NewType("DeadLetterId", str)
-ImportId = NewType("ImportId", str)
 
 T = TypeVar("T", bound=str)
 
@@ -89,30 +66,7 @@ def time_of(any_id: str) -> datetime:
 
 
 TENANT = IdKind("tnt", TenantId)
-API_KEY = IdKind("key", ApiKeyId)
-NOTIFICATION = IdKind("ntf", NotificationId)
-TEMPLATE = IdKind("tpl", TemplateId)
-TEMPLATE_VERSION = IdKind("tpv", TemplateVersionId)
-RECIPIENT = IdKind("rcp", RecipientId)
-RECIPIENT_ADDRESS = IdKind("rad", RecipientAddressId)
-PREFERENCES = IdKind("rpf", PreferencesId)
-CONSENT_EVENT = IdKind("cns", ConsentEventId)
-DELIVERY_ATTEMPT = IdKind("dat", DeliveryAttemptId)
-SUPPRESSION = IdKind("sup", SuppressionId)
-ADDRESS_REFUSAL = IdKind("arf", AddressRefusalId)
-CHANNEL = IdKind("ch", ChannelId)
-CHANNEL_CREDENTIAL = IdKind("chc", ChannelCredentialId)
-INBOUND_WEBHOOK = IdKind("whi", InboundWebhookId)
-INBOUND_WEBHOOK_EVENT = IdKind("whe", InboundWebhookEventId)
-DISPATCH_BATCH = IdKind("dbt", DispatchBatchId)
-OPT_OUT_TOKEN = IdKind("oot", OptOutTokenId)
-SCHEDULED_WORK = IdKind("sch", ScheduledWorkId)
-TRIGGER = IdKind("trg", TriggerId)
-WEBHOOK_SUBSCRIPTION = IdKind("whs", WebhookSubscriptionId)
-WEBHOOK_DELIVERY = IdKind("whd", WebhookDeliveryId)
-DIGEST_WINDOW = IdKind("dgw", DigestWindowId)
 EVENT = IdKind("evt", EventId)
 AUDIT = IdKind("aud", AuditId)
 ANCHOR = IdKind("anc", AnchorId)
 DEAD_LETTER = IdKind("dlt", DeadLetterId)
-IMPORT = IdKind("imp", ImportId)

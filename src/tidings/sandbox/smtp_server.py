@@ -8,7 +8,7 @@ import asyncio
 import ssl
 from typing import cast
 
-from tidings.kernel.smtp_text import END, PATH, several_lines, without_dots
+from tidings.contracts.smtp_text import END, PATH, several_lines, without_dots
 from tidings.sandbox.faults import Fault, Faults
 from tidings.sandbox.guests import Silence, Welcome
 from tidings.sandbox.store import Store

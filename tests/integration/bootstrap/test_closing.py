@@ -10,8 +10,9 @@ import pytest
 from tests.support.postgres import TestDatabase
 from tidings import settings
 from tidings.bootstrap import System
+from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.kernel.errors import DatabaseUnavailableError, NotConfiguredError
-from tidings.kernel.ids import TENANT, NotificationId, RecipientId, TenantId
+from tidings.kernel.ids import TENANT, TenantId
 from tidings.notify.tracking.tokens import Mark
 
 

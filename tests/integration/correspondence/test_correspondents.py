@@ -6,10 +6,11 @@ from typing import Any
 from tests.integration.correspondence.conftest import correspondents
 from tests.integration.notifications.world import SentWorld
 from tests.support.people import rows, told
+from tidings.contracts.addresses import NormalisedAddress
 from tidings.contracts.correspondence import Wish, Wrote
-from tidings.kernel.addresses import NormalisedAddress
+from tidings.contracts.ids import NOTIFICATION, RecipientId
 from tidings.kernel.clock import SystemClock
-from tidings.kernel.ids import NOTIFICATION, RecipientId, TenantId, time_of
+from tidings.kernel.ids import TenantId, time_of
 from tidings.notify.suppressions.model import Reason, SuppressionWish
 
 NUMBER = NormalisedAddress("+2348012345678")

@@ -11,8 +11,9 @@ from tests.support.people import rows
 from tests.support.pipeline import announce
 from tidings.cli.story import tell
 from tidings.contracts.correspondence import Replied, Reply, ReplyKey
+from tidings.contracts.ids import RecipientAddressId, RecipientId
 from tidings.kernel.http.errors import KeyReusedError
-from tidings.kernel.ids import RecipientAddressId, RecipientId, TenantId
+from tidings.kernel.ids import TenantId
 from tidings.kernel.refusals import InvalidError
 from tidings.notify.correspondence.replies import TEMPLATE, IntakeReplier
 from tidings_client.calls import explain as explain_call

@@ -6,9 +6,10 @@ import asyncpg
 import pytest
 
 from tests.support.postgres import TestDatabase
+from tidings.contracts.ids import NOTIFICATION
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database
-from tidings.kernel.ids import NOTIFICATION, TENANT, TenantId
+from tidings.kernel.ids import TENANT, TenantId
 from tidings.kernel.workers import WORKER, WorkerId
 from tidings.notify.dispatch.claim import Turns, free_orphans, give_back
 

@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from tidings.contracts.delivery import OUTCOME_SUBJECT, AttemptTold, DeliveryOutcome
+from tidings.contracts.ids import NOTIFICATION, RECIPIENT, NotificationId
 from tidings.contracts.words import Status
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database, TenantTx
 from tidings.kernel.events import Event, new_event
-from tidings.kernel.ids import NOTIFICATION, RECIPIENT, NotificationId, TenantId, time_of
+from tidings.kernel.ids import TenantId, time_of
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.workers import WORKER
 from tidings.notify.dispatch import outcome, store

@@ -9,12 +9,14 @@ import pytest
 from tests.support.clock import ManualClock
 from tests.support.postgres import TestDatabase
 from tests.support.statements import counting
+from tidings.contracts.ids import NOTIFICATION
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database
-from tidings.kernel.ids import NOTIFICATION, SCHEDULED_WORK, TenantId
+from tidings.kernel.ids import TenantId
 from tidings.kernel.postgres_bus.wakeups import Wake
 from tidings.kernel.workers import Presence
 from tidings.notify.dispatch.schedule import ScheduleJob
+from tidings.notify.ids import SCHEDULED_WORK
 
 _NOW = SystemClock().now()
 

@@ -10,13 +10,13 @@ from tests.support.pipeline import PipelineWorld, Sender, person
 from tidings.bootstrap.background import jobs
 from tidings.contracts.callback_forms import ReadEvent
 from tidings.kernel.db import Row
-from tidings.kernel.ids import INBOUND_WEBHOOK
 from tidings.kernel.postgres_bus.consumer import Consumer
 from tidings.router.callbacks.bell import Bell
 from tidings.router.callbacks.errors import CallbackBodyGoneError
 from tidings.router.callbacks.intake import Incoming, Intake
 from tidings.router.callbacks.wrote import InboundKeeper
 from tidings.router.conversations.bell import Bell as ConversationBell
+from tidings.router.ids import INBOUND_WEBHOOK
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("erasing")]
 

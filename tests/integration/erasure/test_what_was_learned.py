@@ -9,7 +9,7 @@ import pytest
 
 from tests.integration.erasure.somebody import Somebody
 from tests.support.pipeline import PipelineWorld, Sender
-from tidings.kernel.ids import RECIPIENT
+from tidings.contracts.ids import RECIPIENT
 from tidings.router.profiles.facts import SealedId, sealing_purpose
 from tidings.router.profiles.model import Observation, TriState
 from tidings.router.profiles.store import learn

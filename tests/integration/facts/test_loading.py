@@ -1,9 +1,10 @@
 """Facts for whole sets: a bounded number of statements, and all that deciding needs."""
 
 from tests.support.people import PeopleWorld, counted, unused
+from tidings.contracts.ids import RECIPIENT, RecipientId
 from tidings.contracts.tenants import NotificationPolicy, QuietHours
 from tidings.contracts.words import Status
-from tidings.kernel.ids import RECIPIENT, RecipientId, TenantId
+from tidings.kernel.ids import TenantId
 from tidings.notify.decide.decide import decide, decide_step
 from tidings.notify.decide.model import Pass, Request, StepRequest, Stop
 from tidings.notify.decide.reasons import Reason

@@ -8,8 +8,8 @@ import pytest
 from tests.support.http import HttpWorld
 from tests.support.statements import counting
 from tidings.kernel.http.callers import MOST_FAILED
-from tidings.kernel.ids import API_KEY
 from tidings.notify.access.model import credential, new_secret
+from tidings.notify.ids import API_KEY
 
 WHO = "/api/v1/tenant"
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.kms import MemoryKms
+from tidings.contracts.ids import RECIPIENT
 from tidings.kernel.clock import SystemClock
-from tidings.kernel.ids import RECIPIENT
 from tidings.kernel.keys.key_file import LocalKeyFileKms
 from tidings.kernel.keys.keyring import Keyring
 

@@ -2,7 +2,7 @@
 
 from tests.integration.notifications.world import HOME, Sender, SentWorld, publish
 from tests.support.people import rows
-from tidings.kernel.ids import NotificationId
+from tidings.contracts.ids import NotificationId
 from tidings.notify.dispatch import store as dispatch_store
 from tidings.notify.dispatch.compose import ComposeAsk, Composed, encode_snapshot
 

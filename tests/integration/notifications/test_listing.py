@@ -8,9 +8,10 @@ import pytest
 
 from tests.integration.notifications.world import Sender, SentWorld, order, publish
 from tests.support.people import counted
+from tidings.contracts.ids import NOTIFICATION, RECIPIENT, NotificationId, RecipientId
 from tidings.contracts.words import Status
 from tidings.kernel.http.paging import After
-from tidings.kernel.ids import NOTIFICATION, RECIPIENT, NotificationId, RecipientId, TenantId, time_of
+from tidings.kernel.ids import TenantId, time_of
 from tidings.notify.notifications.listing import find_recent
 from tidings.notify.notifications.read_store import QUERIES, Filter
 

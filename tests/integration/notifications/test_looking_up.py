@@ -9,7 +9,7 @@ import pytest
 from tests.integration.notifications.test_listing import copies, explained
 from tests.integration.notifications.world import HOME, Sender, SentWorld
 from tests.support.people import unused
-from tidings.kernel.ids import RECIPIENT, RecipientId
+from tidings.contracts.ids import RECIPIENT, RecipientId
 from tidings.notify.notifications.read_store import QUERIES
 
 

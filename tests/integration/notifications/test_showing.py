@@ -10,8 +10,9 @@ import pytest
 from tests.integration.notifications.world import HOME, SentWorld, order, publish
 from tests.support.migration_files import until
 from tests.support.people import counted, rows, told
+from tidings.contracts.ids import NOTIFICATION
 from tidings.kernel.clock import SystemClock
-from tidings.kernel.ids import NOTIFICATION, TenantId
+from tidings.kernel.ids import TenantId
 from tidings.notify.notifications.story import load_story, load_way
 
 NOW = SystemClock().now()

@@ -8,10 +8,10 @@ import pytest
 
 from tests.integration.notifications.world import HOME, Sender, SentWorld, order, publish
 from tests.support.people import rows, told, unused
+from tidings.contracts.addresses import normalise
+from tidings.contracts.ids import RECIPIENT
 from tidings.contracts.tenants import NotificationPolicy, QuietHours, SendingLimits
-from tidings.kernel.addresses import normalise
 from tidings.kernel.clock import SystemClock
-from tidings.kernel.ids import RECIPIENT
 from tidings.notify.channels.model import RateLimit
 from tidings.notify.suppressions.model import Reason, SuppressionWish
 

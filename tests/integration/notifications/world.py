@@ -11,8 +11,9 @@ import httpx2
 
 from tests.integration.templates.drafts import draft
 from tests.support.people import PeopleWorld, unused
+from tidings.contracts.ids import NotificationId
 from tidings.contracts.tenants import NotificationPolicy
-from tidings.kernel.ids import NotificationId, TenantId, time_of
+from tidings.kernel.ids import TenantId, time_of
 
 HOME = "/api/v1/notifications"
 TEMPLATE = "welcome"

@@ -9,9 +9,10 @@ import pytest
 from tests.support.clock import ManualClock
 from tests.support.postgres import TestDatabase
 from tests.support.rows import make_row, read_tables
+from tidings.contracts.ids import NOTIFICATION
 from tidings.kernel.db import translated
 from tidings.kernel.errors import ConstraintError, DatabaseBusyError, PartitionMissingError
-from tidings.kernel.ids import NOTIFICATION, TenantId, time_of
+from tidings.kernel.ids import TenantId, time_of
 from tidings.kernel.metrics import Metrics
 from tidings.operations.partitions import drop_old, make_missing
 from tidings.operations.partitions.job import PartitionJob

@@ -9,9 +9,10 @@ import msgspec
 
 from tests.support.people import unused
 from tests.support.pipeline import HOME, PipelineWorld, Sender, person
+from tidings.contracts.addresses import normalise
+from tidings.contracts.ids import NotificationId
 from tidings.contracts.tenants import NotificationPolicy, QuietHours, SendingLimits, TenantDeleting
-from tidings.kernel.addresses import normalise
-from tidings.kernel.ids import NotificationId, time_of
+from tidings.kernel.ids import time_of
 from tidings.notify.notifications.explain import Explainer
 from tidings.notify.refusals import store as refusal_store
 from tidings.notify.refusals.model import Place

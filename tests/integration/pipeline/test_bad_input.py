@@ -9,7 +9,7 @@ import pytest
 
 from tests.integration.pipeline.books import books, change
 from tests.support.pipeline import HOME, NOON, ORDERED, PipelineWorld, order, person
-from tidings.kernel.ids import RECIPIENT
+from tidings.contracts.ids import RECIPIENT
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("pipeline-bad-input")]
 

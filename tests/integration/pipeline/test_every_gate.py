@@ -9,7 +9,7 @@ from tests.integration.pipeline import arranging as by
 from tests.integration.pipeline.arranging import Case, new_case
 from tests.integration.pipeline.gate_table import ELSEWHERE, TABLE, Row
 from tests.support.pipeline import PipelineWorld
-from tidings.kernel.ids import NotificationId
+from tidings.contracts.ids import NotificationId
 from tidings.notify.decide.model import Gate
 from tidings.notify.decide.reasons import SENTENCES, Reason
 from tidings.sandbox.faults import FaultWish

@@ -12,7 +12,6 @@ from tests.integration.pipeline.test_dead_devices import fcm, push, somebody_wit
 from tests.support.clock import ManualClock
 from tests.support.people import unused
 from tests.support.pipeline import HOME, PipelineWorld, Sender, person
-from tidings.kernel.addresses import NormalisedAddress
 from tidings.notify.dispatch.sent import ADDRESSES_PURPOSE
 from tidings.router.executions.answers import AnswerSweeper
 from tidings.sandbox.faults import FaultWish
@@ -57,7 +56,7 @@ async def test_where_it_went_and_who_it_came_from_outlive_the_address(world: Pip
         async with system.db.tenant(sender.tenant_id) as tx:
             pepper = await system.keyring.pepper(tx)
         for kept in (attempt, row):
-            assert kept["address_hash"] == pepper.hash(NormalisedAddress(to))
+            assert kept["address_hash"] == pepper.hash(to)
             assert await _opened(sender, recipient_id, kept["address_ciphertext"]) == [to]
             assert json.loads(kept["sender"]) == {"value": "hello@acme.test", "name": "Acme"}
         assert attempt["content_digest"] == json.loads(row["render_snapshot"])["digest"]

@@ -9,8 +9,8 @@ from tests.support.people import unused
 from tests.support.pipeline import PipelineWorld, Sender, person
 from tidings.cli.tenant_senders import not_granted
 from tidings.contracts.channel_configs import ConfigureAccount
+from tidings.contracts.ids import NotificationId
 from tidings.contracts.tenants import NotificationPolicy
-from tidings.kernel.ids import NotificationId
 from tidings.notify.tenants.store import find_tenant
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("pipeline-sent")]

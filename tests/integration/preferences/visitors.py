@@ -8,7 +8,7 @@ import httpx2
 
 from tests.support.people import unused
 from tests.support.pipeline import PipelineWorld, Sender, person
-from tidings.kernel.ids import RecipientId
+from tidings.contracts.ids import RecipientId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

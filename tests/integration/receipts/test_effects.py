@@ -5,8 +5,9 @@ from random import Random
 
 from tests.integration.receipts.world import ReceiptsWorld, Sent
 from tests.support.people import rows, told, unused
+from tidings.contracts.ids import RecipientId
 from tidings.kernel.events import Event
-from tidings.kernel.ids import RecipientId, TenantId
+from tidings.kernel.ids import TenantId
 from tidings.notify.receipts.soft_bounces import LASTS
 from tidings.notify.receipts.sweep import sweep_receipts
 from tidings.notify.recipients.wish import AddressInput, RecipientInput, wish_of

@@ -9,11 +9,12 @@ from typing import Any
 from tests.support.clock import ManualClock
 from tests.support.people import PeopleWorld, rows, unused
 from tidings.contracts.delivery import OUTCOME_SUBJECT, AttemptTold, DeliveryOutcome
+from tidings.contracts.ids import NOTIFICATION, NotificationId, RecipientId
 from tidings.contracts.receipts import RECEIPT_SUBJECT, ReceiptTold
 from tidings.kernel.bus import TenantHandler
 from tidings.kernel.db import Database
 from tidings.kernel.events import Event, new_event
-from tidings.kernel.ids import NOTIFICATION, NotificationId, RecipientId, TenantId, time_of
+from tidings.kernel.ids import TenantId, time_of
 from tidings.notify.dispatch import outcome
 from tidings.notify.receipts import consumer
 from tidings.notify.receipts.effects import AddressEffects

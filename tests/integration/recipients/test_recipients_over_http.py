@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from tests.support.people import PeopleWorld, rows, told, unused
-from tidings.kernel.ids import RECIPIENT
+from tidings.contracts.ids import RECIPIENT
 
 RECIPIENTS = "/api/v1/recipients"
 

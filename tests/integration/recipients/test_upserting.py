@@ -7,8 +7,9 @@ import pytest
 
 from tests.support.people import PeopleWorld, counted, unused
 from tests.support.postgres import TestDatabase
+from tidings.contracts.ids import RECIPIENT
 from tidings.kernel.db import Database
-from tidings.kernel.ids import RECIPIENT, TenantId
+from tidings.kernel.ids import TenantId
 from tidings.kernel.refusals import InvalidError, RefusalError
 from tidings.notify.recipients import addresses as address_store
 from tidings.notify.recipients.errors import ErasedRecipientError, UnknownRecipientError

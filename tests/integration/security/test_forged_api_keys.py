@@ -18,9 +18,9 @@ from tidings import settings
 from tidings.bootstrap import System
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database
-from tidings.kernel.ids import API_KEY, ApiKeyId
 from tidings.kernel.keys.rotation import rotate_master
 from tidings.notify.access.model import credential, hash_secret, new_secret
+from tidings.notify.ids import API_KEY, ApiKeyId
 
 WHOAMI = "/api/v1/tenant"
 MINE = "/api/v1/api-keys"

@@ -6,14 +6,9 @@ from typing import Any
 import httpx2
 
 from tests.support.http import HttpWorld
+from tidings.contracts.ids import NOTIFICATION, RECIPIENT, RECIPIENT_ADDRESS
 from tidings.kernel.clock import SystemClock
-from tidings.kernel.ids import (
-    API_KEY,
-    NOTIFICATION,
-    RECIPIENT,
-    RECIPIENT_ADDRESS,
-    SUPPRESSION,
-)
+from tidings.notify.ids import API_KEY, SUPPRESSION
 
 _METHODS = ("get", "post", "put", "patch", "delete")
 #: All that a test key may do: a new route is not among it unless it says so and stands here.

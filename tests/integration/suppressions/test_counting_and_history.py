@@ -9,7 +9,7 @@ from typing import Any
 
 from tests.support.clock import ManualClock
 from tests.support.people import PeopleWorld, rows, told, unused
-from tidings.kernel.addresses import normalise
+from tidings.contracts.addresses import normalise
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database
 from tidings.kernel.ids import TenantId

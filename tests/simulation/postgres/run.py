@@ -21,10 +21,11 @@ from tests.simulation.seen import Ask, Receipt, Seen, Stamps, Write
 from tests.simulation.story import Story
 from tests.support.ladders import now_clock
 from tidings.contracts.delivery import HandOff, Route
+from tidings.contracts.ids import NOTIFICATION, RECIPIENT
 from tidings.contracts.words import AUTO
 from tidings.kernel.db import Database, Row
 from tidings.kernel.errors import DatabaseUnavailableError
-from tidings.kernel.ids import NOTIFICATION, RECIPIENT, TenantId
+from tidings.kernel.ids import TenantId
 from tidings.kernel.local_hot_state import LocalHotState
 from tidings.router.channel_configs import store as accounts_store
 from tidings.router.executions import receipts as receipts_store

@@ -6,31 +6,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidings.kernel.blobs.keys import (
-    attachment_key,
-    checked_key,
-    escape_file_name,
-    owner_of,
-    rendered_key,
-    template_asset_key,
-    webhook_key,
-)
+from tidings.contracts.ids import NOTIFICATION, NotificationId
+from tidings.kernel.blobs.keys import checked_key, escape_file_name, owner_of, shown
 from tidings.kernel.errors import BadValueError
-from tidings.kernel.ids import (
-    INBOUND_WEBHOOK,
-    NOTIFICATION,
-    TEMPLATE_VERSION,
-    TENANT,
-    NotificationId,
-    TenantId,
-)
+from tidings.kernel.ids import TENANT, TenantId
+from tidings.notify.blob_keys import attachment_key, rendered_key
+from tidings.router.blob_keys import answer_key, webhook_key
+from tidings.router.ids import INBOUND_WEBHOOK
+from tidings.router.ladder.model import ATTEMPT
 
 DAY = datetime(2026, 3, 9, 23, 59, tzinfo=UTC)
 # Made on that day, and the same in every process: they are part of the tests' names.
 TENANT_ID = TENANT.parse("tnt_01KKAGMBD01VSE7KB9RVDNHC55")
 NOTIFICATION_ID = NOTIFICATION.parse("ntf_01KKAGMBD0HWNT3B64HHAZN27Y")
 WEBHOOK_ID = INBOUND_WEBHOOK.parse("whi_01KKAGMBD0ZD265HDXPCF7RDFR")
-VERSION_ID = TEMPLATE_VERSION.parse("tpv_01KKAGMBD0S511NMSX3S0MF1MV")
+ATTEMPT_ID = ATTEMPT.parse("attempt_01KKAGMBD0S511NMSX3S0MF1MV")
 
 
 def test_the_layout() -> None:
@@ -44,10 +34,7 @@ def test_the_layout() -> None:
         == f"{TENANT_ID}/attachments/2026/03/09/{NOTIFICATION_ID}/invoice.pdf"
     )
     assert webhook_key("ses", WEBHOOK_ID) == f"_platform/webhooks/ses/2026/03/09/{WEBHOOK_ID}.json"
-    assert (
-        webhook_key("ses", WEBHOOK_ID, TENANT_ID) == f"{TENANT_ID}/webhooks/ses/2026/03/09/{WEBHOOK_ID}.json"
-    )
-    assert template_asset_key(VERSION_ID, "logo.png") == f"_platform/template-assets/{VERSION_ID}/logo.png"
+    assert answer_key(TENANT_ID, ATTEMPT_ID) == f"_platform/answers/2026/03/09/{TENANT_ID}/{ATTEMPT_ID}.bin"
     assert owner_of(rendered_key(TENANT_ID, NOTIFICATION_ID, 1, at=DAY)) == TENANT_ID
 
 
@@ -93,3 +80,12 @@ def test_a_file_has_a_name() -> None:
     """An empty one leads to a folder."""
     with pytest.raises(BadValueError):
         escape_file_name("")
+
+
+def test_errors_show_names_that_are_ids_and_none_that_a_person_gave() -> None:
+    """A file's name may say what ails somebody."""
+    kept = rendered_key(TENANT_ID, NOTIFICATION_ID, 2, at=DAY)
+
+    assert shown(kept) == kept
+    assert shown(webhook_key("ses", WEBHOOK_ID)).endswith(f"{WEBHOOK_ID}.json")
+    assert shown(attachment_key(TENANT_ID, NOTIFICATION_ID, "diagnosis.pdf")).endswith(NOTIFICATION_ID)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tidings.contracts.scope_names import SCOPES
 from tidings.contracts.scopes import ROLE_SCOPES
-from tidings.kernel.ids import API_KEY, TENANT
+from tidings.kernel.ids import TENANT
 from tidings.kernel.refusals import InvalidError
 from tidings.notify.access.errors import EscalationError
 from tidings.notify.access.model import (
@@ -26,6 +26,7 @@ from tidings.notify.access.model import (
     new_secret,
     read_credential,
 )
+from tidings.notify.ids import API_KEY
 
 AT = datetime(2026, 11, 15, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)

@@ -21,16 +21,17 @@ from tests.support.facts import (
     request,
     step,
 )
+from tidings.contracts.ids import RECIPIENT
 from tidings.contracts.tenants import NotificationPolicy, SendingLimits
 from tidings.contracts.words import Status
 from tidings.kernel.hot_state import Taken
-from tidings.kernel.ids import ADDRESS_REFUSAL, RECIPIENT
 from tidings.notify.channels.model import RateLimit, Sender
 from tidings.notify.decide.decide import decide, decide_step, limited, step_limited
 from tidings.notify.decide.gates import HELD_FOR
 from tidings.notify.decide.limits import takes_of_step, takes_once
 from tidings.notify.decide.model import Defer, Pass, Stop
 from tidings.notify.decide.reasons import SENTENCES, Reason
+from tidings.notify.ids import ADDRESS_REFUSAL
 from tidings.notify.recipients.consent import Consent
 from tidings.notify.recipients.preferences_model import ChannelChoice, Choices, GuardianRouting
 from tidings.notify.tenants.model import TenantStatus

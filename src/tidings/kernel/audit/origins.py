@@ -7,8 +7,8 @@ tenant can be compared with each other, and with nobody else's.
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from tidings.kernel.addresses import NormalisedAddress, Pepper
 from tidings.kernel.ids import TenantId
+from tidings.kernel.keys.pepper import Pepper
 from tidings.kernel.origin import current_origin
 
 
@@ -46,7 +46,7 @@ class Origins:
 
         def hashed(kind: str, value: str | None) -> str | None:
             # Begins as no address does, so that it can't be taken for one's hash.
-            return pepper.hash(NormalisedAddress(f"{kind}:{tenant_id or ''}:{value}")) if value else None
+            return pepper.hash(f"{kind}:{tenant_id or ''}:{value}") if value else None
 
         return HashedOrigin(
             ip_hash=hashed("ip", origin.client),

@@ -8,7 +8,6 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 
-from tidings.kernel.addresses import Pepper
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import PlatformTx, Row, TenantTx
 from tidings.kernel.errors import DatabaseBusyError
@@ -16,6 +15,7 @@ from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.ciphers import KEY_BYTES, Key, UnreadableError, associate, seal, unseal
 from tidings.kernel.keys.data_key import DataKey, DestroyedKeyError
 from tidings.kernel.keys.kms import Kms
+from tidings.kernel.keys.pepper import Pepper
 from tidings.kernel.keys.remembered import Remembered
 from tidings.kernel.sql import Queries
 

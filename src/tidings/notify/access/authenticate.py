@@ -6,13 +6,13 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.http.callers import Authenticator, Caller
 from tidings.kernel.http.short_memory import ShortMemory
-from tidings.kernel.ids import ApiKeyId
 from tidings.kernel.logs import get_logger
 from tidings.kernel.refusals import UnauthenticatedError
 from tidings.notify.access import store
 from tidings.notify.access.last_used import LastUsed
 from tidings.notify.access.model import ApiKey, KeyState, hash_secret, read_credential
 from tidings.notify.access.seals import KeySeals
+from tidings.notify.ids import ApiKeyId
 
 #: Below a second, so that a revocation counts within one even when the look-up takes a while.
 REMEMBERED_SECONDS = 0.5

@@ -4,7 +4,7 @@ from tidings.contracts.api_keys import ApiKeyCreated
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import PlatformTx, TenantTx
 from tidings.kernel.http.callers import Caller
-from tidings.kernel.ids import API_KEY, time_of
+from tidings.kernel.ids import time_of
 from tidings.notify.access import store
 from tidings.notify.access.ledger import KeyLedger
 from tidings.notify.access.model import (
@@ -16,6 +16,7 @@ from tidings.notify.access.model import (
     hash_secret,
     new_secret,
 )
+from tidings.notify.ids import API_KEY
 
 
 async def create_key(

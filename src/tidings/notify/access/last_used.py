@@ -5,11 +5,11 @@ from datetime import datetime, timedelta
 
 from tidings.kernel.db import Database
 from tidings.kernel.errors import DatabaseError
-from tidings.kernel.ids import ApiKeyId
 from tidings.kernel.jobs import wait_for_stop
 from tidings.kernel.logs import get_logger
 from tidings.notify.access import store
 from tidings.notify.access.model import ApiKey
+from tidings.notify.ids import ApiKeyId
 
 INTERVAL = timedelta(minutes=1)
 _EVERY_SECONDS = 5.0

@@ -15,9 +15,10 @@ from tidings.contracts.scope_names import SCOPES
 from tidings.contracts.scopes import ROLE_SCOPES, is_platform_role
 from tidings.kernel.db import CallerRole
 from tidings.kernel.http.callers import Caller
-from tidings.kernel.ids import API_KEY, ApiKeyId, TenantId
+from tidings.kernel.ids import TenantId
 from tidings.kernel.refusals import FieldError, InvalidError
 from tidings.notify.access.errors import EscalationError
+from tidings.notify.ids import API_KEY, ApiKeyId
 
 Environment = Literal["live", "test"]
 

@@ -6,11 +6,11 @@ from tidings.contracts.api_keys import ApiKeyRevoked
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import PlatformTx, TenantTx
 from tidings.kernel.http.callers import Caller
-from tidings.kernel.ids import ApiKeyId
 from tidings.notify.access import store
 from tidings.notify.access.errors import UnknownKeyError
 from tidings.notify.access.ledger import KeyLedger
 from tidings.notify.access.model import ApiKey, check_end
+from tidings.notify.ids import ApiKeyId
 
 
 async def revoke_key(

@@ -7,12 +7,13 @@ from tidings.contracts.api_keys import ApiKeyRotated
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import PlatformTx, TenantTx
 from tidings.kernel.http.callers import Caller
-from tidings.kernel.ids import API_KEY, ApiKeyId, time_of
+from tidings.kernel.ids import time_of
 from tidings.kernel.refusals import InvalidError
 from tidings.notify.access import store
 from tidings.notify.access.errors import AlreadyRotatedError, KeyEndedError, UnknownKeyError
 from tidings.notify.access.ledger import KeyLedger
 from tidings.notify.access.model import ApiKey, check_grant, expiry_faults, hash_secret, new_secret
+from tidings.notify.ids import API_KEY, ApiKeyId
 
 
 async def rotate_key(

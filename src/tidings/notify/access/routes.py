@@ -13,7 +13,6 @@ from tidings.kernel.http.callers import Caller, TenantNeed, caller_of
 from tidings.kernel.http.once import Done, answer_once
 from tidings.kernel.http.operations import deps_of, given, operation, path_id
 from tidings.kernel.http.paging import Page, PageQuery, page_of, read_cursor
-from tidings.kernel.ids import API_KEY
 from tidings.notify.access import store
 from tidings.notify.access.create import create_key
 from tidings.notify.access.deps import Deps
@@ -22,6 +21,7 @@ from tidings.notify.access.model import ApiKey, credential
 from tidings.notify.access.revoke import revoke_key
 from tidings.notify.access.rotate import rotate_key
 from tidings.notify.access.wire import CreateKey, KeyView, NewKey, RotateKey
+from tidings.notify.ids import API_KEY
 
 _TAG = "api keys"
 _LISTING = "api_keys"

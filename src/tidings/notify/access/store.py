@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from tidings.kernel.db import PlatformTx, Row, TenantTx
-from tidings.kernel.ids import ApiKeyId, TenantId
+from tidings.kernel.ids import TenantId
 from tidings.kernel.sql import Queries
 from tidings.notify.access.model import ApiKey
+from tidings.notify.ids import ApiKeyId
 
 QUERIES = Queries.beside(__file__)
 

@@ -12,7 +12,6 @@ from tidings.contracts.tenants import Channel, NotificationPolicy
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
-from tidings.kernel.ids import CHANNEL, CHANNEL_CREDENTIAL, ChannelId
 from tidings.kernel.refusals import FieldError, InvalidError, StaleVersionError
 from tidings.notify.channels import store
 from tidings.notify.channels.model import (
@@ -27,6 +26,7 @@ from tidings.notify.channels.model import (
     vendors_wrong,
 )
 from tidings.notify.channels.senders import sender_wrong
+from tidings.notify.ids import CHANNEL, CHANNEL_CREDENTIAL, ChannelId
 from tidings.notify.tenants import store as tenant_store
 
 

@@ -12,8 +12,9 @@ from tidings.contracts.channel_configs import adapter_of
 from tidings.contracts.moments import Moment
 from tidings.contracts.tenants import Channel, Count, SenderId
 from tidings.contracts.text import Label
-from tidings.kernel.ids import ChannelCredentialId, ChannelId, time_of
+from tidings.kernel.ids import time_of
 from tidings.kernel.refusals import FieldError
+from tidings.notify.ids import ChannelCredentialId, ChannelId
 
 ChannelStatus = Literal["active", "degraded", "down", "disabled"]
 CredentialStatus = Literal["active", "superseded", "revoked"]

@@ -17,7 +17,7 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database, TenantTx
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.events import new_event
-from tidings.kernel.ids import CHANNEL_CREDENTIAL, TenantId
+from tidings.kernel.ids import TenantId
 from tidings.kernel.outbox import Outbox
 from tidings.notify.channels import store
 from tidings.notify.channels.errors import (
@@ -29,6 +29,7 @@ from tidings.notify.channels.errors import (
 from tidings.notify.channels.model import ChannelConfig
 from tidings.notify.channels.readable import Reference, refuse_unreadable
 from tidings.notify.channels.store import Begin
+from tidings.notify.ids import CHANNEL_CREDENTIAL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,9 +6,9 @@ can answer it. Over the tenant's own account: every sender, or those of its list
 
 from collections.abc import Mapping, Sequence
 
+from tidings.contracts.addresses import normalise
 from tidings.contracts.senders import SENDERLESS, is_granted, may_show, own_sender, receives_answers
 from tidings.contracts.tenants import Channel, NotificationPolicy
-from tidings.kernel.addresses import normalise
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.ids import TenantId
 from tidings.kernel.refusals import FieldError

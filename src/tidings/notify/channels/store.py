@@ -9,7 +9,6 @@ import msgspec
 
 from tidings.contracts.tenants import Channel
 from tidings.kernel.db import Row, TenantTx, WorkerTx
-from tidings.kernel.ids import ChannelCredentialId, ChannelId
 from tidings.kernel.sql import Queries
 from tidings.notify.channels.model import (
     Branding,
@@ -20,6 +19,7 @@ from tidings.notify.channels.model import (
     Sender,
     VendorHealth,
 )
+from tidings.notify.ids import ChannelCredentialId, ChannelId
 
 QUERIES = Queries.beside(__file__)
 

@@ -4,16 +4,17 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final, cast
 
+from tidings.contracts.addresses import NormalisedAddress, normalise
 from tidings.contracts.channel_configs import SharedAccounts, Tried, VendorDesk
+from tidings.contracts.ids import NOTIFICATION
 from tidings.contracts.messages import Address, OutboundMessage
 from tidings.contracts.tenants import Channel, NotificationPolicy
-from tidings.kernel.addresses import NormalisedAddress, normalise
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.hot_state import Limits, Take
-from tidings.kernel.ids import NOTIFICATION, TenantId
+from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.limit_windows import SlidingWindow
 from tidings.notify.channels import store

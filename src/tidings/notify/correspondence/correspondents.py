@@ -7,12 +7,13 @@ from msgspec import UNSET
 
 from tidings.contracts.correspondence import Wish, Wrote
 from tidings.contracts.events import NOTIFY_SOURCE
+from tidings.contracts.ids import RecipientAddressId, RecipientId
 from tidings.contracts.suppressions import OptOutRecorded
 from tidings.contracts.tenants import Channel
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
 from tidings.kernel.events import Event, new_event
-from tidings.kernel.ids import RecipientAddressId, RecipientId, TenantId
+from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.outbox import Outbox
 from tidings.notify.correspondence.store import find_address, find_writers

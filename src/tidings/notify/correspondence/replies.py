@@ -6,10 +6,11 @@ from typing import Final
 import msgspec
 
 from tidings.contracts.correspondence import Replied, Reply, ReplyKey
+from tidings.contracts.ids import NotificationId
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import CallerRole
 from tidings.kernel.idempotency import hash_request
-from tidings.kernel.ids import NotificationId, TenantId
+from tidings.kernel.ids import TenantId
 from tidings.kernel.refusals import FieldError, InvalidError
 from tidings.notify.notifications.accept import incoming
 from tidings.notify.notifications.intake import Intake, Lane, Once, Ticket

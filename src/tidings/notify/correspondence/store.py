@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from tidings.contracts.ids import RecipientAddressId, RecipientId
 from tidings.kernel.db import TenantTx
-from tidings.kernel.ids import RecipientAddressId, RecipientId
 from tidings.kernel.sql import Queries
 
 QUERIES = Queries.beside(__file__)

@@ -3,8 +3,8 @@
 from datetime import datetime, timedelta
 from typing import Final
 
+from tidings.contracts.ids import RecipientId
 from tidings.contracts.words import AUTO, Status
-from tidings.kernel.ids import RecipientId
 from tidings.notify.categories.model import CategoryPolicy
 from tidings.notify.decide.model import PASS, Defer, Pass, Request, StepRequest, Stop, Verdict
 from tidings.notify.decide.reasons import Reason

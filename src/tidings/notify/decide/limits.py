@@ -9,10 +9,10 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
+from tidings.contracts.ids import RecipientId
 from tidings.contracts.tenants import Channel, SendingLimits
 from tidings.contracts.words import AUTO, Status
 from tidings.kernel.hot_state import Take, Taken
-from tidings.kernel.ids import RecipientId
 from tidings.kernel.limit_windows import FixedWindow, SlidingWindow
 from tidings.notify.decide.model import PASS, Defer, Stop, Verdict
 from tidings.notify.decide.reasons import Reason

@@ -5,9 +5,9 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final, Literal, NamedTuple, TypeAlias
 
+from tidings.contracts.ids import RecipientId
 from tidings.contracts.tenants import Channel
 from tidings.contracts.words import Priority, Status
-from tidings.kernel.ids import RecipientId
 from tidings.notify.channels.model import ChannelConfig
 from tidings.notify.decide.reasons import Reason
 from tidings.notify.facts.model import AddressFacts

@@ -4,8 +4,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from tidings.contracts.ids import NotificationId
 from tidings.kernel.db import Database, WorkerTx
-from tidings.kernel.ids import NotificationId, TenantId
+from tidings.kernel.ids import TenantId
 from tidings.kernel.sql import Queries
 from tidings.kernel.workers import WorkerId
 

@@ -13,12 +13,13 @@ import msgspec
 
 from tidings.contracts.messages import Attachment
 from tidings.contracts.tenants import Channel
-from tidings.kernel.addresses import NormalisedAddress, Pepper
-from tidings.kernel.ids import TemplateVersionId, TenantId
+from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.ciphers import UnreadableError
 from tidings.kernel.keys.data_key import DataKey, DestroyedKeyError
+from tidings.kernel.keys.pepper import Pepper
 from tidings.notify.dispatch.model import Pending
 from tidings.notify.facts.model import PersonFacts
+from tidings.notify.ids import TemplateVersionId
 from tidings.notify.notifications.model import VARIABLES_PURPOSE
 from tidings.notify.preference_center.links import MessageLinks
 from tidings.notify.recipients.model import NAME_PURPOSE
@@ -206,7 +207,7 @@ def _snapshot(rendered: Rendered, time_zone: str, pepper: Pepper) -> Snapshot:
         locale=rendered.locale,
         time_zone=time_zone,
         direction=rendered.direction,
-        digest=pepper.hash(NormalisedAddress(f"body:{whole}")),
+        digest=pepper.hash(f"body:{whole}"),
         bytes=len(whole),
     )
 

@@ -13,13 +13,15 @@ from typing import Final, Literal
 
 import msgspec
 
+from tidings.contracts.ids import NotificationId
 from tidings.contracts.tenants import Channel
-from tidings.kernel.blobs.keys import BlobKey, checked_key, rendered_key
+from tidings.kernel.blobs.keys import BlobKey, checked_key
 from tidings.kernel.blobs.store import BlobError, BlobStore
 from tidings.kernel.errors import BadValueError
-from tidings.kernel.ids import NotificationId, TenantId
+from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.data_key import DataKey
 from tidings.kernel.logs import get_logger
+from tidings.notify.blob_keys import rendered_key
 
 #: The retention class whose exact words are kept.
 KEPT_CLASS: Final = "regulated"

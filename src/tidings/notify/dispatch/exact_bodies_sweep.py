@@ -4,12 +4,13 @@ from collections.abc import Callable, Sequence
 from datetime import date, timedelta
 from typing import Final
 
+from tidings.contracts.ids import NotificationId
 from tidings.kernel.blobs.days import DaySweeper
 from tidings.kernel.blobs.keys import BlobKey
 from tidings.kernel.blobs.store import BlobNotFoundError, BlobStore
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
-from tidings.kernel.ids import NotificationId, TenantId, time_of
+from tidings.kernel.ids import TenantId, time_of
 from tidings.kernel.sql import Queries
 from tidings.notify.dispatch.exact_bodies import contents_of
 

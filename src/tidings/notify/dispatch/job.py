@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from tidings.contracts.delivery import Begun, Router
+from tidings.contracts.ids import NotificationId
 from tidings.kernel.db import Database, WorkerTx
 from tidings.kernel.errors import DatabaseError, DatabaseUnavailableError, PartitionMissingError
-from tidings.kernel.ids import NotificationId, TenantId
+from tidings.kernel.ids import TenantId
 from tidings.kernel.in_hand import InHand
 from tidings.kernel.jobs import Pauses
 from tidings.kernel.logs import get_logger, why

@@ -3,11 +3,12 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.contracts.messages import SentRecord
 from tidings.contracts.tenants import Channel
 from tidings.contracts.words import Priority, Status, UseCase
-from tidings.kernel.ids import NotificationId, RecipientId, TemplateId, TemplateVersionId
 from tidings.notify.decide.reasons import Reason
+from tidings.notify.ids import TemplateId, TemplateVersionId
 from tidings.notify.notifications.model import AnyChannel, Pin
 
 

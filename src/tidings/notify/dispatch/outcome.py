@@ -6,23 +6,18 @@ from typing import Any, Final
 from opentelemetry.trace import SpanKind
 
 from tidings.contracts.delivery import OUTCOME_SUBJECT, AttemptTold, DeliveryOutcome
+from tidings.contracts.ids import NotificationId, RecipientAddressId, RecipientId
 from tidings.contracts.words import Status
 from tidings.kernel.bus import TenantHandler
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
 from tidings.kernel.events import Event
-from tidings.kernel.ids import (
-    DELIVERY_ATTEMPT,
-    NotificationId,
-    RecipientAddressId,
-    RecipientId,
-    TenantId,
-    time_of,
-)
+from tidings.kernel.ids import TenantId, time_of
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.sql import Queries, sparse
 from tidings.kernel.tracing import span_of_set
 from tidings.notify.decide.reasons import Reason
+from tidings.notify.ids import DELIVERY_ATTEMPT
 from tidings.notify.notifications.announce import moved_event
 from tidings.notify.receipts.bounces import Bounces
 from tidings.notify.receipts.effects import AddressEffects, EffectTold

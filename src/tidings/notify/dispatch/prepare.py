@@ -7,9 +7,10 @@ from typing import Final
 import msgspec
 
 from tidings.contracts.delivery import PreparedStep, SkipStep, StepAsk
+from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
-from tidings.kernel.ids import NotificationId, RecipientId, TenantId
+from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.keyring import Keyring
 from tidings.notify.decide import trace
 from tidings.notify.dispatch import store

@@ -6,12 +6,12 @@ from typing import Final
 
 from msgspec import UNSET
 
+from tidings.contracts.ids import RecipientId
 from tidings.contracts.tenants import TenantUpdated
 from tidings.kernel.bus import TenantHandler
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
 from tidings.kernel.events import Event
-from tidings.kernel.ids import RecipientId
 from tidings.kernel.sql import Queries
 
 QUERIES = Queries.beside(__file__)

@@ -5,10 +5,11 @@ from typing import Final
 
 import msgspec
 
+from tidings.contracts.addresses import NormalisedAddress, redact
 from tidings.contracts.messages import Address, SenderRecord, SentRecord
-from tidings.kernel.addresses import NormalisedAddress, Pepper, redact
 from tidings.kernel.keys.ciphers import UnreadableError
 from tidings.kernel.keys.data_key import DataKey, DestroyedKeyError
+from tidings.kernel.keys.pepper import Pepper
 
 #: What the sealed addresses of a sent message are bound to.
 ADDRESSES_PURPOSE: Final = "sent_addresses"

@@ -8,17 +8,18 @@ from typing import Final
 import msgspec
 
 from tidings.contracts.delivery import DeliveryResult, PreparedStep, ReadyStep, SkipStep, WaitStep
+from tidings.contracts.ids import RecipientId
 from tidings.contracts.messages import Address, Attachment, OutboundMessage, SentRecord
 from tidings.contracts.senders import SENDERLESS, own_sender
 from tidings.contracts.tenants import Channel
 from tidings.contracts.vendor_templates import VendorTemplate
 from tidings.contracts.words import AUTO, WITH_FILES
-from tidings.kernel.addresses import Pepper
 from tidings.kernel.blobs.store import BlobStore
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
 from tidings.kernel.hot_state import Limits
-from tidings.kernel.ids import RecipientId, TenantId
+from tidings.kernel.ids import TenantId
+from tidings.kernel.keys.pepper import Pepper
 from tidings.notify.channels.model import ChannelConfig
 from tidings.notify.channels.senders import authorised, grants_on
 from tidings.notify.decide import trace

@@ -7,15 +7,16 @@ from typing import Final, TypeAlias
 import msgspec
 
 from tidings.contracts.delivery import Begin, Begun, HandOff, ReadyStep, Route, Router
+from tidings.contracts.ids import NOTIFICATION, NotificationId
 from tidings.contracts.tenants import Channel
 from tidings.contracts.words import AUTO, CHANNELS, Status
-from tidings.kernel.addresses import Pepper
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.events import Event
 from tidings.kernel.hot_state import Limits
-from tidings.kernel.ids import NOTIFICATION, NotificationId, TenantId, time_of
+from tidings.kernel.ids import TenantId, time_of
 from tidings.kernel.keys.keyring import Keyring
+from tidings.kernel.keys.pepper import Pepper
 from tidings.kernel.tracing import span_of_set, started
 from tidings.kernel.workers import WorkerId
 from tidings.notify.channels.model import ChannelConfig

@@ -12,12 +12,13 @@ import msgspec
 
 from tidings.contracts.delivery import OUTCOME_SUBJECT, DeliveryOutcome, EndedLadders
 from tidings.contracts.events import NOTIFY_SOURCE
+from tidings.contracts.ids import NotificationId
 from tidings.kernel.bus import TenantHandler
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database, TenantTx
 from tidings.kernel.errors import DatabaseUnavailableError, TidingsError
 from tidings.kernel.events import Event
-from tidings.kernel.ids import EVENT, NotificationId, TenantId, time_of
+from tidings.kernel.ids import EVENT, TenantId, time_of
 from tidings.kernel.logs import get_logger, why
 from tidings.kernel.metrics import Metrics
 from tidings.kernel.sql import Queries

@@ -15,12 +15,12 @@ from tidings.contracts.erasure import (
     RecipientErased,
 )
 from tidings.contracts.events import NOTIFY_SOURCE
+from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.contracts.words import Status
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
 from tidings.kernel.events import new_event
-from tidings.kernel.ids import NotificationId, RecipientId
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.tracing import current_traceparent

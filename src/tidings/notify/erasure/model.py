@@ -5,8 +5,9 @@ from typing import Final, Literal, NewType
 
 from msgspec import Struct
 
+from tidings.contracts.ids import RecipientId
 from tidings.contracts.moments import Moment
-from tidings.kernel.ids import IdKind, RecipientId
+from tidings.kernel.ids import IdKind
 
 ErasureId = NewType("ErasureId", str)
 ERASURE: Final = IdKind("ers", ErasureId)

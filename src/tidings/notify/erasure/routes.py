@@ -5,10 +5,10 @@ from typing import Annotated, Any
 from litestar import Request, Response, Router, get, post
 from msgspec import Meta, Struct
 
+from tidings.contracts.ids import RECIPIENT
 from tidings.kernel.http.bodies import body_of, read_body
 from tidings.kernel.http.callers import caller_of, tenant_of
 from tidings.kernel.http.operations import deps_of, given, operation, path_id
-from tidings.kernel.ids import RECIPIENT
 from tidings.notify.erasure.deps import Deps
 from tidings.notify.erasure.erase import find_receipt
 from tidings.notify.erasure.receipt import Receipt

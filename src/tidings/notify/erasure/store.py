@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.kernel.db import TenantTx
 from tidings.kernel.events import Event
-from tidings.kernel.ids import NotificationId, RecipientId, time_of
+from tidings.kernel.ids import time_of
 from tidings.kernel.outbox import event_columns
 from tidings.kernel.sql import Queries
 from tidings.notify.erasure.model import ErasureId, StoredReceipt

@@ -8,15 +8,16 @@ remembered for a second, and the router asks for the same accounts next.
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from tidings.contracts.addresses import NormalisedAddress
 from tidings.contracts.channel_configs import SharedAccounts
+from tidings.contracts.ids import RecipientId
 from tidings.contracts.senders import SENDERLESS
 from tidings.contracts.tenants import Channel
-from tidings.kernel.addresses import NormalisedAddress, Pepper
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database, TenantTx
-from tidings.kernel.ids import RecipientId
 from tidings.kernel.keys.data_key import DataKey, DestroyedKeyError
 from tidings.kernel.keys.keyring import Keyring
+from tidings.kernel.keys.pepper import Pepper
 from tidings.notify.categories.model import merged
 from tidings.notify.categories.registry import Categories
 from tidings.notify.facts import store

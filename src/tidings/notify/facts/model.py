@@ -3,13 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from tidings.contracts.addresses import NormalisedAddress
+from tidings.contracts.ids import RecipientAddressId, RecipientId
 from tidings.contracts.tenants import Channel, NotificationPolicy, QuietHours
-from tidings.kernel.addresses import NormalisedAddress, Pepper
-from tidings.kernel.ids import AddressRefusalId, RecipientAddressId, RecipientId
 from tidings.kernel.keys.data_key import DataKey
+from tidings.kernel.keys.pepper import Pepper
 from tidings.notify.branding.model import TenantBranding, brand_of
 from tidings.notify.categories.model import CategoryPolicy, TenantCategory
 from tidings.notify.channels.model import ChannelConfig
+from tidings.notify.ids import AddressRefusalId
 from tidings.notify.recipients.preferences_model import Choices
 from tidings.notify.render.model import Brand
 from tidings.notify.suppressions.model import Held

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import msgspec
 
+from tidings.contracts.ids import RecipientId
 from tidings.contracts.tenants import NotificationPolicy
 from tidings.kernel.db import Row, TenantTx
 from tidings.kernel.errors import MissingReferenceError
-from tidings.kernel.ids import RecipientId
 from tidings.kernel.sql import Queries
 from tidings.notify.branding.store import read_branding
 from tidings.notify.categories.store import read_tenants

@@ -14,13 +14,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 from uuid import uuid4
 
-from tidings.kernel.addresses import NormalisedAddress
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import CallerRole, Database, TenantTx
-from tidings.kernel.ids import IMPORT, TenantId
+from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.refusals import TooBusyError
+from tidings.notify.ids import IMPORT
 from tidings.notify.imports import store
 from tidings.notify.imports.errors import (
     OtherFileError,
@@ -149,7 +149,7 @@ class Importer:
                 )
             pepper = await self._keyring.pepper(tx)
         # Lines are addresses: a digest without a key would let anybody who reads it try addresses out.
-        return known, pepper.hash(NormalisedAddress(f"import:{known.id}")).encode()[:64]
+        return known, pepper.hash(f"import:{known.id}").encode()[:64]
 
     async def _end(self, tx: TenantTx, order: Order, known: Import) -> None:
         now = self._clock.now()

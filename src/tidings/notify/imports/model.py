@@ -6,7 +6,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from tidings.kernel.ids import ImportId, time_of
+from tidings.kernel.ids import time_of
+from tidings.notify.ids import ImportId
 
 
 class Kind(StrEnum):

@@ -13,17 +13,18 @@ import msgspec
 from msgspec import UnsetType, structs
 
 from tidings.contracts.events import NOTIFY_SOURCE
+from tidings.contracts.ids import RECIPIENT, RecipientId
 from tidings.contracts.recipients import OptOutRecorded, PreferencesUpdated
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.events import Event, new_event
 from tidings.kernel.http.explain import explain
-from tidings.kernel.ids import CONSENT_EVENT, PREFERENCES, RECIPIENT, RecipientId
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.refusals import FieldError
 from tidings.notify.categories.model import CategoryPolicy
 from tidings.notify.dispatch.reconsider import reconsider_quiet
+from tidings.notify.ids import CONSENT_EVENT, PREFERENCES
 from tidings.notify.imports.errors import UnreadableFileError
 from tidings.notify.imports.model import LineProblem, Row, Tally
 from tidings.notify.imports.preference_rows import ImportedPreferences, nested, read, strange_columns

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import msgspec
 
-from tidings.kernel.addresses import CHANNELS
+from tidings.contracts.addresses import CHANNELS
 from tidings.kernel.csv_text import untamed
 from tidings.kernel.db import TenantTx
 from tidings.kernel.http.explain import explain

@@ -17,8 +17,9 @@ from tidings.kernel.http.callers import ANY_CALLER, TenantNeed, caller_of, tenan
 from tidings.kernel.http.operations import deps_of, given, operation, path_id
 from tidings.kernel.http.paging import Page, page_of, read_cursor
 from tidings.kernel.idempotency import HEADER, parse_key
-from tidings.kernel.ids import IMPORT, ImportId, TenantId
+from tidings.kernel.ids import TenantId
 from tidings.kernel.refusals import MissingScopeError
+from tidings.notify.ids import IMPORT, ImportId
 from tidings.notify.imports import store
 from tidings.notify.imports.deps import Deps
 from tidings.notify.imports.engine import Order

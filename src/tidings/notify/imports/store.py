@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from tidings.kernel.db import Row, TenantTx
-from tidings.kernel.ids import ImportId, time_of
+from tidings.kernel.ids import time_of
 from tidings.kernel.sql import Queries
+from tidings.notify.ids import ImportId
 from tidings.notify.imports.model import Import, Kind, LineProblem, Severity, Status, Tally
 
 QUERIES = Queries.beside(__file__)

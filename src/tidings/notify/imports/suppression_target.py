@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias, cast
 
-from tidings.kernel.addresses import NormalisedAddress, normalise
+from tidings.contracts.addresses import NormalisedAddress, normalise
 from tidings.kernel.clock import Clock
 from tidings.kernel.csv_text import untamed
 from tidings.kernel.db import TenantTx

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from tidings.kernel.db import TenantTx
-from tidings.kernel.ids import ImportId
+from tidings.notify.ids import ImportId
 from tidings.notify.imports.model import LineProblem, Row, Tally
 from tidings.notify.imports.rows import RowReader
 

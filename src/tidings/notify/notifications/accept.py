@@ -12,13 +12,14 @@ from typing import Final, TypeAlias
 
 import msgspec
 
+from tidings.contracts.ids import NOTIFICATION, NotificationId, RecipientId
 from tidings.contracts.words import Status
-from tidings.kernel.addresses import NormalisedAddress, Pepper
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
-from tidings.kernel.ids import NOTIFICATION, NotificationId, RecipientId, time_of
+from tidings.kernel.ids import time_of
 from tidings.kernel.keys.data_key import DataKey
 from tidings.kernel.keys.keyring import Keyring
+from tidings.kernel.keys.pepper import Pepper
 from tidings.kernel.refusals import RefusalError
 from tidings.kernel.tracing import current_traceparent
 from tidings.notify.notifications import store
@@ -175,7 +176,7 @@ def _row(item: Incoming, recipient_id: RecipientId, key: DataKey, pepper: Pepper
         template_semver=str(version.semver),
         template_versions=msgspec.json.encode(order.versions).decode() if order.versions else None,
         # Under the pepper: a code of six digits would be found from its plain hash at once.
-        variables_hash=pepper.hash(NormalisedAddress(f"variables:{order.variables.decode()}")),
+        variables_hash=pepper.hash(f"variables:{order.variables.decode()}"),
         variables=key.seal(order.variables, VARIABLES_PURPOSE),
         attachments=key.seal(item.files.manifest, ATTACHMENTS_PURPOSE) if item.files else None,
         scheduled_for=order.scheduled_for,

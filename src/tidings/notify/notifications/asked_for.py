@@ -4,9 +4,9 @@ from typing import Any, Final
 
 from litestar import Request
 
+from tidings.contracts.ids import NOTIFICATION, NotificationId
 from tidings.kernel.http.callers import caller_of, tenant_of
 from tidings.kernel.http.operations import deps_of, path_id
-from tidings.kernel.ids import NOTIFICATION, NotificationId
 from tidings.notify.notifications.deps import Deps
 from tidings.notify.notifications.find import within_reach
 

@@ -12,14 +12,16 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from tidings.contracts.ids import NotificationId
 from tidings.contracts.messages import Attachment
 from tidings.kernel.blobs.envelope import BlobError
-from tidings.kernel.blobs.keys import BlobKey, attachment_key
+from tidings.kernel.blobs.keys import BlobKey
 from tidings.kernel.blobs.store import BlobStore
-from tidings.kernel.ids import NotificationId, TenantId
+from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.ciphers import Key, associate, seal, unseal
 from tidings.kernel.logs import get_logger
 from tidings.kernel.refusals import UnavailableError
+from tidings.notify.blob_keys import attachment_key
 from tidings.notify.notifications.order import AttachedFile
 
 _PURPOSE = "attachment"

@@ -9,17 +9,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
+from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.contracts.tenants import Channel
 from tidings.contracts.words import AUTO
-from tidings.kernel.addresses import Pepper
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.blobs.store import BlobError, BlobStore
 from tidings.kernel.db import CallerRole, Database
 from tidings.kernel.errors import BadValueError
-from tidings.kernel.ids import NotificationId, RecipientId, TenantId
+from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.ciphers import UnreadableError
 from tidings.kernel.keys.data_key import DestroyedKeyError
 from tidings.kernel.keys.keyring import Keyring
+from tidings.kernel.keys.pepper import Pepper
 from tidings.kernel.refusals import RefusalError
 from tidings.notify.decide.reasons import Reason
 from tidings.notify.decide.trace import decode

@@ -1,10 +1,10 @@
 """A notification is taken back while it still waits: told, counted and audited in one transaction."""
 
+from tidings.contracts.ids import NotificationId
 from tidings.contracts.words import Status
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
-from tidings.kernel.ids import NotificationId
 from tidings.kernel.outbox import Outbox
 from tidings.notify.decide.reasons import Reason
 from tidings.notify.notifications import cancel_store

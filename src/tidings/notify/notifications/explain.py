@@ -6,9 +6,10 @@ from datetime import datetime
 from typing import Literal
 
 from tidings.contracts.delivery import ExecutionHistory, ExecutionRecord, Route
+from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import CallerRole, Database, TenantTx
-from tidings.kernel.ids import NotificationId, RecipientId, TenantId
+from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.keyring import Keyring
 from tidings.notify.categories.model import CategoryPolicy
 from tidings.notify.categories.registry import Categories

@@ -4,10 +4,10 @@ from typing import Any, Final
 
 from litestar import Request, get, post
 
+from tidings.contracts.ids import NOTIFICATION
 from tidings.kernel.http.bodies import read_body, read_query
 from tidings.kernel.http.callers import caller_of, tenant_of
 from tidings.kernel.http.operations import deps_of, operation
-from tidings.kernel.ids import NOTIFICATION
 from tidings.kernel.refusals import MissingScopeError
 from tidings.notify.notifications.accept_routes import EXAMPLE, TAG
 from tidings.notify.notifications.asked_for import ID, asked_for

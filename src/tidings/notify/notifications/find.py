@@ -1,7 +1,7 @@
 """Finds one notification of this tenant."""
 
+from tidings.contracts.ids import NotificationId
 from tidings.kernel.db import TenantTx
-from tidings.kernel.ids import NotificationId
 from tidings.notify.notifications import read_store
 from tidings.notify.notifications.errors import UnknownNotificationError
 from tidings.notify.notifications.model import Notification

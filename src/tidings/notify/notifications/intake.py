@@ -11,6 +11,7 @@ from typing import Final, Protocol
 import msgspec
 from msgspec import UNSET
 
+from tidings.contracts.ids import NotificationId
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import CallerRole, Database, TenantTx
 from tidings.kernel.errors import DatabaseBusyError, DatabaseError, DatabaseUnavailableError
@@ -18,7 +19,7 @@ from tidings.kernel.gather import Gatherer
 from tidings.kernel.http.errors import KeyReusedError, StillInProgressError
 from tidings.kernel.http.problems import answer as problem_answer
 from tidings.kernel.idempotency import Answer, Conflict, Idempotency, InProgress, Replay, in_environment
-from tidings.kernel.ids import NotificationId, TenantId
+from tidings.kernel.ids import TenantId
 from tidings.kernel.refusals import NoneAcceptedError, TooBusyError
 from tidings.kernel.tracing import span_of_set
 from tidings.notify.notifications.accept import Accepted, Acceptor, Incoming, Result

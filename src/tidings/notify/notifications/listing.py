@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from tidings.contracts.ids import NotificationId
 from tidings.kernel.db import TenantTx
 from tidings.kernel.http.paging import After
-from tidings.kernel.ids import NotificationId, time_of
+from tidings.kernel.ids import time_of
 from tidings.notify.notifications import read_store
 from tidings.notify.notifications.model import Notification
 from tidings.notify.notifications.read_store import Filter

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass, replace
 
+from tidings.contracts.ids import RECIPIENT
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.paging import read_cursor
-from tidings.kernel.ids import RECIPIENT
 from tidings.kernel.keys.keyring import Keyring
 from tidings.notify.notifications.listing import Found, find_recent
 from tidings.notify.notifications.read_store import Filter

@@ -6,10 +6,12 @@ from typing import Any, Final, Literal
 
 from msgspec import Struct
 
+from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.contracts.messages import SenderRecord
 from tidings.contracts.tenants import Channel
 from tidings.contracts.words import Priority, Status, UseCase
-from tidings.kernel.ids import NotificationId, RecipientId, TemplateId, TemplateVersionId, time_of
+from tidings.kernel.ids import time_of
+from tidings.notify.ids import TemplateId, TemplateVersionId
 
 AnyChannel = Channel | Literal["auto"]
 

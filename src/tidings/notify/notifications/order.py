@@ -9,15 +9,17 @@ from typing import Any, Final
 
 import msgspec
 
+from tidings.contracts.ids import RECIPIENT, NotificationId
 from tidings.contracts.tenants import Channel
 from tidings.contracts.words import AUTO, RESERVED_CHANNELS, WITH_FILES, Priority, UseCase
 from tidings.kernel.clock import Clock
 from tidings.kernel.errors import BadValueError
-from tidings.kernel.ids import RECIPIENT, NotificationId, TemplateVersionId, TenantId
+from tidings.kernel.ids import TenantId
 from tidings.kernel.refusals import FieldError, InvalidError
 from tidings.notify.categories.model import CategoryPolicy
 from tidings.notify.categories.registry import Categories
 from tidings.notify.dispatch.model import Pending
+from tidings.notify.ids import TemplateVersionId
 from tidings.notify.notifications.errors import BodyGoneError
 from tidings.notify.notifications.model import AnyChannel, Pin
 from tidings.notify.notifications.searchable import searchable_in

@@ -7,12 +7,14 @@ from typing import Any
 
 import msgspec
 
+from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.contracts.words import Status
 from tidings.kernel.db import Row, TenantTx
-from tidings.kernel.ids import NotificationId, RecipientId, TemplateVersionId, time_of
+from tidings.kernel.ids import time_of
 from tidings.kernel.sql import Queries
 from tidings.kernel.tracing import trace_id_of
 from tidings.notify.dispatch.sent import sender_of
+from tidings.notify.ids import TemplateVersionId
 from tidings.notify.notifications.model import AnyChannel, Notification
 
 QUERIES = Queries.beside(__file__)

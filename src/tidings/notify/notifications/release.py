@@ -2,11 +2,11 @@
 
 from typing import Final
 
+from tidings.contracts.ids import NotificationId
 from tidings.contracts.words import Status
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
-from tidings.kernel.ids import NotificationId
 from tidings.notify.decide import trace
 from tidings.notify.decide.model import Gate, Pass
 from tidings.notify.decide.reasons import Reason

@@ -2,8 +2,9 @@
 
 from datetime import datetime
 
+from tidings.contracts.ids import NotificationId
 from tidings.kernel.db import TenantTx
-from tidings.kernel.ids import NotificationId, time_of
+from tidings.kernel.ids import time_of
 from tidings.kernel.sql import Queries
 
 QUERIES = Queries.beside(__file__)

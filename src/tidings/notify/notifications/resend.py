@@ -3,10 +3,11 @@
 Its variables and files are those of the old one, sealed anew; every gate holds as for any other.
 """
 
+from tidings.contracts.ids import NotificationId
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import CallerRole, Database, TenantTx
-from tidings.kernel.ids import NotificationId, TenantId
+from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.data_key import DestroyedKeyError
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.refusals import RefusalError

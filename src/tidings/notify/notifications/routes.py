@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from litestar import Request, Response, Router, get, post
 
+from tidings.contracts.ids import NOTIFICATION
 from tidings.kernel.db import TenantTx
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.bodies import read_body, read_query
@@ -13,7 +14,6 @@ from tidings.kernel.http.callers import caller_of, tenant_of
 from tidings.kernel.http.once import Done, answer_once
 from tidings.kernel.http.operations import deps_of, given, operation
 from tidings.kernel.http.paging import Page, write_cursor
-from tidings.kernel.ids import NOTIFICATION
 from tidings.kernel.refusals import MissingScopeError
 from tidings.notify.notifications import accept_routes, explain_routes
 from tidings.notify.notifications.accept_routes import TAG

@@ -4,7 +4,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from tidings.kernel.addresses import NormalisedAddress, Pepper
+from tidings.kernel.keys.pepper import Pepper
 from tidings.kernel.refusals import FieldError
 
 #: Characters; an order number is short, and a longer text is no name for anything.
@@ -47,4 +47,4 @@ def searchable_in(
 
 def search_hash(pepper: Pepper, key: str, text: str) -> str:
     """What is kept of a value. With its key: the same number means another thing elsewhere."""
-    return pepper.hash(NormalisedAddress(f"metadata:{key}:{text}"))
+    return pepper.hash(f"metadata:{key}:{text}")

@@ -10,12 +10,13 @@ from datetime import datetime
 from typing import Final, Literal
 
 from tidings.contracts.delivery import PreparedStep, Route, Router, Way
+from tidings.contracts.ids import NOTIFICATION
 from tidings.contracts.tenants import Channel
 from tidings.contracts.words import AUTO, CHANNELS, Status
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import CallerRole, Database
 from tidings.kernel.hot_state import Take, Taken
-from tidings.kernel.ids import NOTIFICATION, TenantId, time_of
+from tidings.kernel.ids import TenantId, time_of
 from tidings.kernel.keys.keyring import Keyring
 from tidings.notify.decide.decide import decide
 from tidings.notify.decide.limits import takes_of_step, takes_once

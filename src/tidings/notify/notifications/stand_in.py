@@ -9,14 +9,14 @@ from dataclasses import dataclass, field, replace
 
 from msgspec import UnsetType
 
+from tidings.contracts.ids import RECIPIENT, RECIPIENT_ADDRESS, RecipientId
 from tidings.contracts.tenants import Channel
-from tidings.kernel.addresses import Pepper
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
-from tidings.kernel.ids import RECIPIENT, RECIPIENT_ADDRESS, RecipientId
 from tidings.kernel.keys.ciphers import Key
 from tidings.kernel.keys.data_key import DataKey
 from tidings.kernel.keys.keyring import Keyring
+from tidings.kernel.keys.pepper import Pepper
 from tidings.notify.facts.load import FactsLoader
 from tidings.notify.facts.model import AddressFacts, Facts, PersonFacts, Shared
 from tidings.notify.recipients import store as recipient_store

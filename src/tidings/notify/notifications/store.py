@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from datetime import datetime
 
+from tidings.contracts.ids import NotificationId
 from tidings.kernel.db import TenantTx, WorkerTx
 from tidings.kernel.events import Event
-from tidings.kernel.ids import SCHEDULED_WORK, NotificationId
 from tidings.kernel.outbox import event_columns
 from tidings.kernel.sql import Queries, sparse
+from tidings.notify.ids import SCHEDULED_WORK
 from tidings.notify.notifications.model import RANKS, NewNotification
 
 QUERIES = Queries.beside(__file__)

@@ -5,13 +5,14 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from tidings.contracts.delivery import AttemptRecord, ExecutionHistory, ExecutionRecord
+from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.kernel.db import TenantTx
-from tidings.kernel.ids import SUPPRESSION, NotificationId, RecipientId, SuppressionId
 from tidings.kernel.keys.data_key import DataKey
 from tidings.kernel.keys.keyring import Keyring
 from tidings.notify.decide.model import Line
 from tidings.notify.decide.trace import decode
 from tidings.notify.dispatch.sent import hints_of
+from tidings.notify.ids import SUPPRESSION, SuppressionId
 from tidings.notify.notifications import read_store
 from tidings.notify.notifications.find import find_one
 from tidings.notify.notifications.model import FINAL, Notification

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import Final
 
+from tidings.contracts.ids import RecipientId
 from tidings.contracts.recipients import ConsentRequested
 from tidings.kernel.bus import TenantHandler
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
 from tidings.kernel.events import Event
-from tidings.kernel.ids import RecipientId
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.logs import get_logger
 from tidings.kernel.refusals import RefusalError

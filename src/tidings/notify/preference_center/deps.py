@@ -3,10 +3,10 @@
 from dataclasses import dataclass, field
 
 from tidings.contracts.profiles import MailboxNews
-from tidings.kernel.addresses import Pepper
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.hot_state import Limits
+from tidings.kernel.keys.pepper import Pepper
 from tidings.notify.facts.load import FactsLoader
 from tidings.notify.preference_center.tokens import no_address
 from tidings.notify.recipients.choose import PreferenceChanger

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from tidings.contracts.ids import RecipientId
 from tidings.contracts.tenants import Channel
-from tidings.kernel.addresses import Pepper
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
-from tidings.kernel.ids import RecipientId, TenantId
+from tidings.kernel.ids import TenantId
+from tidings.kernel.keys.pepper import Pepper
 from tidings.notify.categories.model import CategoryPolicy
 from tidings.notify.preference_center import store
 from tidings.notify.preference_center.tokens import OptOutScope, OptOutToken, make_token

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
+from tidings.contracts.ids import RecipientId
 from tidings.kernel.db import TenantTx, WorkerTx
-from tidings.kernel.ids import OPT_OUT_TOKEN, OptOutTokenId, RecipientId
 from tidings.kernel.sql import Queries
+from tidings.notify.ids import OPT_OUT_TOKEN, OptOutTokenId
 from tidings.notify.preference_center.tokens import OptOutScope, OptOutToken, StoredToken
 
 QUERIES = Queries.beside(__file__)

@@ -14,9 +14,12 @@ from typing import Final, Literal
 
 from ulid_transform import bytes_to_ulid, ulid_to_bytes
 
+from tidings.contracts.addresses import NormalisedAddress
+from tidings.contracts.ids import RecipientId
 from tidings.contracts.tenants import Channel
-from tidings.kernel.addresses import NormalisedAddress, Pepper
-from tidings.kernel.ids import TENANT, OptOutTokenId, RecipientId, TenantId
+from tidings.kernel.ids import TENANT, TenantId
+from tidings.kernel.keys.pepper import Pepper
+from tidings.notify.ids import OptOutTokenId
 from tidings.notify.recipients.consent import CONFIRM_WITHIN
 
 #: How long the links of a month work after that month; laws ask for weeks, and old mail is read late.

@@ -10,10 +10,10 @@ for the outcome; from then on both orders lead to the same.
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from tidings.contracts.ids import NotificationId
 from tidings.contracts.words import Status
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
-from tidings.kernel.ids import NotificationId
 from tidings.kernel.outbox import Outbox
 from tidings.notify.notifications.announce import moved_event
 from tidings.notify.receipts import store

@@ -7,13 +7,14 @@ from datetime import datetime
 from typing import Final
 
 from tidings.contracts.callback_forms import Canonical
+from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.contracts.receipts import LOST, RECEIPT_SUBJECT, ReceiptTold
 from tidings.kernel.bus import TenantHandler
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
 from tidings.kernel.events import Event
-from tidings.kernel.ids import DELIVERY_ATTEMPT, NotificationId, RecipientId
 from tidings.kernel.outbox import Outbox
+from tidings.notify.ids import DELIVERY_ATTEMPT
 from tidings.notify.receipts import store
 from tidings.notify.receipts.bounces import Bounces
 from tidings.notify.receipts.effects import AddressEffects, EffectTold

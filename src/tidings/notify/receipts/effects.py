@@ -12,11 +12,12 @@ from typing import Final, cast, get_args
 
 import msgspec
 
+from tidings.contracts.addresses import NormalisedAddress
 from tidings.contracts.callback_forms import Effect
-from tidings.kernel.addresses import NormalisedAddress
+from tidings.contracts.ids import NotificationId, RecipientAddressId, RecipientId
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Row, TenantTx
-from tidings.kernel.ids import NotificationId, RecipientAddressId, RecipientId, time_of
+from tidings.kernel.ids import time_of
 from tidings.kernel.keys.data_key import DataKey, DestroyedKeyError
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.sql import Queries

@@ -4,11 +4,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from tidings.contracts.events import NOTIFY_SOURCE
+from tidings.contracts.ids import NotificationId
 from tidings.contracts.notifications import NotificationEngaged
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
 from tidings.kernel.events import Event, new_event
-from tidings.kernel.ids import NotificationId, TenantId
+from tidings.kernel.ids import TenantId
 from tidings.kernel.outbox import Outbox
 from tidings.notify.receipts import store
 from tidings.notify.receipts.model import Seen, Subject

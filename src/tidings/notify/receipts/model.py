@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.contracts.words import Status
-from tidings.kernel.ids import NotificationId, RecipientId
 
 #: What people do with a message: no status, only the first time of each is kept.
 Engagement = Literal["read", "opened", "clicked"]

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+from tidings.contracts.ids import NotificationId, RecipientAddressId
 from tidings.kernel.db import TenantTx, WorkerTx
-from tidings.kernel.ids import NotificationId, RecipientAddressId
 from tidings.kernel.sql import Queries
 
 QUERIES = Queries.beside(__file__)

@@ -4,9 +4,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.contracts.words import Status
 from tidings.kernel.db import Row, TenantTx, WorkerTx
-from tidings.kernel.ids import NotificationId, RecipientId, time_of
+from tidings.kernel.ids import time_of
 from tidings.kernel.sql import Queries
 from tidings.notify.receipts.model import Bounce, Engagement, LogLine, Seen, Subject
 

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from tidings.contracts.ids import RecipientAddressId, RecipientId
 from tidings.contracts.tenants import Channel
 from tidings.kernel.db import Row, TenantTx
-from tidings.kernel.ids import RecipientAddressId, RecipientId, time_of
+from tidings.kernel.ids import time_of
 from tidings.kernel.sql import Queries
 from tidings.notify.recipients.model import StoredAddress
 

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from tidings.contracts.ids import RecipientAddressId, RecipientId
 from tidings.contracts.profiles import MailboxNews
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
-from tidings.kernel.ids import RecipientAddressId, RecipientId
 from tidings.kernel.keys.data_key import DataKey
 from tidings.kernel.keys.keyring import Keyring
 from tidings.notify.dispatch.reconsider import reconsider_quiet

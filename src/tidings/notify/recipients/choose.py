@@ -6,18 +6,20 @@ import msgspec
 from msgspec import structs
 
 from tidings.contracts.events import NOTIFY_SOURCE
+from tidings.contracts.ids import RECIPIENT, RecipientId
 from tidings.contracts.recipients import ConsentRequested, OptOutRecorded, PreferencesUpdated
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.events import Event, new_event
-from tidings.kernel.ids import CONSENT_EVENT, PREFERENCES, RECIPIENT, RecipientId, TenantId
+from tidings.kernel.ids import TenantId
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.refusals import FieldError, InvalidError
 from tidings.kernel.tracing import current_traceparent
 from tidings.notify.categories.model import CategoryPolicy
 from tidings.notify.dispatch.reconsider import reconsider_quiet
+from tidings.notify.ids import CONSENT_EVENT, PREFERENCES
 from tidings.notify.recipients import ledger, preferences, store
 from tidings.notify.recipients.consent import settle
 from tidings.notify.recipients.errors import ErasedRecipientError, UnknownRecipientError

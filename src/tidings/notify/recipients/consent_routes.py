@@ -5,12 +5,12 @@ from typing import Any
 from litestar import Request, get
 from msgspec import Struct
 
+from tidings.contracts.ids import RECIPIENT
 from tidings.contracts.moments import Moment
 from tidings.kernel.http.bodies import read_query
 from tidings.kernel.http.callers import caller_of, tenant_of
 from tidings.kernel.http.operations import deps_of, operation, path_id
 from tidings.kernel.http.paging import Page, PageQuery, page_of, read_cursor
-from tidings.kernel.ids import RECIPIENT
 from tidings.notify.recipients import ledger, store
 from tidings.notify.recipients.deps import Deps
 from tidings.notify.recipients.errors import UnknownRecipientError

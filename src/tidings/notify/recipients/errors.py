@@ -10,7 +10,7 @@ ConflictError
 
 from collections.abc import Sequence
 
-from tidings.kernel.ids import RecipientId
+from tidings.contracts.ids import RecipientId
 from tidings.kernel.refusals import ConflictError, NotFoundError
 
 #: Candidates that a problem names.

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from tidings.contracts.ids import RecipientId
 from tidings.kernel.db import TenantTx
-from tidings.kernel.ids import RecipientId
 from tidings.notify.recipients import store
 
 

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from datetime import datetime
 
+from tidings.contracts.ids import RecipientId
 from tidings.kernel.db import Row, TenantTx
-from tidings.kernel.ids import ConsentEventId, RecipientId
 from tidings.kernel.sql import Queries
+from tidings.notify.ids import ConsentEventId
 from tidings.notify.recipients.ledger_model import ConsentEvent
 
 QUERIES = Queries.beside(__file__)

@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
+from tidings.contracts.ids import RecipientId
 from tidings.contracts.tenants import Channel
-from tidings.kernel.ids import ConsentEventId, RecipientId
+from tidings.notify.ids import ConsentEventId
 from tidings.notify.recipients.consent import Consent
 from tidings.notify.recipients.preferences_model import ChannelChoice, Choices
 

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from tidings.contracts.addresses import normalise, sharing
+from tidings.contracts.ids import RecipientId
 from tidings.contracts.tenants import Channel
-from tidings.kernel.addresses import normalise, sharing
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.db import TenantTx
-from tidings.kernel.ids import RecipientId
 from tidings.kernel.keys.keyring import Keyring
 from tidings.notify.recipients import addresses as address_store
 from tidings.notify.recipients import store

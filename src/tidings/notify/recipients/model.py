@@ -5,8 +5,9 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from tidings.contracts.ids import RecipientAddressId, RecipientId
 from tidings.contracts.tenants import Channel
-from tidings.kernel.ids import RecipientAddressId, RecipientId, time_of
+from tidings.kernel.ids import time_of
 
 #: What a sealed box is for; bound into it together with the tenant and the recipient.
 NAME_PURPOSE = "display_name"

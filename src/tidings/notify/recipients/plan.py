@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec import UNSET, UnsetType
 
-from tidings.kernel.ids import RECIPIENT_ADDRESS, RecipientId
+from tidings.contracts.ids import RECIPIENT_ADDRESS, RecipientId
 from tidings.kernel.keys.data_key import DataKey
 from tidings.notify.recipients.addresses import AddressChange, NewAddress
 from tidings.notify.recipients.model import NAME_PURPOSE, address_purpose

@@ -5,11 +5,11 @@ from typing import Any
 
 from litestar import Request, Response, get, patch, put
 
+from tidings.contracts.ids import RECIPIENT
 from tidings.kernel.http.bodies import read_body
 from tidings.kernel.http.callers import caller_of, tenant_of
 from tidings.kernel.http.etags import etag, expect_version
 from tidings.kernel.http.operations import deps_of, operation, path_id
-from tidings.kernel.ids import RECIPIENT
 from tidings.notify.recipients import preferences as preference_store
 from tidings.notify.recipients import store
 from tidings.notify.recipients.choose import PreferenceChanger

@@ -6,10 +6,12 @@ from typing import Any
 
 import msgspec
 
+from tidings.contracts.ids import RecipientId
 from tidings.contracts.tenants import Channel, QuietHours
 from tidings.kernel.db import Row, TenantTx
-from tidings.kernel.ids import PreferencesId, RecipientId, time_of
+from tidings.kernel.ids import time_of
 from tidings.kernel.sql import Queries
+from tidings.notify.ids import PreferencesId
 from tidings.notify.recipients.consent import Consent
 from tidings.notify.recipients.preferences_model import (
     ChannelChoice,

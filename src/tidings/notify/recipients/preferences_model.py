@@ -6,11 +6,12 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from tidings.contracts.ids import RecipientId
 from tidings.contracts.moments import Moment
 from tidings.contracts.tenants import Channel, Day, Locale, QuietHours, TimeOfDay, TimeZone
 from tidings.contracts.words import Category
-from tidings.kernel.ids import PreferencesId, RecipientId
 from tidings.notify.categories.model import CategoryPolicy
+from tidings.notify.ids import PreferencesId
 from tidings.notify.recipients.consent import NOT_GIVEN, Consent
 
 

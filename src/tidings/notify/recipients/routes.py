@@ -5,6 +5,7 @@ from typing import Any
 
 from litestar import Request, Response, Router, delete, get, patch, post
 
+from tidings.contracts.ids import RECIPIENT, RECIPIENT_ADDRESS
 from tidings.kernel.db import TenantTx
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.bodies import read_body, read_query
@@ -12,7 +13,6 @@ from tidings.kernel.http.callers import caller_of, tenant_of
 from tidings.kernel.http.etags import etag, expect_version
 from tidings.kernel.http.operations import deps_of, given, operation, path_id
 from tidings.kernel.http.paging import Page, page_of, read_cursor
-from tidings.kernel.ids import RECIPIENT, RECIPIENT_ADDRESS
 from tidings.kernel.refusals import FieldError, InvalidError, MissingScopeError, RefusalError
 from tidings.notify.recipients import consent_routes, preference_routes, store
 from tidings.notify.recipients.change import RecipientChanger, Whole, load_whole

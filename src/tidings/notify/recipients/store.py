@@ -7,8 +7,9 @@ from typing import Any
 
 import msgspec
 
+from tidings.contracts.ids import RecipientAddressId, RecipientId
 from tidings.kernel.db import Row, TenantTx
-from tidings.kernel.ids import RecipientAddressId, RecipientId, time_of
+from tidings.kernel.ids import time_of
 from tidings.kernel.sql import Queries
 from tidings.notify.recipients.model import Identity, IdentityType, Recipient
 

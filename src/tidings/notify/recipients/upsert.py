@@ -8,14 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from tidings.contracts.ids import RECIPIENT, RecipientId
 from tidings.contracts.profiles import MailboxNews
-from tidings.kernel.addresses import Pepper
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
 from tidings.kernel.errors import DatabaseBusyError
-from tidings.kernel.ids import RECIPIENT, RecipientId
 from tidings.kernel.keys.data_key import DataKey
 from tidings.kernel.keys.keyring import Keyring
+from tidings.kernel.keys.pepper import Pepper
 from tidings.kernel.refusals import RefusalError
 from tidings.notify.recipients import addresses as address_store
 from tidings.notify.recipients import store

@@ -5,11 +5,11 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from tidings.contracts.addresses import redact
 from tidings.contracts.moments import Moment
 from tidings.contracts.tenants import Channel, Locale, QuietHours, TimeZone
 from tidings.contracts.text import Label
 from tidings.contracts.words import Category
-from tidings.kernel.addresses import redact
 from tidings.kernel.http.paging import PageQuery
 from tidings.kernel.keys.data_key import DataKey, DestroyedKeyError
 from tidings.kernel.refusals import InvalidError

@@ -8,11 +8,11 @@ from typing import Annotated, Any, ClassVar
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from tidings.contracts.addresses import NormalisedAddress, normalise
+from tidings.contracts.ids import RECIPIENT, RecipientId
 from tidings.contracts.tenants import Channel, Locale, TimeZone
 from tidings.contracts.text import Label
-from tidings.kernel.addresses import NormalisedAddress, normalise
 from tidings.kernel.errors import BadValueError
-from tidings.kernel.ids import RECIPIENT, RecipientId
 from tidings.kernel.refusals import FieldError, InvalidError
 from tidings.notify.recipients.model import Identity, IdentityType
 from tidings.notify.tenants.locales import UNKNOWN_LOCALE, locale_exists

@@ -6,8 +6,8 @@ from datetime import datetime
 from typing import Final, Literal, NamedTuple
 
 from tidings.contracts.tenants import Channel
-from tidings.kernel.ids import AddressRefusalId
 from tidings.notify.categories.model import CategoryPolicy
+from tidings.notify.ids import AddressRefusalId
 
 #: The key of a refusal of everything that can be unsubscribed from.
 EVERYTHING: Final = ""

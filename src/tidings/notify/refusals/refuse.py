@@ -4,14 +4,15 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 from tidings.contracts.events import NOTIFY_SOURCE
+from tidings.contracts.ids import RecipientId
 from tidings.contracts.recipients import OptOutRecorded
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
 from tidings.kernel.events import new_event
-from tidings.kernel.ids import AddressRefusalId, RecipientId
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.tracing import current_traceparent
+from tidings.notify.ids import AddressRefusalId
 from tidings.notify.recipients.ledger_model import Told
 from tidings.notify.refusals import store
 from tidings.notify.refusals.model import EVERYTHING, Place

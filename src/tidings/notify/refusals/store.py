@@ -3,9 +3,10 @@
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
+from tidings.contracts.ids import RecipientId
 from tidings.kernel.db import Row, TenantTx
-from tidings.kernel.ids import ADDRESS_REFUSAL, AddressRefusalId, RecipientId
 from tidings.kernel.sql import Queries
+from tidings.notify.ids import ADDRESS_REFUSAL, AddressRefusalId
 from tidings.notify.refusals.model import Place, Refusal
 
 QUERIES = Queries.beside(__file__)

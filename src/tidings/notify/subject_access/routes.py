@@ -5,9 +5,9 @@ from typing import Any
 from litestar import Request, Router, post
 from litestar.response import Stream
 
+from tidings.contracts.ids import RECIPIENT
 from tidings.kernel.http.callers import caller_of, tenant_of
 from tidings.kernel.http.operations import deps_of, given, operation, path_id
-from tidings.kernel.ids import RECIPIENT
 from tidings.notify.subject_access.deps import Deps
 from tidings.notify.subject_access.sent import Asked
 

@@ -7,11 +7,12 @@ from typing import Any, Final
 
 import msgspec
 
+from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.contracts.messages import Attachment
 from tidings.kernel.blobs.envelope import BlobError
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import CallerRole, Database
-from tidings.kernel.ids import NotificationId, RecipientId, TenantId, time_of
+from tidings.kernel.ids import TenantId, time_of
 from tidings.kernel.keys.ciphers import UnreadableError
 from tidings.kernel.keys.data_key import DataKey, DestroyedKeyError
 from tidings.kernel.keys.keyring import Keyring

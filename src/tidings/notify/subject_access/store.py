@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
+from tidings.contracts.ids import NotificationId
 from tidings.kernel.db import Row, TenantTx
-from tidings.kernel.ids import NotificationId, time_of
+from tidings.kernel.ids import time_of
 from tidings.kernel.sql import Queries
 
 QUERIES = Queries.beside(__file__)

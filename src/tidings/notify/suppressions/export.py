@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 
-from tidings.kernel.addresses import redact
+from tidings.contracts.addresses import redact
 from tidings.kernel.csv_text import csv_lines
 from tidings.kernel.ids import TenantId
 from tidings.notify.suppressions import store

@@ -7,9 +7,11 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final, Literal, get_args
 
-from tidings.kernel.addresses import NormalisedAddress, Pepper, normalise
+from tidings.contracts.addresses import NormalisedAddress, normalise
 from tidings.kernel.errors import BadValueError
-from tidings.kernel.ids import AddressRefusalId, ImportId, SuppressionId, time_of
+from tidings.kernel.ids import time_of
+from tidings.kernel.keys.pepper import Pepper
+from tidings.notify.ids import AddressRefusalId, ImportId, SuppressionId
 
 #: Channels on which an address can be suppressed: those where it belongs to a person out there.
 SuppressibleChannel = Literal["email", "sms", "whatsapp", "telegram", "viber", "voice", "push"]
@@ -201,4 +203,4 @@ def domain_of(target: str) -> str | None:
 def domain_hash_of(channel: str, address: str, pepper: Pepper) -> str | None:
     """What a suppression of the whole domain of this address is found by."""
     domain = mail_domain_of(channel, address)
-    return None if domain is None else pepper.hash(NormalisedAddress(f"@{domain}"))
+    return None if domain is None else pepper.hash(f"@{domain}")

@@ -6,16 +6,16 @@ from typing import Annotated, Any
 from litestar import Request, Response, Router, delete, get, post
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from tidings.contracts.addresses import NormalisedAddress, normalise
 from tidings.contracts.moments import Moment
 from tidings.contracts.text import Reason as Words
-from tidings.kernel.addresses import NormalisedAddress, normalise
 from tidings.kernel.db import PlatformTx
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.bodies import read_body, read_query
 from tidings.kernel.http.callers import TenantNeed, caller_of
 from tidings.kernel.http.operations import deps_of, given, operation, path_id
 from tidings.kernel.http.paging import Page, PageQuery, page_of, read_cursor
-from tidings.kernel.ids import SUPPRESSION
+from tidings.notify.ids import SUPPRESSION
 from tidings.notify.suppressions import platform_store
 from tidings.notify.suppressions.deps import Deps
 from tidings.notify.suppressions.model import Reason, SuppressibleChannel, whole_domain

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from tidings.kernel.db import PlatformTx, Row
-from tidings.kernel.ids import SuppressionId
 from tidings.kernel.sql import Queries
+from tidings.notify.ids import SuppressionId
 from tidings.notify.suppressions.model import Reason, SuppressibleChannel
 
 QUERIES = Queries.beside(__file__)

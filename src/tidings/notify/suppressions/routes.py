@@ -6,14 +6,15 @@ from typing import Any
 from litestar import Request, Response, Router, delete, get, post
 from litestar.response import Stream
 
+from tidings.contracts.ids import NotificationId
 from tidings.kernel.db import TenantTx
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.bodies import read_body, read_query
 from tidings.kernel.http.callers import TenantNeed, caller_of, tenant_of
 from tidings.kernel.http.operations import deps_of, given, operation, path_id
 from tidings.kernel.http.paging import Page, page_of, read_cursor
-from tidings.kernel.ids import SUPPRESSION, NotificationId
 from tidings.kernel.refusals import MissingScopeError
+from tidings.notify.ids import SUPPRESSION
 from tidings.notify.notifications.read_store import find_notifications
 from tidings.notify.suppressions import platform_routes, store
 from tidings.notify.suppressions.counts import read_counts

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from tidings.kernel.db import PlatformTx, Row, TenantTx
-from tidings.kernel.ids import AddressRefusalId, SuppressionId, time_of
+from tidings.kernel.ids import time_of
 from tidings.kernel.sql import Queries, sparse
+from tidings.notify.ids import AddressRefusalId, SuppressionId
 from tidings.notify.suppressions.model import Held, Question, Reason, Standing, Suppression
 
 QUERIES = Queries.beside(__file__)

@@ -4,17 +4,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from tidings.contracts.addresses import NormalisedAddress, normalise, sharing
 from tidings.contracts.events import NOTIFY_SOURCE
 from tidings.contracts.suppressions import SuppressionAdded, SuppressionReleased
-from tidings.kernel.addresses import NormalisedAddress, normalise, sharing
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import PlatformTx, TenantTx
 from tidings.kernel.events import Event, new_event
-from tidings.kernel.ids import SUPPRESSION, ImportId, SuppressionId
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.tracing import current_traceparent
+from tidings.notify.ids import SUPPRESSION, ImportId, SuppressionId
 from tidings.notify.suppressions import platform_store, store
 from tidings.notify.suppressions.errors import AlreadyReleasedError, UnknownSuppressionError
 from tidings.notify.suppressions.model import (

@@ -6,13 +6,13 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from tidings.contracts.addresses import NormalisedAddress, normalise, redact
+from tidings.contracts.ids import NOTIFICATION
 from tidings.contracts.moments import Moment
 from tidings.contracts.text import Reason as Words
-from tidings.kernel.addresses import NormalisedAddress, normalise, redact
 from tidings.kernel.audit.record import AuditRow
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.paging import PageQuery
-from tidings.kernel.ids import NOTIFICATION
 from tidings.kernel.keys.data_key import DataKey, DestroyedKeyError
 from tidings.kernel.refusals import FieldError, InvalidError
 from tidings.notify.suppressions.counts import Count

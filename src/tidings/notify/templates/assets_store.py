@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 
 from tidings.kernel.db import TenantTx
-from tidings.kernel.ids import TemplateVersionId
 from tidings.kernel.sql import Queries, Query
+from tidings.notify.ids import TemplateVersionId
 from tidings.notify.templates.assets import Asset
 from tidings.notify.templates.model import AssetFacts, Version
 from tidings.notify.templates.store import Side

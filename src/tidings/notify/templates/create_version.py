@@ -9,10 +9,10 @@ from tidings.contracts.tenants import Channel
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
 from tidings.kernel.errors import AlreadyExistsError
-from tidings.kernel.ids import TEMPLATE, TEMPLATE_VERSION
 from tidings.kernel.refusals import FieldError, InvalidError
 from tidings.notify.categories.model import CategoryPolicy
 from tidings.notify.categories.store import load_categories
+from tidings.notify.ids import TEMPLATE, TEMPLATE_VERSION
 from tidings.notify.templates import store
 from tidings.notify.templates.device_names import device_remedy
 from tidings.notify.templates.errors import TemplateVersionTakenError

@@ -8,6 +8,7 @@ from litestar import Response, get, post
 from litestar.handlers import HTTPRouteHandler
 from msgspec import Meta, Struct
 
+from tidings.contracts.ids import RECIPIENT
 from tidings.contracts.prices import Cost
 from tidings.contracts.templates import Finding
 from tidings.contracts.tenants import Channel
@@ -17,7 +18,6 @@ from tidings.kernel.http.bodies import read_query
 from tidings.kernel.http.callers import TenantNeed, caller_of
 from tidings.kernel.http.operations import deps_of, operation
 from tidings.kernel.http.paging import Page, PageQuery, page_of, read_cursor
-from tidings.kernel.ids import RECIPIENT
 from tidings.kernel.refusals import MissingScopeError
 from tidings.notify.channels import store as channels_store
 from tidings.notify.facts.store import load_tenant

@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 from tidings.contracts.tenants import Channel
 from tidings.contracts.vendor_templates import VendorTemplate
-from tidings.kernel.ids import TemplateId, TemplateVersionId, TenantId
+from tidings.kernel.ids import TenantId
+from tidings.notify.ids import TemplateId, TemplateVersionId
 from tidings.notify.render.model import Content, Direction
 from tidings.notify.render.siblings import siblings
 from tidings.notify.templates.semver import Semver

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from tidings.contracts.ids import RecipientId
 from tidings.contracts.templates import Finding
 from tidings.contracts.tenants import Channel
 from tidings.kernel.db import TenantTx
-from tidings.kernel.ids import RecipientId
 from tidings.kernel.keys.ciphers import UnreadableError
 from tidings.kernel.keys.data_key import DestroyedKeyError
 from tidings.kernel.refusals import FieldError, InvalidError

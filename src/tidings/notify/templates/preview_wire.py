@@ -6,9 +6,9 @@ import msgspec
 from msgspec import Meta, Struct
 
 from tidings.contracts.prices import Cost
+from tidings.contracts.sms_segments import measure, plainer, transliterated
 from tidings.contracts.templates import Finding
 from tidings.contracts.tenants import Channel, Locale
-from tidings.kernel.sms_text import measure, plainer, transliterated
 from tidings.notify.templates.preview import Preview, PreviewWish, Width
 
 #: The widths of a mail in a window and on a phone.

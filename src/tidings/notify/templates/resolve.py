@@ -16,7 +16,8 @@ from tidings.contracts.tenants import Channel
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.http.short_memory import ShortMemory
-from tidings.kernel.ids import TemplateVersionId, TenantId
+from tidings.kernel.ids import TenantId
+from tidings.notify.ids import TemplateVersionId
 from tidings.notify.templates import assets_store, store
 from tidings.notify.templates.assets import cid_of
 from tidings.notify.templates.errors import InvalidVariablesError, UnknownTemplateError

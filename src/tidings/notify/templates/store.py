@@ -9,8 +9,9 @@ import msgspec
 
 from tidings.contracts.tenants import Channel
 from tidings.kernel.db import PlatformTx, Row, TenantTx
-from tidings.kernel.ids import TemplateId, TemplateVersionId, TenantId
+from tidings.kernel.ids import TenantId
 from tidings.kernel.sql import Queries, Query
+from tidings.notify.ids import TemplateId, TemplateVersionId
 from tidings.notify.templates.model import (
     AssetFacts,
     LocaleText,

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from tidings.contracts.sms_segments import MANY_SEGMENTS, MOST_SEGMENTS, measure
 from tidings.contracts.templates import Finding
 from tidings.kernel.refusals import FieldError
-from tidings.kernel.sms_text import MANY_SEGMENTS, MOST_SEGMENTS, measure
 from tidings.notify.categories.model import CategoryPolicy
 from tidings.notify.render.model import Brand, Content, Rendered, RenderFailed, RenderJob
 from tidings.notify.templates.assemble import Assembled, Surroundings, assemble, marked, place_of

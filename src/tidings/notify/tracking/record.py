@@ -10,14 +10,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from tidings.contracts.ids import NotificationId
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database, TenantTx
 from tidings.kernel.errors import MissingReferenceError, TidingsError
 from tidings.kernel.gather import Gatherer
-from tidings.kernel.ids import DELIVERY_ATTEMPT, NotificationId, TenantId
+from tidings.kernel.ids import TenantId
 from tidings.kernel.logs import get_logger
 from tidings.kernel.outbox import Outbox
 from tidings.notify.facts import store as facts_store
+from tidings.notify.ids import DELIVERY_ATTEMPT
 from tidings.notify.receipts import store
 from tidings.notify.receipts.engage import Engagements
 from tidings.notify.receipts.model import LogLine, Seen, Subject

@@ -15,8 +15,9 @@ from typing import Final, Literal
 
 from ulid_transform import bytes_to_ulid, ulid_to_bytes
 
-from tidings.kernel.addresses import NormalisedAddress, Pepper
-from tidings.kernel.ids import NOTIFICATION, RECIPIENT, TENANT, NotificationId, RecipientId, TenantId
+from tidings.contracts.ids import NOTIFICATION, RECIPIENT, NotificationId, RecipientId
+from tidings.kernel.ids import TENANT, TenantId
+from tidings.kernel.keys.pepper import Pepper
 
 Kind = Literal["opened", "clicked"]
 
@@ -52,7 +53,7 @@ class Marker:
 
     def __init__(self, pepper: Pepper) -> None:
         #: Never used for anything else: no hash of an address can be taken for a signature.
-        secret = pepper.hash(NormalisedAddress("\x00tracking")).removeprefix("sha256:")
+        secret = pepper.hash("\x00tracking").removeprefix("sha256:")
         self._key = bytes.fromhex(secret)
 
     def write(self, mark: Mark) -> str:

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.contracts.tenants import Tracking
-from tidings.kernel.ids import NotificationId, RecipientId, TenantId
+from tidings.kernel.ids import TenantId
 from tidings.notify.categories.model import CategoryPolicy
 from tidings.notify.facts.load import FactsLoader
 from tidings.notify.facts.model import Facts

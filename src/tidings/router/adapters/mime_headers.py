@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 from urllib.parse import quote
 
-from tidings.kernel.addresses import local_part
+from tidings.contracts.addresses import local_part
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.urls import normalise_host
 

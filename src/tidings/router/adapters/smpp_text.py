@@ -7,8 +7,8 @@ import zlib
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
+from tidings.contracts.sms_segments import measure
 from tidings.kernel.errors import BadValueError
-from tidings.kernel.sms_text import measure
 from tidings.router.adapters.smpp_pdu import (
     HAS_UDH,
     TLV_MESSAGE_PAYLOAD,

@@ -3,9 +3,9 @@
 import asyncio
 from typing import Final, Literal
 
+from tidings.contracts.smtp_text import END, PATH, several_lines, without_dots
 from tidings.kernel.errors import TidingsError
 from tidings.kernel.logs import get_logger, why
-from tidings.kernel.smtp_text import END, PATH, several_lines, without_dots
 from tidings.router.bounces.desk import MOST_KEPT, BounceDesk
 
 _log = get_logger("bounces")

@@ -15,7 +15,7 @@ from typing import Final
 
 from ulid_transform import bytes_to_ulid, ulid_to_bytes
 
-from tidings.kernel.addresses import NormalisedAddress, Pepper
+from tidings.kernel.keys.pepper import Pepper
 from tidings.router.ladder.model import ATTEMPT
 
 _ID: Final = 16
@@ -46,7 +46,7 @@ class ReturnTokens:
         if self._key is None:
             pepper = await self._load_pepper()
             #: Never used for anything else: no hash of an address can be taken for a signature.
-            secret = pepper.hash(NormalisedAddress("\x00return-path")).removeprefix("sha256:")
+            secret = pepper.hash("\x00return-path").removeprefix("sha256:")
             self._key = bytes.fromhex(secret)
 
     def write(self, account_id: str, attempt_id: str) -> str:

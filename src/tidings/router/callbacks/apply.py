@@ -15,7 +15,7 @@ import msgspec
 from tidings.contracts.callback_forms import Canonical, Details, ReadEvent
 from tidings.kernel.db import Database, TenantTx
 from tidings.kernel.errors import DatabaseBusyError, DatabaseError, DatabaseUnavailableError
-from tidings.kernel.ids import InboundWebhookEventId, TenantId
+from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.ciphers import UnreadableError
 from tidings.kernel.keys.data_key import DataKey
 from tidings.kernel.keys.keyring import Keyring
@@ -27,6 +27,7 @@ from tidings.router.callbacks import store
 from tidings.router.callbacks.model import Observer, Unobserved
 from tidings.router.callbacks.receipts import ApplyReceipts, Receipt
 from tidings.router.callbacks.store import Claimed, Found, Told
+from tidings.router.ids import InboundWebhookEventId
 from tidings.router.status_map import store as status_map
 from tidings.router.status_map.model import Meaning
 

@@ -12,13 +12,14 @@ from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.blobs.store import BlobStore
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import PlatformTx
-from tidings.kernel.ids import InboundWebhookEventId, InboundWebhookId, time_of
+from tidings.kernel.ids import time_of
 from tidings.kernel.keys.keyring import Keyring
 from tidings.router.callbacks import raw_bodies, store
 from tidings.router.callbacks.errors import CallbackNotFoundError, CallbackRequestNotFoundError
 from tidings.router.callbacks.patience import OLDEST_ATTEMPT
 from tidings.router.callbacks.raw_bodies import Place
 from tidings.router.callbacks.store import OpenEvent
+from tidings.router.ids import InboundWebhookEventId, InboundWebhookId
 
 #: Dead letters that are given new patience in one transaction.
 MOST_AT_ONCE: Final = 1000

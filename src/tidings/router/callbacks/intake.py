@@ -18,7 +18,6 @@ from tidings.kernel.blobs.store import BlobError, BlobStore
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database, PlatformTx
 from tidings.kernel.gather import Gatherer
-from tidings.kernel.ids import INBOUND_WEBHOOK, INBOUND_WEBHOOK_EVENT, InboundWebhookId
 from tidings.kernel.keys.data_key import DataKey
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.logs import get_logger
@@ -33,6 +32,7 @@ from tidings.router.callbacks.raw_bodies import Place
 from tidings.router.callbacks.store import NewEvent, NewRequest, RequestStatus
 from tidings.router.callbacks.wrote import InboundKeeper
 from tidings.router.executions.model import moment
+from tidings.router.ids import INBOUND_WEBHOOK, INBOUND_WEBHOOK_EVENT, InboundWebhookId
 
 _log = get_logger("callbacks")
 _MOST_BYTES_WAITING: Final = 64 * 1024 * 1024

@@ -11,14 +11,15 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from tidings.kernel.blobs.keys import BlobKey, checked_key, webhook_key
+from tidings.kernel.blobs.keys import BlobKey, checked_key
 from tidings.kernel.blobs.store import BlobNotFoundError, BlobStore
 from tidings.kernel.errors import BadValueError
-from tidings.kernel.ids import InboundWebhookId
 from tidings.kernel.keys.ciphers import Key, associate, seal, unseal
 from tidings.kernel.keys.data_key import DataKey
+from tidings.router.blob_keys import webhook_key
 from tidings.router.callbacks.errors import CallbackBodyGoneError
 from tidings.router.callbacks.portions import portions
+from tidings.router.ids import InboundWebhookId
 
 #: An object is opened whole to read one body of it.
 _MOST_BYTES_TOGETHER = 4 * 1024 * 1024

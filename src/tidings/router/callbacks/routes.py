@@ -15,7 +15,6 @@ from tidings.kernel.http.callers import TenantNeed, caller_of
 from tidings.kernel.http.operations import deps_of, given, operation, path_id
 from tidings.kernel.http.paging import Page, page_of, read_cursor
 from tidings.kernel.http.places import place_of
-from tidings.kernel.ids import INBOUND_WEBHOOK, INBOUND_WEBHOOK_EVENT
 from tidings.router.callbacks import store
 from tidings.router.callbacks.dead_letters import MOST_AT_ONCE
 from tidings.router.callbacks.deps import Deps
@@ -31,6 +30,7 @@ from tidings.router.callbacks.wire import (
     Requeue,
     Requeued,
 )
+from tidings.router.ids import INBOUND_WEBHOOK, INBOUND_WEBHOOK_EVENT
 
 _TAG = "callbacks"
 _EVENTS = "callbacks"

@@ -7,9 +7,10 @@ from typing import Literal, TypeAlias
 
 from tidings.contracts.callback_forms import Canonical, ReadEvent
 from tidings.kernel.db import PlatformTx, Row, TenantTx, WorkerTx
-from tidings.kernel.ids import InboundWebhookEventId, InboundWebhookId, TenantId, time_of
+from tidings.kernel.ids import TenantId, time_of
 from tidings.kernel.sql import Queries, sparse
 from tidings.router.callbacks.raw_bodies import Place
+from tidings.router.ids import InboundWebhookEventId, InboundWebhookId
 
 QUERIES = Queries.beside(__file__)
 

@@ -8,8 +8,9 @@ from tidings.contracts.callback_forms import Canonical
 from tidings.contracts.moments import Moment
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.paging import PageQuery
-from tidings.kernel.ids import INBOUND_WEBHOOK_EVENT, IdKind, InboundWebhookEventId
+from tidings.kernel.ids import IdKind
 from tidings.router.callbacks.store import Chosen, KeptRequest, OpenEvent
+from tidings.router.ids import INBOUND_WEBHOOK_EVENT, InboundWebhookEventId
 
 _Id = TypeVar("_Id", bound=str)
 _Vendor = Annotated[

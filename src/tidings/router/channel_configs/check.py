@@ -12,9 +12,10 @@ from typing import Final
 
 from tidings.contracts.adapters import Adapter, DryCalls
 from tidings.contracts.failures import LOGIN_REFUSED
+from tidings.contracts.ids import NOTIFICATION
 from tidings.contracts.messages import Accepted, Address, OutboundMessage, Outcome, Refused, TryLater
 from tidings.kernel.clock import Clock
-from tidings.kernel.ids import NOTIFICATION, TenantId
+from tidings.kernel.ids import TenantId
 from tidings.kernel.logs import get_logger
 from tidings.kernel.secrets import SecretResolver, SecretStoreError
 from tidings.router.adapters.dkim import FindSigners

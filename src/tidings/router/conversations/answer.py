@@ -5,11 +5,12 @@ It goes to the address that the conversation is with, from what the person wrote
 
 import hashlib
 
+from tidings.contracts.addresses import NormalisedAddress
 from tidings.contracts.correspondence import Correspondents, Replied, Replier, Reply, ReplyKey, Wrote
-from tidings.kernel.addresses import NormalisedAddress
+from tidings.contracts.ids import RecipientAddressId, RecipientId
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.db import CallerRole, Database, TenantTx
-from tidings.kernel.ids import RecipientAddressId, RecipientId, TenantId
+from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.keyring import Keyring
 from tidings.router.conversations import store
 from tidings.router.conversations.errors import (

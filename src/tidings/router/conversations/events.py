@@ -16,10 +16,11 @@ from tidings.contracts.conversations import (
     ConversationOpened,
 )
 from tidings.contracts.events import ROUTER_SOURCE
+from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.contracts.tenants import Channel
 from tidings.kernel.clock import Clock
 from tidings.kernel.events import Event, new_event
-from tidings.kernel.ids import NotificationId, RecipientId, TenantId
+from tidings.kernel.ids import TenantId
 from tidings.router.conversations.model import Action, Conversation, ConversationId
 
 

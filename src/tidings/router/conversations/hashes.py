@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tidings.kernel.addresses import NormalisedAddress, Pepper
+from tidings.contracts.addresses import NormalisedAddress
 from tidings.kernel.db import Database, TenantTx
 from tidings.kernel.keys.keyring import Keyring
+from tidings.kernel.keys.pepper import Pepper
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

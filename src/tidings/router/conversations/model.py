@@ -4,9 +4,10 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final, Literal, NewType, Protocol, TypeAlias
 
+from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.contracts.tenants import Channel
 from tidings.contracts.words import UseCase
-from tidings.kernel.ids import IdKind, NotificationId, RecipientId
+from tidings.kernel.ids import IdKind
 
 ConversationId = NewType("ConversationId", str)
 InboundMessageId = NewType("InboundMessageId", str)

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from tidings.contracts.conversations import TenantName
 from tidings.contracts.correspondence import Wish
-from tidings.kernel.ids import RecipientId
+from tidings.contracts.ids import RecipientId
 from tidings.kernel.keys.data_key import DataKey
 from tidings.router.conversations.keywords import Keyword, read_keyword
 from tidings.router.conversations.model import (

@@ -12,11 +12,11 @@ from typing import Final
 
 from tidings.contracts.conversations import TenantNames
 from tidings.contracts.correspondence import Correspondents, Wrote
+from tidings.contracts.ids import RecipientId
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
 from tidings.kernel.errors import DatabaseBusyError
 from tidings.kernel.events import Event
-from tidings.kernel.ids import RecipientId
 from tidings.kernel.keys.data_key import DataKey
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.outbox import Outbox

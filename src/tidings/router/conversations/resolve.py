@@ -6,8 +6,8 @@ from datetime import datetime
 
 import msgspec
 
+from tidings.contracts.addresses import NormalisedAddress, normalise
 from tidings.contracts.tenants import Channel
-from tidings.kernel.addresses import NormalisedAddress, normalise
 from tidings.kernel.db import Database, WorkerTx
 from tidings.kernel.errors import BadValueError, TidingsError
 from tidings.kernel.ids import TenantId

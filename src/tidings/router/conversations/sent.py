@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from tidings.contracts.addresses import NormalisedAddress
+from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.contracts.tenants import Channel
 from tidings.contracts.words import UseCase
-from tidings.kernel.addresses import NormalisedAddress
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
 from tidings.kernel.errors import DatabaseError, TidingsError
-from tidings.kernel.ids import NotificationId, RecipientId
 from tidings.kernel.logs import get_logger
 from tidings.kernel.outbox import Outbox
 from tidings.router.conversations import store

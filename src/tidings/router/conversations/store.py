@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.contracts.tenants import Channel
 from tidings.contracts.words import UseCase
 from tidings.kernel.db import Row, TenantTx, WorkerTx
-from tidings.kernel.ids import NotificationId, RecipientId, TenantId
+from tidings.kernel.ids import TenantId
 from tidings.kernel.sql import Queries, sparse
 from tidings.router.conversations.hashes import Hashed
 from tidings.router.conversations.keywords import Keyword

@@ -6,11 +6,11 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from tidings.contracts.correspondence import Replied
+from tidings.contracts.ids import RECIPIENT
 from tidings.contracts.moments import Moment
 from tidings.contracts.tenants import Channel
 from tidings.contracts.text import Reason
 from tidings.kernel.http.paging import PageQuery
-from tidings.kernel.ids import RECIPIENT
 from tidings.router.conversations.model import Action, Conversation, ConversationStatus, Line, LineStatus
 from tidings.router.conversations.queue import Chosen as ChosenInbound
 from tidings.router.conversations.queue import OpenInbound, OpenStatus, Unmatched

@@ -15,13 +15,14 @@ import msgspec
 
 from tidings.contracts.messages import OutboundMessage, Outcome
 from tidings.kernel.blobs.days import DaySweeper
-from tidings.kernel.blobs.keys import PLATFORM, BlobKey, answer_key, checked_key
+from tidings.kernel.blobs.keys import PLATFORM, BlobKey, checked_key
 from tidings.kernel.blobs.store import BlobError, BlobStore
 from tidings.kernel.clock import Clock
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.data_key import DataKey
 from tidings.kernel.logs import get_logger
+from tidings.router.blob_keys import answer_key
 
 #: How long answers are kept.
 ANSWERS_KEPT: Final = timedelta(days=30)

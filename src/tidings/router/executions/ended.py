@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from tidings.contracts.delivery import DeliveryOutcome, EndedPage
+from tidings.contracts.ids import NotificationId
 from tidings.kernel.db import Row, TenantTx, WorkerTx
-from tidings.kernel.ids import NotificationId, TenantId
+from tidings.kernel.ids import TenantId
 from tidings.kernel.sql import Queries
 from tidings.router.executions import store
 from tidings.router.executions.columns import told_attempt

@@ -15,10 +15,10 @@ from tidings.contracts.delivery import (
     StepRecord,
     WaitRecord,
 )
+from tidings.contracts.ids import NotificationId
 from tidings.contracts.messages import SenderRecord, SentRecord
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Row, TenantTx
-from tidings.kernel.ids import NotificationId
 from tidings.router.adapters.registry import kind_of
 from tidings.router.executions import store
 from tidings.router.executions.snapshot import Frozen, frozen_of, path_of, state_of

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
-from tidings.kernel.ids import RecipientId
+from tidings.contracts.ids import RecipientId
 from tidings.router.executions.model import Note
 from tidings.router.ladder.model import Learned
 from tidings.router.profiles.facts import FactName, Value

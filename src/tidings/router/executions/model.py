@@ -7,10 +7,11 @@ from typing import NewType, Protocol, TypeAlias
 
 import msgspec
 
+from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.contracts.messages import OutboundMessage
 from tidings.contracts.words import Priority
 from tidings.kernel.clock import Clock
-from tidings.kernel.ids import IdKind, NotificationId, RecipientId, TenantId, time_of
+from tidings.kernel.ids import IdKind, TenantId, time_of
 from tidings.router.conversations.sent import SentTurn
 from tidings.router.ladder.model import Calling, Happened, Position, Turn
 

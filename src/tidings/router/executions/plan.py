@@ -6,11 +6,12 @@ from datetime import datetime
 from functools import lru_cache
 
 from tidings.contracts.delivery import HandOff, Route, Way
+from tidings.contracts.ids import RecipientId
 from tidings.contracts.tenants import Channel
 from tidings.contracts.words import AUTO
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
-from tidings.kernel.ids import RecipientId, TenantId
+from tidings.kernel.ids import TenantId
 from tidings.router.channel_configs.store import StoredAccount
 from tidings.router.executions.snapshot import Frozen, strategy_of
 from tidings.router.ladder.model import NO_ROUTE, Step, Strategy

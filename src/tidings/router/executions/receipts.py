@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from tidings.contracts.ids import RecipientId
 from tidings.contracts.tenants import Channel
 from tidings.kernel.db import TenantTx
-from tidings.kernel.ids import RecipientId, time_of
+from tidings.kernel.ids import time_of
 from tidings.kernel.sql import Queries
 from tidings.kernel.tracing import is_on
 from tidings.router.executions.learning import observation

@@ -6,8 +6,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from tidings.contracts.delivery import OUTCOME_SUBJECT
+from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.kernel.db import Row, TenantTx, WorkerTx
-from tidings.kernel.ids import EVENT, NotificationId, RecipientId, TenantId, time_of
+from tidings.kernel.ids import EVENT, TenantId, time_of
 from tidings.kernel.sql import Queries
 from tidings.router.executions.model import ExecutionId, Live
 from tidings.router.executions.snapshot import frozen_of, state_of

@@ -6,11 +6,12 @@ from datetime import datetime
 from functools import partial
 
 from tidings.contracts.delivery import HandOff
+from tidings.contracts.ids import NOTIFICATION
 from tidings.contracts.messages import Accepted, Unlearned
 from tidings.contracts.rehearsal import MessageWish, Rehearsed, StepRehearsal
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import CallerRole, Database
-from tidings.kernel.ids import NOTIFICATION, TenantId
+from tidings.kernel.ids import TenantId
 from tidings.kernel.refusals import FieldError, InvalidError
 from tidings.router.channel_configs.store import StoredAccount
 from tidings.router.executions.plan import Plan, Planner, without_policy

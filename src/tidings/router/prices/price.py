@@ -3,7 +3,7 @@
 from typing import Final
 
 from tidings.contracts.messages import OutboundMessage
-from tidings.kernel.sms_text import measure
+from tidings.contracts.sms_segments import measure
 from tidings.router.prices.model import PrefixPrice, PriceModel
 
 #: Characters that are spoken in a minute: slow enough for digits.

@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
+from tidings.contracts.ids import RecipientId
 from tidings.contracts.profiles import KnownRecipients
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
-from tidings.kernel.ids import RecipientId
 from tidings.router.profiles import store
 from tidings.router.profiles.errors import UnknownProfileError
 from tidings.router.profiles.facts import FactName, TriState, Value

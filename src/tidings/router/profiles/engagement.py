@@ -7,13 +7,13 @@ A message that is opened has arrived, and arrives once: what is followed in it a
 from collections.abc import Sequence
 from typing import Final, cast
 
+from tidings.contracts.ids import RecipientId
 from tidings.contracts.notifications import NotificationEngaged
 from tidings.contracts.tenants import Channel
 from tidings.kernel.bus import TenantHandler
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
 from tidings.kernel.events import Event
-from tidings.kernel.ids import RecipientId
 from tidings.router.profiles.model import Observation
 from tidings.router.profiles.store import learn
 

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from datetime import datetime
 
+from tidings.contracts.ids import RecipientId
 from tidings.kernel.db import TenantTx
-from tidings.kernel.ids import RecipientId
 from tidings.router.profiles import store
 from tidings.router.profiles.facts import FactName, SealedId, Value
 from tidings.router.profiles.model import Profile

@@ -6,8 +6,9 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final, NewType, cast
 
+from tidings.contracts.ids import RecipientId
 from tidings.contracts.tenants import Channel
-from tidings.kernel.ids import IdKind, RecipientId
+from tidings.kernel.ids import IdKind
 from tidings.router.profiles.facts import Fact, FactName, SealedId, TriState, Value
 from tidings.router.profiles.posterior import NOTHING_SEEN, Posterior
 

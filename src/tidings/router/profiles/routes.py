@@ -5,13 +5,13 @@ from typing import Any
 
 from litestar import Request, Response, Router, delete, get, patch
 
+from tidings.contracts.ids import RECIPIENT
 from tidings.kernel.db import TenantTx
 from tidings.kernel.http.bodies import read_body, read_query
 from tidings.kernel.http.callers import caller_of, tenant_of
 from tidings.kernel.http.etags import etag, expect_version
 from tidings.kernel.http.operations import deps_of, given, operation, path_id
 from tidings.kernel.http.paging import Page, page_of, read_cursor
-from tidings.kernel.ids import RECIPIENT
 from tidings.router.profiles import store
 from tidings.router.profiles.change import ProfileChanger, expect_known
 from tidings.router.profiles.deps import Deps

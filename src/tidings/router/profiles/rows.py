@@ -5,10 +5,10 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
+from tidings.contracts.ids import RecipientId
 from tidings.contracts.moments import Moment
 from tidings.contracts.tenants import Channel
 from tidings.kernel.db import Row
-from tidings.kernel.ids import RecipientId
 from tidings.router.profiles.facts import Fact, FactName, SealedId, TriState, Value
 from tidings.router.profiles.model import ChannelScore, Profile, ProfileId
 from tidings.router.profiles.posterior import Posterior

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from datetime import datetime
 
+from tidings.contracts.ids import RecipientId
 from tidings.kernel.db import TenantTx
-from tidings.kernel.ids import RecipientId
 from tidings.kernel.sql import Queries, sparse
 from tidings.router.profiles.model import PROFILE, Discovery, Observation, Profile, ProfileId, SealedId
 from tidings.router.profiles.observe import observed

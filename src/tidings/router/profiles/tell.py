@@ -1,10 +1,11 @@
 """Tells a person what was learned about reaching them: all of it, in the clear."""
 
+from tidings.contracts.ids import RecipientId
 from tidings.contracts.profiles import LearnedChannel, LearnedProfile, ProfileAudit
 from tidings.kernel.audit.log import AuditLog
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
-from tidings.kernel.ids import AuditId, RecipientId
+from tidings.kernel.ids import AuditId
 from tidings.kernel.keys.ciphers import UnreadableError
 from tidings.kernel.keys.data_key import DataKey, DestroyedKeyError
 from tidings.kernel.keys.keyring import Keyring

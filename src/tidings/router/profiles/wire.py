@@ -5,10 +5,10 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from tidings.contracts.ids import RecipientId
 from tidings.contracts.moments import Moment
 from tidings.contracts.tenants import Channel
 from tidings.kernel.http.paging import PageQuery
-from tidings.kernel.ids import RecipientId
 from tidings.kernel.refusals import FieldError, InvalidError
 from tidings.router.profiles.facts import FactName, TriState, Value
 from tidings.router.profiles.model import Discovery, Profile

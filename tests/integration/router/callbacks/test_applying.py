@@ -7,9 +7,10 @@ from datetime import datetime, timedelta
 import pytest
 
 from tests.integration.router.callbacks.conftest import Attempt, CallbackWorld, event, events
+from tidings.contracts.ids import NOTIFICATION, RECIPIENT
 from tidings.kernel.db import TenantTx
 from tidings.kernel.errors import ConstraintError, DatabaseBusyError, DatabaseUnavailableError
-from tidings.kernel.ids import NOTIFICATION, RECIPIENT, TenantId, time_of
+from tidings.kernel.ids import TenantId, time_of
 from tidings.router.callbacks.receipts import Applied, Receipt
 from tidings.router.executions import receipts
 

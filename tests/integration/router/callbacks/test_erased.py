@@ -6,9 +6,10 @@ import httpx2
 import pytest
 
 from tests.integration.router.callbacks.conftest import Attempt, CallbackWorld, event, events, place_of
+from tidings.contracts.ids import NOTIFICATION, RECIPIENT
 from tidings.kernel.blobs.keys import checked_key
 from tidings.kernel.db import Row
-from tidings.kernel.ids import NOTIFICATION, RECIPIENT, TenantId, time_of
+from tidings.kernel.ids import TenantId, time_of
 from tidings.router.callbacks import raw_bodies
 from tidings.router.callbacks.errors import CallbackBodyGoneError
 from tidings.router.callbacks.forget import BodyEraser, CallbackForgetter

@@ -9,7 +9,7 @@ import pytest
 from tests.integration.router.callbacks.conftest import SECRET, CallbackWorld, event, events, place_of
 from tidings.contracts.callback_forms import RawCallback, ReadEvent
 from tidings.kernel.blobs.store import BlobStore, open_blobs
-from tidings.kernel.ids import INBOUND_WEBHOOK, INBOUND_WEBHOOK_EVENT, TenantId
+from tidings.kernel.ids import TenantId
 from tidings.kernel.refusals import TooBusyError
 from tidings.router.adapters.http_callbacks import GenericForm
 from tidings.router.callbacks import raw_bodies, store
@@ -17,6 +17,7 @@ from tidings.router.callbacks.errors import HookUnavailableError
 from tidings.router.callbacks.intake import Incoming
 from tidings.router.callbacks.store import NewEvent
 from tidings.router.executions.model import moment
+from tidings.router.ids import INBOUND_WEBHOOK, INBOUND_WEBHOOK_EVENT
 
 
 async def test_a_signed_receipt_is_kept_and_answered(world: CallbackWorld, tenant_id: TenantId) -> None:

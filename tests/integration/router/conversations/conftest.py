@@ -17,12 +17,13 @@ import pytest_asyncio
 from tests.support.clock import ManualClock
 from tests.support.kms import MemoryKms
 from tests.support.postgres import TestDatabase, TestServer
+from tidings.contracts.addresses import NormalisedAddress
 from tidings.contracts.callback_forms import ReadInbound
 from tidings.contracts.channel_configs import ConfigureAccount
 from tidings.contracts.correspondence import Replied, Reply, ReplyKey, Wrote
+from tidings.contracts.ids import NOTIFICATION, RECIPIENT, NotificationId, RecipientId
 from tidings.contracts.prices import PriceModel
 from tidings.contracts.tenants import Channel
-from tidings.kernel.addresses import NormalisedAddress
 from tidings.kernel.audit.log import AuditLog
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database, Row
@@ -31,7 +32,7 @@ from tidings.kernel.http.callers import Caller, Door
 from tidings.kernel.http.errors import KeyReusedError
 from tidings.kernel.http.tenant_gate import TenantGate, TenantState
 from tidings.kernel.idempotency import Idempotency
-from tidings.kernel.ids import NOTIFICATION, RECIPIENT, TENANT, NotificationId, RecipientId, TenantId
+from tidings.kernel.ids import TENANT, TenantId
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.secrets import FileSecrets, SecretsByScheme

@@ -3,10 +3,11 @@
 import pytest
 
 from tests.integration.router.conversations.conftest import ConversationWorld
+from tidings.contracts.addresses import normalise
 from tidings.contracts.correspondence import Wrote
+from tidings.contracts.ids import RecipientId
 from tidings.contracts.tenants import Channel
-from tidings.kernel.addresses import normalise
-from tidings.kernel.ids import RecipientId, TenantId
+from tidings.kernel.ids import TenantId
 from tidings.router.profiles import store as profiles
 from tidings.router.profiles.facts import FactName, TriState, sealing_purpose
 from tidings.router.profiles.model import Profile

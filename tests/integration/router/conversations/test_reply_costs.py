@@ -8,7 +8,7 @@ from tests.support.played_http import CLOSE, answer, played_http
 from tidings.contracts.callback_forms import Cost, Details, ReadEvent
 from tidings.contracts.prices import PriceModel
 from tidings.kernel.db import Row
-from tidings.kernel.ids import INBOUND_WEBHOOK, INBOUND_WEBHOOK_EVENT, TenantId
+from tidings.kernel.ids import TenantId
 from tidings.kernel.workers import WORKER
 from tidings.router.callbacks import store as callbacks
 from tidings.router.callbacks.apply import Applier, purpose
@@ -20,6 +20,7 @@ from tidings.router.conversations import reply_store
 from tidings.router.conversations.replies import ReplySender
 from tidings.router.executions import receipts
 from tidings.router.executions.model import moment
+from tidings.router.ids import INBOUND_WEBHOOK, INBOUND_WEBHOOK_EVENT
 from tidings.router.spend import store
 from tidings.router.spend.model import day_of
 

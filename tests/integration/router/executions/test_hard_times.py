@@ -12,10 +12,10 @@ from tests.support.postgres import TestDatabase
 from tests.support.running import PATIENCE
 from tidings.contracts.delivery import Route, WaitRecord
 from tidings.kernel.errors import DatabaseUnavailableError
-from tidings.kernel.ids import INBOUND_WEBHOOK_EVENT
 from tidings.operations.partitions import make_missing
 from tidings.router.executions import news
 from tidings.router.executions.snapshot import state_of
+from tidings.router.ids import INBOUND_WEBHOOK_EVENT
 from tidings.router.policies.model import PolicyStep
 
 SMS = Route(channel="sms", vendor="http_sms")

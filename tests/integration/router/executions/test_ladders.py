@@ -10,9 +10,9 @@ from tests.support.ladders import LadderWorld, Wish, Worker
 from tidings.contracts.callback_forms import Canonical
 from tidings.contracts.delivery import DeliveryOutcome, Route
 from tidings.contracts.prices import PriceModel
-from tidings.kernel.ids import INBOUND_WEBHOOK_EVENT
 from tidings.router.executions import store
 from tidings.router.executions.snapshot import state_of
+from tidings.router.ids import INBOUND_WEBHOOK_EVENT
 from tidings.router.policies.model import Conditions, PolicyStep
 from tidings.router.profiles import store as profiles
 

@@ -2,7 +2,7 @@
 
 from tests.integration.router.executions.test_ladders import BY_SMS, attempts, begun, heard
 from tests.support.ladders import LadderWorld, Worker
-from tidings.kernel.ids import INBOUND_WEBHOOK_EVENT
+from tidings.router.ids import INBOUND_WEBHOOK_EVENT
 
 
 async def test_what_was_heard_is_told_once(world: LadderWorld, worker: Worker) -> None:

@@ -6,13 +6,15 @@ from typing import Any
 from tests.integration.router.executions_api.conftest import HOME, Scene
 from tests.integration.router.policies.world import HOME as POLICIES
 from tests.support.ladders import EMAIL, EMAIL_ELSEWHERE, SMS
+from tidings.contracts.ids import NotificationId
 from tidings.kernel.audit.log import AuditLog
 from tidings.kernel.http.paging import After
-from tidings.kernel.ids import INBOUND_WEBHOOK_EVENT, NotificationId, time_of
+from tidings.kernel.ids import time_of
 from tidings.router.executions.model import EXECUTION
 from tidings.router.executions.receipts import Receipt, apply
 from tidings.router.executions_api.listing import find_recent
 from tidings.router.executions_api.model import Filter
+from tidings.router.ids import INBOUND_WEBHOOK_EVENT
 from tidings.router.status_map.change import StatusMapper
 from tidings.sandbox.faults import FaultWish
 

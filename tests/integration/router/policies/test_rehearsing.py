@@ -11,8 +11,8 @@ import pytest
 from tests.integration.notifications.world import Sender, SentWorld, publish
 from tests.integration.router.policies.world import HOME
 from tests.support.people import rows, unused
+from tidings.contracts.addresses import normalise
 from tidings.contracts.tenants import NotificationPolicy, QuietHours
-from tidings.kernel.addresses import normalise
 from tidings.kernel.db import Database
 from tidings.notify.suppressions.model import Reason, SuppressionWish
 from tidings.router.traffic.circuit import Circuit

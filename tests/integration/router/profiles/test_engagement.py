@@ -5,10 +5,11 @@ from typing import Any
 
 from tests.support.clock import ManualClock
 from tidings.contracts.events import NOTIFY_SOURCE
+from tidings.contracts.ids import NOTIFICATION, RECIPIENT
 from tidings.contracts.notifications import NotificationEngaged
 from tidings.kernel.db import Database
 from tidings.kernel.events import Event, new_event
-from tidings.kernel.ids import NOTIFICATION, RECIPIENT, TenantId
+from tidings.kernel.ids import TenantId
 from tidings.router.profiles.engagement import handler
 from tidings.router.profiles.store import load
 

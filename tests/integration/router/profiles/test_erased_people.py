@@ -4,7 +4,8 @@ from datetime import timedelta
 from typing import Any
 
 from tests.support.people import PeopleWorld
-from tidings.kernel.ids import RecipientId, TenantId
+from tidings.contracts.ids import RecipientId
+from tidings.kernel.ids import TenantId
 from tidings.router.profiles.model import Observation
 from tidings.router.profiles.store import learn, load
 

@@ -8,9 +8,10 @@ import asyncpg
 import pytest
 
 from tests.support.people import counted, rows
+from tidings.contracts.ids import RECIPIENT, RecipientId
 from tidings.contracts.tenants import Channel
 from tidings.kernel.db import Database
-from tidings.kernel.ids import RECIPIENT, RecipientId, TenantId
+from tidings.kernel.ids import TenantId
 from tidings.router.profiles import store
 from tidings.router.profiles.facts import SealedId
 from tidings.router.profiles.forget import ProfileForgetter

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from tests.support.people import PeopleWorld, rows
+from tidings.contracts.ids import RECIPIENT, RecipientId
 from tidings.contracts.tenants import Channel
-from tidings.kernel.ids import RECIPIENT, RecipientId, TenantId
+from tidings.kernel.ids import TenantId
 from tidings.router.profiles.model import Observation
 from tidings.router.profiles.store import learn, load
 

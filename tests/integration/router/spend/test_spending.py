@@ -9,9 +9,10 @@ import pytest
 from tests.support.router_app import calling, router_app
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database
-from tidings.kernel.ids import INBOUND_WEBHOOK_EVENT, TENANT, TenantId, time_of
+from tidings.kernel.ids import TENANT, TenantId, time_of
 from tidings.router.executions.model import EXECUTION, moment
 from tidings.router.executions.receipt_model import Receipt
+from tidings.router.ids import INBOUND_WEBHOOK_EVENT
 from tidings.router.ladder.model import ATTEMPT
 from tidings.router.prices.rates import Rates
 from tidings.router.spend import store

@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
-from tidings.kernel.addresses import CHANNELS, Pepper, normalise
+from tidings.contracts.addresses import CHANNELS, normalise
+from tidings.contracts.ids import RECIPIENT
 from tidings.kernel.errors import BadValueError
-from tidings.kernel.ids import RECIPIENT, TENANT
+from tidings.kernel.ids import TENANT
+from tidings.kernel.keys.pepper import Pepper
 from tidings.notify.preference_center.deps import Places
 from tidings.notify.preference_center.tokens import (
     OptOutScope,

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.rendering import Rendering, compiled_content
-from tidings.kernel.sms_text import MANY_SEGMENTS, measure
+from tidings.contracts.sms_segments import MANY_SEGMENTS, measure
 from tidings.notify.render.model import Rendered
 from tidings.notify.templates.compile.locale_content import compile_source
 from tidings.notify.templates.compile.warnings import lost_in

@@ -5,8 +5,9 @@ from datetime import UTC, datetime
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tidings.kernel.addresses import Pepper
-from tidings.kernel.ids import NOTIFICATION, RECIPIENT, TENANT
+from tidings.contracts.ids import NOTIFICATION, RECIPIENT
+from tidings.kernel.ids import TENANT
+from tidings.kernel.keys.pepper import Pepper
 from tidings.notify.tracking.tokens import MOST_TARGET, Kind, Mark, Marker
 
 _AT = datetime(2026, 11, 15, 12, tzinfo=UTC)

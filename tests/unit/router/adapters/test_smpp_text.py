@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tidings.contracts.sms_segments import measure
 from tidings.kernel.errors import BadValueError
-from tidings.kernel.sms_text import measure
 from tidings.router.adapters.smpp_pdu import Delivery, Place
 from tidings.router.adapters.smpp_text import Alphabet, LongBy, Part, Piece, parts_of, read_text, split_header
 

@@ -5,8 +5,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from tidings.kernel.addresses import Pepper
 from tidings.kernel.errors import BadValueError
+from tidings.kernel.keys.pepper import Pepper
 from tidings.router.adapters.return_path import ReturnPath
 from tidings.router.adapters.smtp import SmtpSettings
 from tidings.router.bounces.tokens import ReturnTokens

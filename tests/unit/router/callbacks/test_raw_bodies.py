@@ -8,12 +8,12 @@ import pytest
 from tidings.kernel.blobs.store import open_blobs
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.errors import BadValueError
-from tidings.kernel.ids import INBOUND_WEBHOOK
 from tidings.kernel.keys.ciphers import Key, UnreadableError
 from tidings.kernel.keys.data_key import DataKey
 from tidings.router.callbacks import raw_bodies
 from tidings.router.callbacks.errors import CallbackBodyGoneError
 from tidings.router.callbacks.raw_bodies import Place
+from tidings.router.ids import INBOUND_WEBHOOK
 
 KEY = DataKey("", "_platform/callbacks", {1: Key.new(1)}, 1)
 NOW = SystemClock().now()

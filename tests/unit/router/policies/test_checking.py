@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from tests.unit.router.profiles.profiling import NOON, nobody
+from tidings.contracts.addresses import CHANNELS
 from tidings.contracts.tenants import Channel
-from tidings.kernel.addresses import CHANNELS
 from tidings.kernel.http.bodies import decode
 from tidings.router.adapters.registry import ADAPTERS, kind_of
 from tidings.router.policies.check import Adapters, wrong_with

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tidings.kernel.ids import RECIPIENT
+from tidings.contracts.ids import RECIPIENT
 from tidings.router.policies.conditions import LOW_SCORE, NOT_REACHABLE, WRONG_PRIORITY, barred_by
 from tidings.router.policies.model import Conditions
 from tidings.router.profiles.facts import Fact

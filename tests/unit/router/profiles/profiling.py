@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from tidings.contracts.ids import RecipientId
 from tidings.contracts.tenants import Channel
-from tidings.kernel.ids import RecipientId
 from tidings.router.profiles.model import PROFILE, Observation, Profile
 from tidings.router.profiles.observe import observed
 

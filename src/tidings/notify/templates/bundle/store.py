@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from tidings.contracts.tenants import Channel
 from tidings.kernel.db import TenantTx
-from tidings.kernel.ids import TemplateVersionId
 from tidings.kernel.sql import Queries
+from tidings.notify.ids import TemplateVersionId
 from tidings.notify.templates.model import Template
 from tidings.notify.templates.store import Side, template_of
 

@@ -6,7 +6,6 @@ and a profile is found by it whatever the channel was. Rows that need the channe
 No error here quotes the address, nor has a cause that does.
 """
 
-import hmac
 import re
 import unicodedata
 from collections.abc import Callable, Mapping
@@ -31,27 +30,6 @@ _SPECIAL = re.compile(r'(["\\])')
 _PHONE = re.compile(r"\+?[\d\s().\-/\u2010-\u2015]{3,40}")
 _BY_NUMBER = ("sms", "whatsapp", "voice")
 _OPAQUE_LIMITS = {"telegram": 64, "viber": 255, "inapp": 255, "push": 4096}
-
-
-class Pepper:
-    """The secret under which one owner's addresses are hashed; it never prints, and never changes."""
-
-    __slots__ = ("_material",)
-
-    def __init__(self, material: bytes) -> None:
-        self._material = material
-
-    def hash(self, address: NormalisedAddress) -> str:
-        """`sha256:` and 64 hex digits of HMAC-SHA256: 71 characters."""
-        return (
-            "sha256:" + hmac.digest(self._material, address.encode("utf-8", "surrogatepass"), "sha256").hex()
-        )
-
-    def __repr__(self) -> str:
-        return "Pepper(***)"
-
-    def __reduce__(self) -> str:
-        raise TypeError("a pepper is never pickled")
 
 
 def normalise(

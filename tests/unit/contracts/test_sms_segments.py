@@ -2,7 +2,7 @@
 
 import pytest
 
-from tidings.kernel.sms_text import measure, plainer, transliterated
+from tidings.contracts.sms_segments import measure, plainer, transliterated
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,9 @@ import pickle
 
 import pytest
 
-from tidings.kernel.addresses import CHANNELS, NormalisedAddress, Pepper, normalise, redact
+from tidings.contracts.addresses import CHANNELS, NormalisedAddress, normalise, redact
 from tidings.kernel.errors import BadValueError
+from tidings.kernel.keys.pepper import Pepper
 
 
 @pytest.mark.parametrize(
