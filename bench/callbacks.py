@@ -31,7 +31,7 @@ from tidings.kernel.secrets import FileSecrets, SecretsByScheme
 from tidings.operations.embedded import DataDir, EmbeddedPostgres
 from tidings.operations.migrations.runner import migrate_up
 from tidings.operations.partitions import make_missing
-from tidings.router.adapters.http_callbacks import GenericForm
+from tidings.router.adapters.http.callbacks import GenericForm
 from tidings.router.adapters.registry import ADAPTERS
 from tidings.router.callbacks.apply import Applier
 from tidings.router.callbacks.bell import Bell

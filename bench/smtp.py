@@ -19,7 +19,7 @@ import uvloop
 from tidings.contracts.messages import Accepted, Address, OutboundMessage
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.secrets import SecretsByScheme
-from tidings.router.adapters.mime import build
+from tidings.router.adapters.mail.mime import build
 from tidings.router.adapters.registry import Surroundings, open_adapter
 
 COUNT = 6000

@@ -46,7 +46,7 @@ from tidings.notify.recipients.upsert import RecipientUpserter, Upserted
 from tidings.notify.recipients.wish import AddressInput, IdentityInput, RecipientInput, wish_of
 from tidings.notify.suppressions.suppress import Suppressor
 from tidings.notify.tenants.change import TenantChanger
-from tidings.router.adapters.http_callbacks import GenericForm
+from tidings.router.adapters.http.callbacks import GenericForm
 from tidings.router.adapters.registry import ADAPTERS, kind_of
 from tidings.router.callbacks.apply import Applier, Correlated
 from tidings.router.callbacks.bell import Bell

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.support.vendors import MESSAGE
 from tidings.contracts.messages import Address, Attachment, OutboundMessage
-from tidings.router.adapters.mime import build
+from tidings.router.adapters.mail.mime import build
 
 AT = datetime(2026, 11, 15, 12, 0, 1, tzinfo=UTC)
 

@@ -13,8 +13,8 @@ from tidings.contracts.callback_forms import ReadEvent, ReadInbound, Reading
 from tidings.contracts.messages import Address, OutboundMessage
 from tidings.kernel.clock import SystemClock
 from tidings.router.adapters.egress import Guard, anywhere
-from tidings.router.adapters.kind import Surroundings, nobody_hears
-from tidings.router.adapters.smpp import KIND, SmppAdapter, SmppSettings
+from tidings.router.adapters.kind import Surroundings, discard_inbound
+from tidings.router.adapters.smpp.adapter import KIND, SmppAdapter, SmppSettings
 
 SMS = replace(MESSAGE, channel="sms", sender=Address(value="12345"), to="+447700900123", html=None)
 
@@ -84,7 +84,9 @@ async def bound(
     settings: dict[str, Any], ears: Ears | None = None, *, guard: Guard = anywhere
 ) -> AsyncIterator[SmppAdapter]:
     """The adapter, closed in the end."""
-    around = Surroundings(clock=SystemClock(), guard=guard, hear=nobody_hears if ears is None else ears.hear)
+    around = Surroundings(
+        clock=SystemClock(), guard=guard, hear=discard_inbound if ears is None else ears.hear
+    )
     adapter = KIND.make(msgspec.convert(settings, SmppSettings), around)
     assert isinstance(adapter, SmppAdapter)
     try:

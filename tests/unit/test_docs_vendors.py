@@ -10,7 +10,7 @@ from tests.support.generated_docs import DOCS
 from tidings.kernel.ids import TenantId
 from tidings.kernel.refusals import InvalidError
 from tidings.kernel.secrets import Secret
-from tidings.router.adapters.http_settings import HttpAccount
+from tidings.router.adapters.http_client.account import HttpAccount
 from tidings.router.adapters.kind import AdapterKind
 from tidings.router.adapters.registry import ADAPTERS, read_account
 

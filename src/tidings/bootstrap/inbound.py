@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Literal
 
 from tidings.bootstrap.observers import BounceMetrics, CallbackMetrics
 from tidings.contracts.callback_forms import Reading
-from tidings.router.adapters.http_callbacks import GenericForm
+from tidings.router.adapters.http.callbacks import GenericForm
 from tidings.router.adapters.registry import ADAPTERS
 from tidings.router.bounces.desk import BounceDesk
 from tidings.router.bounces.mailboxes import BounceMailboxes

@@ -15,9 +15,9 @@ from tidings.kernel.clock import SystemClock
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.ids import TenantId
 from tidings.kernel.secrets import Secret
+from tidings.router.adapters.ca_bundle import trusting
 from tidings.router.adapters.egress import anywhere, public_only
-from tidings.router.adapters.imap_mailbox import MailboxError, MailboxPlace, open_mailbox, read_place
-from tidings.router.adapters.trusted import trusting
+from tidings.router.adapters.mail.imap_mailbox import MailboxError, MailboxPlace, open_mailbox, read_place
 from tidings.router.bounces.mailboxes import BounceMailboxes
 from tidings.router.channel_configs.store import StoredAccount
 from tidings.sandbox import Sandbox

@@ -18,7 +18,7 @@ from tidings.contracts.callback_forms import RawCallback, ReadEvent, Verified
 from tidings.contracts.callbacks import Callback, sign
 from tidings.contracts.messages import Accepted, OutboundMessage, Refused
 from tidings.kernel.http.bodies import decode
-from tidings.router.adapters.http_callbacks import GenericForm
+from tidings.router.adapters.http.callbacks import GenericForm
 from tidings.sandbox import Sandbox
 
 SECRET = "whsec_aHVudGVyMg=="

@@ -1,1 +1,1 @@
-"""Vendors: one small file each, and what they share."""
+"""Vendors: one package each (`adapter.py` sends, `callbacks.py` reads what the vendor tells later), and packages that they share."""

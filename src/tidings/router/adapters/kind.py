@@ -9,17 +9,17 @@ import msgspec
 from tidings.contracts.adapters import Adapter, Capabilities
 from tidings.contracts.callback_forms import CallbackForm, Canonical, Reading
 from tidings.kernel.clock import Clock
-from tidings.router.adapters.dkim import FindSigners
 from tidings.router.adapters.egress import Guard, anywhere
-from tidings.router.adapters.return_path import WriteToken
+from tidings.router.adapters.mail.dkim import FindSigners
+from tidings.router.adapters.mail.return_path import WriteToken
 
 #: Takes what a vendor says over the adapter's own connection; it is durable when this returns.
-Hear: TypeAlias = Callable[[Reading], Awaitable[None]]
+InboundHandler: TypeAlias = Callable[[Reading], Awaitable[None]]
 #: What a vendor's bill counts.
 PriceUnit: TypeAlias = Literal["message", "segment", "minute"]
 
 
-async def nobody_hears(_: Reading) -> None:
+async def discard_inbound(_: Reading) -> None:
     """For adapters that are opened to ask something, and not to listen."""
 
 
@@ -40,7 +40,7 @@ class Surroundings:
     #: Writes the token of an attempt into the return path of its mail; None: there are no such addresses.
     write_token: WriteToken | None = None
     #: Who is told what the vendor says by itself.
-    hear: Hear = nobody_hears
+    hear: InboundHandler = discard_inbound
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,25 +23,23 @@ from tidings.kernel.ids import TenantId
 from tidings.kernel.logs import get_logger
 from tidings.kernel.refusals import InvalidError
 from tidings.kernel.secrets import SecretNotFoundError, SecretResolver
-from tidings.router.adapters import (
-    apns,
-    fcm,
-    http,
-    mailgun,
-    postmark,
-    sendgrid,
-    ses,
-    smpp,
-    smtp,
-    telegram_bot,
-    twilio,
-    viber,
-    voice_otp_gateway,
-    vonage,
-    webpush,
-    whatsapp_cloud,
-)
+from tidings.router.adapters.apns.adapter import KIND as APNS
+from tidings.router.adapters.fcm.adapter import KIND as FCM
+from tidings.router.adapters.http.adapter import KIND as HTTP
 from tidings.router.adapters.kind import AdapterKind, Surroundings
+from tidings.router.adapters.mailgun.adapter import KIND as MAILGUN
+from tidings.router.adapters.postmark.adapter import KIND as POSTMARK
+from tidings.router.adapters.sendgrid.adapter import KIND as SENDGRID
+from tidings.router.adapters.ses.adapter import KIND as SES
+from tidings.router.adapters.smpp.adapter import KIND as SMPP
+from tidings.router.adapters.smtp.adapter import KIND as SMTP
+from tidings.router.adapters.telegram_bot.adapter import KIND as TELEGRAM_BOT
+from tidings.router.adapters.twilio.adapter import KIND as TWILIO
+from tidings.router.adapters.viber.adapter import KIND as VIBER
+from tidings.router.adapters.voice_otp_gateway.adapter import KIND as VOICE_OTP_GATEWAY
+from tidings.router.adapters.vonage.adapter import KIND as VONAGE
+from tidings.router.adapters.webpush.adapter import KIND as WEBPUSH
+from tidings.router.adapters.whatsapp_cloud.adapter import KIND as WHATSAPP_CLOUD
 
 __all__ = [
     "ADAPTERS",
@@ -65,28 +63,28 @@ _MARKING = os.urandom(32)
 #: Where packages of other people name theirs: `name = "package.module:KIND"`.
 ENTRY_POINTS: Final = "tidings.adapters"
 _OURS: Final = (
-    apns,
-    fcm,
-    http,
-    mailgun,
-    postmark,
-    sendgrid,
-    ses,
-    smpp,
-    smtp,
-    telegram_bot,
-    twilio,
-    viber,
-    voice_otp_gateway,
-    vonage,
-    webpush,
-    whatsapp_cloud,
+    APNS,
+    FCM,
+    HTTP,
+    MAILGUN,
+    POSTMARK,
+    SENDGRID,
+    SES,
+    SMPP,
+    SMTP,
+    TELEGRAM_BOT,
+    TWILIO,
+    VIBER,
+    VOICE_OTP_GATEWAY,
+    VONAGE,
+    WEBPUSH,
+    WHATSAPP_CLOUD,
 )
 
 
 def _found() -> dict[str, AdapterKind]:
     """Ours, and those that installed packages bring; nobody takes the place of another."""
-    kinds = {kind.name: kind for kind in (module.KIND for module in _OURS)}
+    kinds = {kind.name: kind for kind in _OURS}
     for point in entry_points(group=ENTRY_POINTS):
         try:
             kind = point.load()

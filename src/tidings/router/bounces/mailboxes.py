@@ -13,11 +13,11 @@ from tidings.kernel.ids import TenantId
 from tidings.kernel.jobs import Pauses, wait_for_stop
 from tidings.kernel.logs import get_logger, why
 from tidings.kernel.secrets import SecretResolver
-from tidings.router.adapters.bounce_mailbox import mailbox_of
 from tidings.router.adapters.egress import Guard, anywhere, public_only
-from tidings.router.adapters.imap_mailbox import MailboxPlace, open_mailbox
+from tidings.router.adapters.mail.imap_mailbox import MailboxPlace, open_mailbox
 from tidings.router.adapters.registry import read_account
-from tidings.router.adapters.smtp import SmtpSettings
+from tidings.router.adapters.smtp.adapter import SmtpSettings
+from tidings.router.adapters.smtp.bounce_mailbox import mailbox_of
 from tidings.router.bounces.desk import BounceDesk
 from tidings.router.channel_configs.store import StoredAccount
 from tidings.router.vendors.listening import accounts_across

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from tidings.contracts.callback_forms import Canonical, Effect, ReadEvent
-from tidings.router.adapters.mail_events import told
+from tidings.router.adapters.mail.events import told
 from tidings.router.bounces.report import Report
 
 #: Types of feedback that are no complaint of the person: an excuse, and a report about our own signature.

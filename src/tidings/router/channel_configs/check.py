@@ -18,9 +18,9 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.ids import TenantId
 from tidings.kernel.logs import get_logger
 from tidings.kernel.secrets import SecretResolver, SecretStoreError
-from tidings.router.adapters.dkim import FindSigners
 from tidings.router.adapters.egress import Guard, anywhere, public_only
 from tidings.router.adapters.kind import Surroundings
+from tidings.router.adapters.mail.dkim import FindSigners
 from tidings.router.adapters.registry import ReadAccount, read_account
 from tidings.router.channel_configs.check_steps import (
     ORDER,

@@ -11,9 +11,9 @@ from tidings.kernel.ids import TenantId
 from tidings.kernel.logs import get_logger
 from tidings.kernel.secrets import SecretNotFoundError, SecretResolver, SecretStoreError
 from tidings.router.adapters.egress import Guard, NotAllowedThereError, public_only
-from tidings.router.adapters.http_answers import wait_of
-from tidings.router.adapters.http_failures import outcome_of_failure
-from tidings.router.adapters.http_sender import HttpSender, VendorRequest
+from tidings.router.adapters.http_client.answers import wait_of
+from tidings.router.adapters.http_client.failures import outcome_of_failure
+from tidings.router.adapters.http_client.sender import HttpSender, VendorRequest
 from tidings.router.inbound_routes.letter import signed
 
 _log = get_logger("inbound_routes")

@@ -13,7 +13,7 @@ from tidings.kernel.errors import AlreadyExistsError, BadValueError, NotConfigur
 from tidings.kernel.ids import TenantId, time_of
 from tidings.kernel.secrets import SecretNotFoundError, SecretResolver, SecretStoreError
 from tidings.kernel.urls import normalise_http_url
-from tidings.router.adapters.rotation import SIGNING_FORM, signs
+from tidings.router.adapters.secret_rotation import SIGNING_FORM, signs
 from tidings.router.channel_configs.errors import SecretsNotAskedError
 from tidings.router.inbound_routes import store
 from tidings.router.inbound_routes.errors import (

@@ -10,7 +10,7 @@ from tidings.contracts.callbacks import SIGNATURE_HEADER, sign, signed_headers
 from tidings.contracts.moments import Moment
 from tidings.kernel.errors import TidingsError
 from tidings.kernel.keys.data_key import DataKey
-from tidings.router.adapters.rotation import secrets_of
+from tidings.router.adapters.secret_rotation import secrets_of
 from tidings.router.conversations.sealing import open_address, open_words
 from tidings.router.inbound_routes.delivery_store import Due
 

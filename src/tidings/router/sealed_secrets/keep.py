@@ -11,7 +11,7 @@ from tidings.kernel.errors import BadValueError
 from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.refusals import FieldError, InvalidError
-from tidings.router.adapters.rotation import SIGNING_FORM, signs
+from tidings.router.adapters.secret_rotation import SIGNING_FORM, signs
 from tidings.router.channel_configs.configure import AccountChange, AdapterConfigs
 from tidings.router.channel_configs.keep import Begin
 from tidings.router.channel_configs.store import StoredAccount, find_accounts

@@ -22,9 +22,9 @@ from tidings.kernel.ids import TenantId
 from tidings.kernel.logs import get_logger
 from tidings.kernel.refusals import FieldError
 from tidings.kernel.secrets import SecretNotFoundError, SecretResolver, SecretStoreError
-from tidings.router.adapters.dkim import FindSigners
 from tidings.router.adapters.egress import Guard, anywhere, public_only
-from tidings.router.adapters.kind import Surroundings, nobody_hears
+from tidings.router.adapters.kind import Surroundings, discard_inbound
+from tidings.router.adapters.mail.dkim import FindSigners
 from tidings.router.adapters.registry import ReadAccount, read_account
 from tidings.router.channel_configs.store import StoredAccount
 from tidings.router.channel_configs.wrong import NOT_OPENED, WRONG, wrong_of
@@ -264,7 +264,7 @@ class OpenAdapters:
             guard=anywhere if account.platform else self._tenant_guard,
             find_signers=self._find_signers,
             write_token=None if self._write_token is None else partial(self._write_token, account.id),
-            hear=nobody_hears if apart or self._hear is None else partial(self._hear, account),
+            hear=discard_inbound if apart or self._hear is None else partial(self._hear, account),
         )
         with _usable(account):
             return read.open(around)

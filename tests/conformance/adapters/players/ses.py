@@ -16,8 +16,8 @@ from tests.conformance.adapters.player import Example, HttpPlayer
 from tests.support import played_http as http
 from tidings.contracts.callback_forms import Canonical, Details, RawCallback, ReadEvent, Reading
 from tidings.router.adapters.registry import ADAPTERS
-from tidings.router.adapters.ses_callbacks import SesForm
-from tidings.router.adapters.sns import Certificates
+from tidings.router.adapters.ses.callbacks import SesForm
+from tidings.router.adapters.ses.sns import Certificates
 
 TOPIC = "arn:aws:sns:us-west-2:123456789012:MyTopic"
 CERTIFICATE_URL = "https://sns.us-west-2.amazonaws.com/SimpleNotificationService-0000000000000000000001.pem"

@@ -30,7 +30,7 @@ from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.keys.kms import Kms
 from tidings.kernel.refusals import UnauthenticatedError
 from tidings.kernel.secrets import FileSecrets, SecretsByScheme
-from tidings.router.adapters.http_callbacks import GenericForm
+from tidings.router.adapters.http.callbacks import GenericForm
 from tidings.router.adapters.registry import ADAPTERS
 from tidings.router.callbacks.apply import Applier
 from tidings.router.callbacks.bell import Bell

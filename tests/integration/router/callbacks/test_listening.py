@@ -16,7 +16,7 @@ from tidings.kernel.blobs.store import open_blobs
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.ids import TenantId
 from tidings.router.adapters.kind import Surroundings
-from tidings.router.adapters.smpp import KIND, SmppSettings
+from tidings.router.adapters.smpp.adapter import KIND, SmppSettings
 from tidings.router.callbacks import raw_bodies
 from tidings.router.callbacks.errors import HookUnavailableError
 from tidings.router.callbacks.hearing import Hearing

@@ -11,7 +11,7 @@ from tidings.contracts.callback_forms import RawCallback, ReadEvent
 from tidings.kernel.blobs.store import BlobStore, open_blobs
 from tidings.kernel.ids import TenantId
 from tidings.kernel.refusals import TooBusyError
-from tidings.router.adapters.http_callbacks import GenericForm
+from tidings.router.adapters.http.callbacks import GenericForm
 from tidings.router.callbacks import raw_bodies, store
 from tidings.router.callbacks.errors import HookUnavailableError
 from tidings.router.callbacks.intake import Incoming

@@ -12,7 +12,7 @@ from tests.conformance.adapters.test_telling import changed
 from tests.integration.router.callbacks.conftest import CallbackWorld
 from tests.support.clock import ManualClock
 from tidings.contracts.callback_forms import HookReply, RawCallback
-from tidings.router.adapters.http_callbacks import GenericForm
+from tidings.router.adapters.http.callbacks import GenericForm
 from tidings.router.callbacks.errors import BadSignatureError
 from tidings.router.callbacks.evidence import Evidence
 from tidings.router.callbacks.hooks import Hooks

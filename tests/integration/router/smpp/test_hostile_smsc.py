@@ -11,9 +11,9 @@ import pytest
 from tests.support.played_smpp import CLOSE, HANG, SLOW, TAKEN, Part, pdu, played_smpp
 from tests.support.smpp import SMS, Ears, bound, smpp_settings, sms
 from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater, Unlearned
-from tidings.router.adapters.smpp_assembly import MOST_BYTES, Assemblies
-from tidings.router.adapters.smpp_session import NotWrittenError, SmppSession
-from tidings.router.adapters.smpp_text import Piece
+from tidings.router.adapters.smpp.reassembly import MOST_BYTES, Assemblies
+from tidings.router.adapters.smpp.session import NotWrittenError, SmppSession
+from tidings.router.adapters.smpp.text_encoding import Piece
 
 LONG = replace(SMS, text="x" * 400)
 NOT_TAKEN = Part(status=0x0B)

@@ -9,7 +9,7 @@ import pytest
 from tests.support.npm_smsc.running import needs_npm_smsc, npm_smsc
 from tests.support.smpp import SMS, Ears, bound, smpp_settings, sms
 from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused, TryLater, Unlearned
-from tidings.router.adapters.smpp import SmppAdapter
+from tidings.router.adapters.smpp.adapter import SmppAdapter
 
 pytestmark = needs_npm_smsc
 

@@ -13,8 +13,8 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import NameOID
 
 from tidings.contracts.callback_forms import RawCallback
-from tidings.router.adapters.ses_callbacks import SesForm
-from tidings.router.adapters.sns import Certificates
+from tidings.router.adapters.ses.callbacks import SesForm
+from tidings.router.adapters.ses.sns import Certificates
 
 TOPIC = "arn:aws:sns:us-west-2:123456789012:MyTopic"
 KEYS = {"topics": f"arn:aws:sns:us-west-2:123456789012:Other {TOPIC}"}

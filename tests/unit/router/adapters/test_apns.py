@@ -24,11 +24,11 @@ from tests.support.vendors import MESSAGE
 from tidings.contracts.adapters import Adapter
 from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused, TryLater, Unlearned
 from tidings.kernel.errors import BadValueError
-from tidings.router.adapters.apns import KIND, ApnsSettings
-from tidings.router.adapters.apns_token import ApnsToken
+from tidings.router.adapters.apns.adapter import KIND, ApnsSettings
+from tidings.router.adapters.apns.provider_token import ApnsToken
 from tidings.router.adapters.egress import Guard, anywhere, public_only
 from tidings.router.adapters.kind import Surroundings
-from tidings.router.adapters.push_keys import ec_key
+from tidings.router.adapters.push.signing_keys import ec_key
 
 DEVICE = "00fc13adff785122b4ad28809a3420982341241421348097878e577c991de8f0"
 TEXT = replace(MESSAGE, channel="push", to=DEVICE, html=None)

@@ -17,8 +17,8 @@ from tidings.contracts.messages import (
     TryLater,
     Unlearned,
 )
-from tidings.router.adapters.cut_off import UNANSWERED
-from tidings.router.adapters.devices import folded, send_to_devices
+from tidings.router.adapters.pending_outcomes import UNANSWERED
+from tidings.router.adapters.push.devices import folded, send_to_devices
 
 TAKEN = Accepted(provider_message_id="1")
 ALSO_TAKEN = Accepted(provider_message_id="2")

@@ -14,8 +14,8 @@ from tests.support.vendors import MESSAGE
 from tidings.contracts.messages import Address, Attachment, OutboundMessage
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.secrets import Secret
-from tidings.router.adapters.dkim import DkimSigner
-from tidings.router.adapters.mime import build
+from tidings.router.adapters.mail.dkim import DkimSigner
+from tidings.router.adapters.mail.mime import build
 
 AT = datetime(2026, 11, 15, 12, 0, 1, tzinfo=UTC)
 RSA = rsa.generate_private_key(65537, 2048)

@@ -21,7 +21,7 @@ from tidings.contracts.adapters import DryCalls
 from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater, Unlearned
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.refusals import InvalidError
-from tidings.router.adapters.fcm import KIND, FcmAdapter, FcmSettings
+from tidings.router.adapters.fcm.adapter import KIND, FcmAdapter, FcmSettings
 from tidings.router.adapters.kind import Surroundings
 from tidings.router.adapters.registry import read_account
 

@@ -8,7 +8,7 @@ import pytest
 from tests.support.clock import ManualClock
 from tests.support.vendors import MESSAGE
 from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater, Unlearned
-from tidings.router.adapters.http_answers import HttpAnswer, Reading
+from tidings.router.adapters.http_client.answers import HttpAnswer, Reading
 from tidings.router.traffic.verdict import is_failure
 
 

@@ -24,8 +24,8 @@ from tidings.contracts.callbacks import (
     signing_keys,
 )
 from tidings.kernel.errors import TidingsError
-from tidings.router.adapters.http_callbacks import GenericForm
-from tidings.router.adapters.rotation import secrets_of
+from tidings.router.adapters.http.callbacks import GenericForm
+from tidings.router.adapters.secret_rotation import secrets_of
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.support.vendors import MESSAGE
 from tidings.kernel.errors import BadValueError
-from tidings.router.adapters.http_template import compile_header, compile_json, compile_text, compile_url
+from tidings.router.adapters.http.template import compile_header, compile_json, compile_text, compile_url
 
 SECRETS = {"token": "hunter2"}
 

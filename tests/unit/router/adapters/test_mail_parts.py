@@ -9,7 +9,7 @@ from tests.support.vendors import MESSAGE
 from tests.unit.router.adapters.mails import FULL, FURTHER, NOW
 from tidings.contracts.messages import Address
 from tidings.kernel.errors import BadValueError
-from tidings.router.adapters.mail_parts import parts_of, whole_mail
+from tidings.router.adapters.mail.parts import parts_of, whole_mail
 
 
 def test_the_pieces_of_a_mail() -> None:

@@ -18,9 +18,9 @@ from tests.support.vendors import MESSAGE
 from tests.unit.router.adapters.mails import FULL, NOW, answered, called, head_of, playing
 from tidings.contracts.callback_forms import RawCallback, Refusal, Verified
 from tidings.contracts.messages import Accepted, Refused, TryLater, Unlearned
-from tidings.router.adapters.mailgun import KIND
-from tidings.router.adapters.mailgun_callbacks import MailgunForm
-from tidings.router.adapters.mime import build
+from tidings.router.adapters.mail.mime import build
+from tidings.router.adapters.mailgun.adapter import KIND
+from tidings.router.adapters.mailgun.callbacks import MailgunForm
 
 SETTINGS = {"domain": "mg.shop.example", "api_key": "hunter2"}
 TAKEN = answer("200 OK", b'{"id": "<m-1@mg.shop.example>", "message": "Queued. Thank you."}')

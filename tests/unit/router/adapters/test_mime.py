@@ -11,7 +11,7 @@ import pytest
 from tests.support.vendors import MESSAGE
 from tidings.contracts.messages import Address, Attachment
 from tidings.kernel.errors import BadValueError
-from tidings.router.adapters.mime import build
+from tidings.router.adapters.mail.mime import build
 
 AT = datetime(2026, 11, 15, 12, 0, 1, tzinfo=UTC)
 

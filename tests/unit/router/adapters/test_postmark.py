@@ -13,8 +13,8 @@ from tests.unit.router.adapters.mails import FULL, FURTHER, answered, called, he
 from tidings.contracts.callback_forms import Refusal, Verified
 from tidings.contracts.messages import Accepted, Refused, TryLater, Unlearned
 from tidings.kernel.errors import BadValueError
-from tidings.router.adapters.postmark import KIND
-from tidings.router.adapters.postmark_callbacks import PostmarkForm
+from tidings.router.adapters.postmark.adapter import KIND
+from tidings.router.adapters.postmark.callbacks import PostmarkForm
 
 SETTINGS = {"server_token": "hunter2"}
 TAKEN = answer("200 OK", b'{"To": "x", "MessageID": "m-1", "ErrorCode": 0, "Message": "OK"}')

@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.vendors import MESSAGE
 from tidings.contracts.messages import OutboundMessage
-from tidings.router.adapters.reasons import MOST_CHARACTERS, clean, clean_code
+from tidings.router.adapters.redaction import MOST_CHARACTERS, clean, clean_code
 
 MAIL = replace(
     MESSAGE,

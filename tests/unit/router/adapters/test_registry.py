@@ -16,7 +16,7 @@ from tidings.kernel.errors import BadValueError
 from tidings.kernel.ids import TENANT
 from tidings.kernel.refusals import InvalidError
 from tidings.kernel.secrets import EnvSecrets, FileSecrets, Secret, SecretNotFoundError, SecretsByScheme
-from tidings.router.adapters.http_settings import HttpSettings
+from tidings.router.adapters.http_client.account import HttpSettings
 from tidings.router.adapters.registry import (
     ADAPTERS,
     AdapterKind,

@@ -12,8 +12,8 @@ from tests.unit.router.adapters.mails import FULL, FURTHER, NOW, answered, calle
 from tidings.contracts.callback_forms import Refusal, Verified
 from tidings.contracts.messages import Accepted, Refused, TryLater, Unlearned
 from tidings.kernel.errors import BadValueError
-from tidings.router.adapters.sendgrid import KIND
-from tidings.router.adapters.sendgrid_callbacks import SendgridForm
+from tidings.router.adapters.sendgrid.adapter import KIND
+from tidings.router.adapters.sendgrid.callbacks import SendgridForm
 
 SETTINGS = {"api_key": "SG.hunter2"}
 TAKEN = answer("202 Accepted", headers="X-Message-Id: m-1\r\n")

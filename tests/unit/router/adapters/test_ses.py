@@ -12,9 +12,9 @@ from tests.support.played_http import answer
 from tests.support.vendors import MESSAGE
 from tests.unit.router.adapters.mails import FULL, NOW, answered, head_of, playing
 from tidings.contracts.messages import Accepted, Refused, TryLater, Unlearned
-from tidings.router.adapters.mime import build
-from tidings.router.adapters.ses import KIND, SesSettings, _usual_url
-from tidings.router.adapters.sigv4 import Credentials, signed
+from tidings.router.adapters.mail.mime import build
+from tidings.router.adapters.ses.adapter import KIND, SesSettings, _usual_url
+from tidings.router.adapters.ses.sigv4 import Credentials, signed
 
 SETTINGS = {"region": "eu-west-1", "access_key_id": "AKIDEXAMPLE", "secret_access_key": "hunter2"}
 TAKEN = answer("200 OK", b'{"MessageId": "m-1"}')

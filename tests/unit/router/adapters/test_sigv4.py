@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tidings.router.adapters.sigv4 import Credentials, signed, signing_key
+from tidings.router.adapters.ses.sigv4 import Credentials, signed, signing_key
 
 #: Of the documentation and of the test suite that AWS published.
 WHO = Credentials(access_key_id="AKIDEXAMPLE", secret_access_key="wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY")

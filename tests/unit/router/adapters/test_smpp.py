@@ -14,14 +14,14 @@ from tests.support.played_smpp import deliver, played_smpp
 from tests.support.smpp import SMS, bound, smpp_settings
 from tidings.contracts.messages import Accepted, Address, Refused, TryLater
 from tidings.kernel.errors import BadValueError
-from tidings.router.adapters.smpp import KIND, SmppSettings
-from tidings.router.adapters.smpp_numbers import destination_of, source_of, spelled
-from tidings.router.adapters.smpp_pdu import BadPduError, Pdu, PduStream, Place, read_delivery
-from tidings.router.adapters.smpp_receipts import ReceiptForm
-from tidings.router.adapters.smpp_repeats import digest_of
-from tidings.router.adapters.smpp_statuses import name_of, outcome_of, verdict_of
-from tidings.router.adapters.smpp_text import read_text, split_header
-from tidings.router.adapters.smpp_turns import Pace
+from tidings.router.adapters.smpp.adapter import KIND, SmppSettings
+from tidings.router.adapters.smpp.addresses import destination_of, source_of, spelled
+from tidings.router.adapters.smpp.command_status import name_of, outcome_of, verdict_of
+from tidings.router.adapters.smpp.delivery_receipts import ReceiptForm
+from tidings.router.adapters.smpp.duplicates import digest_of
+from tidings.router.adapters.smpp.pdu import BadPduError, Pdu, PduStream, Place, read_delivery
+from tidings.router.adapters.smpp.text_encoding import read_text, split_header
+from tidings.router.adapters.smpp.window import Pace
 
 
 async def test_a_submit_byte_by_byte() -> None:

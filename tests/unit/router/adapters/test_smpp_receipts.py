@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 import pytest
 
 from tidings.contracts.callback_forms import Details, ReadEvent
-from tidings.router.adapters.smpp_pdu import Delivery, Place
-from tidings.router.adapters.smpp_receipts import IdForm, ReceiptForm, is_receipt
+from tidings.router.adapters.smpp.delivery_receipts import IdForm, ReceiptForm, is_receipt
+from tidings.router.adapters.smpp.pdu import Delivery, Place
 
 NOW = datetime(2026, 11, 15, 12, 30, tzinfo=UTC)
 #: SMPP 3.4, appendix B.

@@ -6,8 +6,16 @@ from hypothesis import strategies as st
 
 from tidings.contracts.sms_segments import measure
 from tidings.kernel.errors import BadValueError
-from tidings.router.adapters.smpp_pdu import Delivery, Place
-from tidings.router.adapters.smpp_text import Alphabet, LongBy, Part, Piece, parts_of, read_text, split_header
+from tidings.router.adapters.smpp.pdu import Delivery, Place
+from tidings.router.adapters.smpp.text_encoding import (
+    Alphabet,
+    LongBy,
+    Part,
+    Piece,
+    parts_of,
+    read_text,
+    split_header,
+)
 
 GSM = "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?¡ABCXYZÄÖÑÜ§¿abcxyzäöñüà\f^{}\\[~]|€"
 

@@ -4,8 +4,8 @@ import pytest
 
 from tests.support.vendors import MESSAGE
 from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater, Unlearned
-from tidings.router.adapters.smtp_replies import outcome_of
-from tidings.router.adapters.smtp_wire import Reply
+from tidings.router.adapters.smtp.replies import outcome_of
+from tidings.router.adapters.smtp.wire import Reply
 
 
 def reply(*lines: str) -> Reply:

@@ -24,7 +24,7 @@ from tests.unit.router.adapters.notifications import (
 from tidings.contracts.callback_forms import RawCallback, Refusal, Verified
 from tidings.kernel.http.errors import WrongContentTypeError
 from tidings.kernel.refusals import UnavailableError
-from tidings.router.adapters.sns import fetch, is_certificate_of, is_confirmation_of
+from tidings.router.adapters.ses.sns import fetch, is_certificate_of, is_confirmation_of
 
 
 @pytest.mark.parametrize("version", ["1", "2"])

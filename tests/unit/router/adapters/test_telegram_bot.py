@@ -18,8 +18,8 @@ from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater, Unl
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.http.errors import MalformedBodyError
 from tidings.router.adapters.kind import Surroundings
-from tidings.router.adapters.telegram_bot import KIND, TelegramSettings
-from tidings.router.adapters.telegram_bot_callbacks import TelegramForm
+from tidings.router.adapters.telegram_bot.adapter import KIND, TelegramSettings
+from tidings.router.adapters.telegram_bot.callbacks import TelegramForm
 
 TOKEN = "123456:ABC-DEF1234ghIkl-zyx57W2v1u123ew11"
 CHAT = "5123456789"

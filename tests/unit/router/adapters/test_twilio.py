@@ -26,8 +26,8 @@ from tidings.contracts.vendor_templates import TemplateButton, TemplateHeader, V
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.errors import BadValueError
 from tidings.router.adapters.kind import Surroundings
-from tidings.router.adapters.twilio import KIND, TwilioSettings
-from tidings.router.adapters.twilio_callbacks import TwilioForm, signature
+from tidings.router.adapters.twilio.adapter import KIND, TwilioSettings
+from tidings.router.adapters.twilio.callbacks import TwilioForm, signature
 
 ACCOUNT = "AC" + "1" * 32
 SERVICE = "MG" + "2" * 32

@@ -20,8 +20,8 @@ from tidings.kernel.clock import SystemClock
 from tidings.kernel.http.errors import MalformedBodyError
 from tidings.kernel.refusals import InvalidError
 from tidings.router.adapters.kind import Surroundings
-from tidings.router.adapters.viber import KIND, ViberSettings
-from tidings.router.adapters.viber_callbacks import ViberForm
+from tidings.router.adapters.viber.adapter import KIND, ViberSettings
+from tidings.router.adapters.viber.callbacks import ViberForm
 
 TOKEN = "445da6az1s345z78-dazcczb2542zv51a-e0vc5fva17480im9"
 BOT = "pa:75346594275468546724"

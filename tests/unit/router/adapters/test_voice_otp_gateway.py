@@ -17,8 +17,8 @@ from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater, Unl
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.refusals import InvalidError
 from tidings.router.adapters.kind import Surroundings
-from tidings.router.adapters.voice_otp_gateway import KIND, VoiceOtpSettings, code_in
-from tidings.router.adapters.voice_otp_gateway_callbacks import VoiceOtpForm
+from tidings.router.adapters.voice_otp_gateway.adapter import KIND, VoiceOtpSettings, code_in
+from tidings.router.adapters.voice_otp_gateway.callbacks import VoiceOtpForm
 
 CALL = replace(MESSAGE, channel="voice", to="+93700123456", html=None, subject=None)
 TAKEN = answer("202 Accepted", b'{"id": "call-17", "status": "queued"}')

@@ -23,8 +23,8 @@ from tidings.contracts.callback_forms import Cost, RawCallback, Reading, Refusal
 from tidings.contracts.messages import Accepted, Address, Outcome, Refused, TryLater, Unlearned
 from tidings.kernel.errors import BadValueError
 from tidings.router.adapters.kind import Surroundings
-from tidings.router.adapters.vonage import KIND, VonageSettings
-from tidings.router.adapters.vonage_callbacks import VonageForm, claims_of, token_fits
+from tidings.router.adapters.vonage.adapter import KIND, VonageSettings
+from tidings.router.adapters.vonage.callbacks import VonageForm, claims_of, token_fits
 
 APPLICATION = "aaaaaaaa-bbbb-cccc-dddd-0123456789ab"
 BASIC: dict[str, Any] = {"api_key": "a1b2c3d4", "api_secret": "s3cret"}

@@ -32,10 +32,10 @@ from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater, Unl
 from tidings.kernel.errors import BadValueError
 from tidings.router.adapters.egress import anywhere
 from tidings.router.adapters.kind import Surroundings
-from tidings.router.adapters.vapid import Vapid, read_vapid_key
-from tidings.router.adapters.webpush import KIND, WebPushSettings
-from tidings.router.adapters.webpush_crypto import MOST_BYTES, encrypt
-from tidings.router.adapters.webpush_subscription import decode64, read_subscription
+from tidings.router.adapters.webpush.adapter import KIND, WebPushSettings
+from tidings.router.adapters.webpush.encryption import MOST_BYTES, encrypt
+from tidings.router.adapters.webpush.subscription import decode64, read_subscription
+from tidings.router.adapters.webpush.vapid import Vapid, read_vapid_key
 from tidings.sandbox.answers import Request
 from tidings.sandbox.dialects.dialect import Asked
 from tidings.sandbox.dialects.webpush import WebPushDialect

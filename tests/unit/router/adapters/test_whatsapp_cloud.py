@@ -30,9 +30,9 @@ from tidings.kernel.clock import SystemClock
 from tidings.kernel.http.errors import MalformedBodyError, WrongContentTypeError
 from tidings.kernel.refusals import InvalidError
 from tidings.router.adapters.kind import Surroundings
-from tidings.router.adapters.whatsapp_cloud import KIND, WhatsAppSettings
-from tidings.router.adapters.whatsapp_cloud_callbacks import WhatsAppForm
-from tidings.router.adapters.whatsapp_cloud_ids import message_name
+from tidings.router.adapters.whatsapp_cloud.adapter import KIND, WhatsAppSettings
+from tidings.router.adapters.whatsapp_cloud.callbacks import WhatsAppForm
+from tidings.router.adapters.whatsapp_cloud.message_ids import message_name
 
 NUMBER = "106540352242922"
 TEXT = replace(MESSAGE, channel="whatsapp", to="+93701234567", html=None)

@@ -7,8 +7,8 @@ import pytest
 
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.keys.pepper import Pepper
-from tidings.router.adapters.return_path import ReturnPath
-from tidings.router.adapters.smtp import SmtpSettings
+from tidings.router.adapters.mail.return_path import ReturnPath
+from tidings.router.adapters.smtp.adapter import SmtpSettings
 from tidings.router.bounces.tokens import ReturnTokens
 
 ACCOUNT = "adcfg_01JCQ8ZK6T9Y4M2V7N5B3D1F0G"

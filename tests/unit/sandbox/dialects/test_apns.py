@@ -19,7 +19,7 @@ from tests.support.vendors import MESSAGE
 from tidings.contracts.adapters import Adapter
 from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater
 from tidings.kernel.clock import Clock, SystemClock
-from tidings.router.adapters.apns import KIND, ApnsSettings
+from tidings.router.adapters.apns.adapter import KIND, ApnsSettings
 from tidings.router.adapters.kind import Surroundings
 from tidings.sandbox import Sandbox
 from tidings.sandbox.answers import Answer, Request

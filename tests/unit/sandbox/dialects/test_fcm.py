@@ -13,7 +13,7 @@ from tests.support.push import service_account
 from tests.support.vendors import MESSAGE
 from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater
 from tidings.kernel.clock import SystemClock
-from tidings.router.adapters.fcm import KIND, FcmAdapter, FcmSettings
+from tidings.router.adapters.fcm.adapter import KIND, FcmAdapter, FcmSettings
 from tidings.router.adapters.kind import Surroundings
 from tidings.sandbox.answers import Answer, Request
 from tidings.sandbox.dialects.dialect import Said, Trouble

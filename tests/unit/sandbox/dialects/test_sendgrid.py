@@ -7,7 +7,7 @@ import pytest
 from tests.support.spoken import Spoken, spoken
 from tests.unit.router.adapters.mails import FULL
 from tidings.contracts.messages import Accepted, Refused, TryLater
-from tidings.router.adapters.sendgrid import KIND
+from tidings.router.adapters.sendgrid.adapter import KIND
 from tidings.sandbox.dialects.sendgrid import verification_key
 
 

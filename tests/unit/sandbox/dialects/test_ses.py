@@ -8,8 +8,8 @@ import pytest
 from tests.support.spoken import Spoken, spoken
 from tests.unit.router.adapters.mails import FULL
 from tidings.contracts.messages import Accepted, Refused, TryLater
-from tidings.router.adapters.ses import KIND
-from tidings.router.adapters.ses_callbacks import SesForm
+from tidings.router.adapters.ses.adapter import KIND
+from tidings.router.adapters.ses.callbacks import SesForm
 from tidings.sandbox.dialects.known import DIALECTS
 from tidings.sandbox.dialects.ses import SesDialect
 

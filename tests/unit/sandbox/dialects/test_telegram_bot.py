@@ -14,8 +14,8 @@ from tidings.contracts.callback_forms import RawCallback, Verified
 from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater
 from tidings.kernel.clock import SystemClock
 from tidings.router.adapters.kind import Surroundings
-from tidings.router.adapters.telegram_bot import KIND, TelegramSettings
-from tidings.router.adapters.telegram_bot_callbacks import TelegramForm
+from tidings.router.adapters.telegram_bot.adapter import KIND, TelegramSettings
+from tidings.router.adapters.telegram_bot.callbacks import TelegramForm
 from tidings.sandbox.answers import Answer, Request
 from tidings.sandbox.dialects.dialect import Said, Trouble
 from tidings.sandbox.dialects.telegram_bot import TelegramDialect

@@ -8,7 +8,7 @@ import pytest
 from tests.support.spoken import Spoken, spoken
 from tests.support.vendors import MESSAGE
 from tidings.contracts.messages import Accepted, Address, Refused, TryLater
-from tidings.router.adapters.twilio import KIND
+from tidings.router.adapters.twilio.adapter import KIND
 
 SMS = replace(
     MESSAGE, channel="sms", to="+93700123456", sender=Address(value="+15017122661"), html=None, subject=None

@@ -15,8 +15,8 @@ from tidings.contracts.callback_forms import RawCallback, ReadEvent, Refusal, Ve
 from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater
 from tidings.kernel.clock import SystemClock
 from tidings.router.adapters.kind import Surroundings
-from tidings.router.adapters.viber import KIND, ViberSettings
-from tidings.router.adapters.viber_callbacks import ViberForm
+from tidings.router.adapters.viber.adapter import KIND, ViberSettings
+from tidings.router.adapters.viber.callbacks import ViberForm
 from tidings.sandbox.answers import Answer, Request
 from tidings.sandbox.dialects.dialect import Call, Said, Trouble
 from tidings.sandbox.dialects.viber import BOT_ID, ViberDialect

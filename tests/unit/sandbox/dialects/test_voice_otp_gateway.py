@@ -9,7 +9,7 @@ from tests.support.spoken import Spoken, spoken
 from tests.support.vendors import MESSAGE
 from tidings.contracts.callback_forms import Cost
 from tidings.contracts.messages import Accepted, Refused
-from tidings.router.adapters.voice_otp_gateway import KIND
+from tidings.router.adapters.voice_otp_gateway.adapter import KIND
 
 SECRET = "whsec_aHVudGVyMg=="
 CALL = replace(MESSAGE, channel="voice", to="+93700123456", text="Your code is 4829", html=None, subject=None)

@@ -9,7 +9,7 @@ from tests.support.spoken import Spoken, spoken
 from tests.support.vendors import MESSAGE
 from tidings.contracts.callback_forms import Cost
 from tidings.contracts.messages import Accepted, Address, Refused, TryLater
-from tidings.router.adapters.vonage import KIND
+from tidings.router.adapters.vonage.adapter import KIND
 
 SMS = replace(
     MESSAGE, channel="sms", to="+93700123456", sender=Address(value="+447700900001"), html=None, subject=None

@@ -14,8 +14,8 @@ from tests.support.vendors import MESSAGE
 from tidings.contracts.adapters import Adapter
 from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater
 from tidings.router.adapters.kind import Surroundings
-from tidings.router.adapters.vapid import Vapid, read_vapid_key
-from tidings.router.adapters.webpush import KIND, WebPushSettings
+from tidings.router.adapters.webpush.adapter import KIND, WebPushSettings
+from tidings.router.adapters.webpush.vapid import Vapid, read_vapid_key
 from tidings.sandbox.answers import Answer, Request
 from tidings.sandbox.dialects.dialect import Asked, Said, Trouble
 from tidings.sandbox.dialects.webpush import WebPushDialect, subscription

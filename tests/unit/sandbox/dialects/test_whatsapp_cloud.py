@@ -16,8 +16,8 @@ from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater
 from tidings.contracts.vendor_templates import TemplateButton, VendorTemplate
 from tidings.kernel.clock import SystemClock
 from tidings.router.adapters.kind import Surroundings
-from tidings.router.adapters.whatsapp_cloud import KIND, WhatsAppSettings
-from tidings.router.adapters.whatsapp_cloud_callbacks import WhatsAppForm
+from tidings.router.adapters.whatsapp_cloud.adapter import KIND, WhatsAppSettings
+from tidings.router.adapters.whatsapp_cloud.callbacks import WhatsAppForm
 from tidings.sandbox.answers import Answer, Request
 from tidings.sandbox.dialects.dialect import Asked, Call, Said, Trouble
 from tidings.sandbox.dialects.whatsapp_cloud import WhatsAppDialect

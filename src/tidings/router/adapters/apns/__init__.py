@@ -1,0 +1,1 @@
+"""Apple Push Notification service."""

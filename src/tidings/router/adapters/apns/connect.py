@@ -1,0 +1,81 @@
+"""Opens a connection over HTTP/2: to an address that the guard lets pass, with TLS, until both sides have said what they can."""
+
+import asyncio
+import ssl
+from dataclasses import dataclass, field
+
+from tidings.contracts.failures import NOT_ALLOWED_THERE
+from tidings.router.adapters.apns.http2 import Http2Link, LostError
+from tidings.router.adapters.egress import Guard, NotAllowedThereError, look_up
+
+
+class CannotConnectError(Exception):
+    """There is no connection to be had now."""
+
+    def __init__(self, reason: str, code: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.code = code
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """Where to connect to, and how."""
+
+    host: str
+    port: int
+    #: None: in the clear, for servers on loopback.
+    context: ssl.SSLContext | None
+    guard: Guard = field(repr=False)
+
+
+async def open_link(server: Server, *, seconds: float) -> Http2Link:
+    """The connection, once both sides have said what they can; `CannotConnectError` where any of it fails."""
+    link: Http2Link | None = None
+    try:
+        async with asyncio.timeout(seconds):
+            link = Http2Link(*await _connect(server))
+            await link.settled()
+    except BaseException as error:
+        if link is not None:
+            link.close()
+        known = _cannot(error)
+        if known is None:
+            raise
+        raise known from None
+    return link
+
+
+async def _connect(server: Server) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    addresses = await look_up(server.host, server.port, server.guard)
+    name = server.host if server.context is not None else None
+    for i, address in enumerate(addresses):
+        try:
+            reader, writer = await asyncio.open_connection(
+                address, server.port, ssl=server.context, server_hostname=name
+            )
+        except OSError:
+            if i == len(addresses) - 1:
+                raise
+            continue
+        tls = writer.get_extra_info("ssl_object")
+        if tls is not None and tls.selected_alpn_protocol() != "h2":
+            writer.transport.abort()
+            raise LostError
+        return reader, writer
+    raise OSError("there is no address")
+
+
+def _cannot(error: BaseException) -> CannotConnectError | None:
+    match error:
+        case NotAllowedThereError():
+            return CannotConnectError(NOT_ALLOWED_THERE, "address")
+        case ssl.SSLCertVerificationError():
+            return CannotConnectError("the vendor's certificate is not one that we trust", "tls")
+        case ssl.SSLError():
+            return CannotConnectError("TLS could not be agreed on", "tls")
+        case OSError() | TimeoutError():
+            return CannotConnectError("the vendor can't be reached", "connection")
+        case LostError():
+            return CannotConnectError("nobody speaks HTTP/2 there", "connection")
+    return None

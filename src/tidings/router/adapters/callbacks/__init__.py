@@ -1,0 +1,1 @@
+"""What vendors' callbacks share: bodies, signatures, timestamps."""

@@ -1,0 +1,1 @@
+"""Any vendor that takes JSON over HTTP, described by settings."""

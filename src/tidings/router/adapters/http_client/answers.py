@@ -1,0 +1,199 @@
+"""Their status → our outcome, for vendors that are asked over HTTP."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, timedelta
+from email.utils import parsedate_to_datetime
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+from tidings.contracts.adapters import OUR_CODES
+from tidings.contracts.messages import (
+    Accepted,
+    OutboundMessage,
+    Outcome,
+    RawAnswer,
+    Refused,
+    TryLater,
+    Unlearned,
+)
+from tidings.kernel.clock import Clock
+from tidings.router.adapters.redaction import clean, clean_code
+
+Verdict: TypeAlias = Literal["accepted", "refused", "try_later", "unlearned"]
+
+#: The usual meanings; an account's settings come first.
+USUAL: Mapping[str, Verdict] = {
+    "2xx": "accepted",
+    # A redirect that was not followed: the vendor has moved, and the settings have to.
+    "3xx": "try_later",
+    # Our own credentials, our own bill: nothing is wrong with the message.
+    "401": "try_later",
+    "402": "try_later",
+    "407": "try_later",
+    "408": "try_later",
+    "423": "try_later",
+    "425": "try_later",
+    "429": "try_later",
+    "4xx": "refused",
+    "5xx": "try_later",
+    # A gateway that does not know what became of the request.
+    "502": "unlearned",
+    "504": "unlearned",
+    # The same, in the numbers of those that stand before many APIs.
+    "520": "unlearned",
+    "524": "unlearned",
+}
+#: Said by whoever stands before the vendor, and true all the same: it is too large.
+_TOO_LARGE = 413
+_LONGEST_WAIT = timedelta(days=1)
+_MOST_ID_CHARACTERS = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpAnswer:
+    """What came back."""
+
+    status: int
+    retry_after: str | None
+    content: bytes = field(repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+def with_answer(outcome: Outcome, answer: HttpAnswer) -> Outcome:
+    """The outcome with what the vendor answered, word for word."""
+    return replace(outcome, answer=RawAnswer(content=answer.content, http_status=answer.status))
+
+
+def answered(
+    verdict: Verdict,
+    answer: HttpAnswer,
+    message: OutboundMessage,
+    *,
+    clock: Clock,
+    message_id: str | None = None,
+    code: str | None = None,
+    words: str | None = None,
+) -> Outcome:
+    """The outcome, once it is known what the answer means; the vendor's words without anything personal.
+
+    `code` and `words` are the vendor's for what went wrong; its status stands in for them.
+    """
+    status = str(answer.status)
+    if verdict == "accepted":
+        return Accepted(provider_message_id=message_id[:_MOST_ID_CHARACTERS] if message_id else None)
+    code = clean_code(code or status, message) or status
+    if code in OUR_CODES:
+        # Said by the vendor, it means something else.
+        code = status
+    reason = clean(words, message) if words else f"the vendor answered {status}"
+    if verdict == "refused":
+        return Refused(reason=reason, code=code)
+    if verdict == "try_later":
+        return TryLater(reason=reason, code=code, after=wait_of(answer.retry_after, clock))
+    return Unlearned(reason=reason)
+
+
+def verdict_of(status: int, statuses: Mapping[str, Verdict] | None = None) -> Verdict:
+    """What a status means, by this table and by the usual one."""
+    text, wide = str(status), f"{str(status)[0]}xx"
+    own = statuses or {}
+    for table in (own, USUAL):
+        if text in table:
+            return table[text]
+        if wide in table and (table is not own or text not in USUAL):
+            return table[wide]
+    return "unlearned"
+
+
+def believed(verdict: Verdict, answer: HttpAnswer, *, theirs: bool) -> Verdict:
+    """The verdict, but that only the vendor can refuse a message: a page that is not in its own words is a proxy's, or that of an
+    address which leads nowhere. Then nothing is wrong with the message.
+    """
+    strange = verdict == "refused" and not theirs and answer.status != _TOO_LARGE
+    return "try_later" if strange else verdict
+
+
+def wait_of(text: str | None, clock: Clock) -> timedelta | None:
+    """Retry-After: seconds, or a date."""
+    if text is None:
+        return None
+    if text.strip().isascii() and text.strip().isdecimal():
+        return min(timedelta(seconds=min(int(text.strip()[:9]), 10**8)), _LONGEST_WAIT)
+    try:
+        then = parsedate_to_datetime(text)
+    except (ValueError, TypeError):
+        return None
+    wait = (then if then.tzinfo else then.replace(tzinfo=UTC)) - clock.now()
+    return min(max(wait, timedelta(0)), _LONGEST_WAIT)
+
+
+#: Where an answer was a success and has no id though it should have one: a stranger's, a proxy's, a login page.
+NO_MESSAGE_ID = Unlearned(reason="the vendor's answer was a success without the message id it should have")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """How one vendor's answers are read."""
+
+    clock: Clock
+    statuses: Mapping[str, Verdict]
+    message_id_path: str | None
+    error_code_path: str | None
+    error_reason_path: str | None
+
+    def outcome(self, answer: HttpAnswer, message: OutboundMessage) -> Outcome:
+        """What the answer means."""
+        verdict = verdict_of(answer.status, self.statuses)
+        said = decoded(answer.content)
+        found = scalar(at(said, self.message_id_path))
+        if verdict == "accepted" and self.message_id_path is not None and found is None:
+            return NO_MESSAGE_ID
+        return answered(
+            verdict,
+            answer,
+            message,
+            clock=self.clock,
+            message_id=found,
+            code=scalar(at(said, self.error_code_path)),
+            words=scalar(at(said, self.error_reason_path)),
+        )
+
+
+def checked(status: int) -> Outcome:
+    """What the answer to a mere question about our credentials means."""
+    if 200 <= status < 300:
+        return Accepted()
+    if status in {401, 403}:
+        return Refused(reason="the vendor does not accept the credentials", code=str(status))
+    return TryLater(reason=f"the vendor answered {status}", code=str(status))
+
+
+def decoded(content: bytes) -> Any:
+    """The JSON of an answer; None where it is none."""
+    try:
+        return msgspec.json.decode(content)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def at(value: Any, path: str | None) -> Any:
+    """What stands under a path such as `messages.0.id`; None where there is nothing."""
+    if path is None:
+        return None
+    for step in path.split("."):
+        if isinstance(value, dict):
+            value = value.get(step)
+        elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            return None
+    return value
+
+
+def scalar(value: Any) -> str | None:
+    """A text or a number, as text."""
+    if isinstance(value, str):
+        return value or None
+    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else None

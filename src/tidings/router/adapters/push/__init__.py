@@ -1,0 +1,1 @@
+"""What push adapters share: devices, codes, signing keys."""

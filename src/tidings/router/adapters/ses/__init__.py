@@ -1,0 +1,1 @@
+"""Amazon SES, with its events over SNS."""

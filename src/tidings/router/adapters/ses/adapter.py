@@ -1,0 +1,238 @@
+"""Amazon SES: whole mails over its API v2, one request for each, signed with Signature Version 4.
+
+We build the mail ourselves and hand it over as it is: pictures, files, headers and the one-click unsubscribe are exactly those
+that any mail server would get (SES puts its own Message-ID and Date in place of ours). SES does not recognise a repeated
+message, so an answer that was never learned stays unlearned.
+"""
+
+import base64
+import re
+from collections.abc import Mapping
+from datetime import UTC
+from typing import Annotated, Any, Final
+
+import msgspec
+from msgspec import Meta
+
+from tidings.contracts.adapters import Adapter, Capabilities
+from tidings.contracts.messages import OutboundMessage, Outcome, TryLater
+from tidings.kernel.clock import Clock
+from tidings.router.adapters.http_client.account import ApiUrl, HttpAccount, sender_of
+from tidings.router.adapters.http_client.answers import (
+    NO_MESSAGE_ID,
+    HttpAnswer,
+    Verdict,
+    answered,
+    at,
+    believed,
+    checked,
+    decoded,
+    scalar,
+    verdict_of,
+)
+from tidings.router.adapters.http_client.one_request import OneRequestAdapter
+from tidings.router.adapters.http_client.sender import HttpSender, VendorRequest
+from tidings.router.adapters.kind import AdapterKind, Surroundings
+from tidings.router.adapters.mail.events import Meaning, seeds
+from tidings.router.adapters.mail.parts import ID_ARGUMENT, whole_mail
+from tidings.router.adapters.ses.callbacks import EVENT_CODES, SesForm
+from tidings.router.adapters.ses.sigv4 import Credentials, signed
+from tidings.router.adapters.ses.sns import TOPIC_PATTERN
+from tidings.router.adapters.setting_types import Token
+
+_Region = Annotated[
+    str, Meta(pattern=r"^[a-z]{2}(-[a-z]+)+-[0-9]{1,2}\Z", description="must be a region such as eu-west-1")
+]
+_Set = Annotated[
+    str,
+    Meta(max_length=64, pattern=r"^[A-Za-z0-9_-]+\Z", description="must be the name of a configuration set"),
+]
+_Topic = Annotated[
+    str,
+    Meta(
+        pattern=TOPIC_PATTERN,
+        description="must be the ARN of a topic such as arn:aws:sns:eu-west-1:123456789012:mail-events",
+    ),
+]
+#: Headers that SES takes for orders: other configuration sets, other people's identities.
+_ORDERS: Final = ("x-ses-",)
+_SERVICE: Final = "ses"
+#: What was wrong with the request, or not with it at all.
+_VERDICTS: Final[Mapping[str, Verdict]] = {
+    "MessageRejected": "refused",
+    "BadRequestException": "refused",
+    "ValidationException": "refused",
+    "TooManyRequestsException": "try_later",
+    "ThrottlingException": "try_later",
+    "Throttling": "try_later",
+    "LimitExceededException": "try_later",
+    "AccountSuspendedException": "try_later",
+    "SendingPausedException": "try_later",
+    "MailFromDomainNotVerifiedException": "try_later",
+    # The configuration set, the identity.
+    "NotFoundException": "try_later",
+    "AccessDeniedException": "try_later",
+    "ExpiredTokenException": "try_later",
+    "RequestExpired": "try_later",
+    "InvalidClientTokenId": "try_later",
+    "UnrecognizedClientException": "try_later",
+    "InvalidSignatureException": "try_later",
+    "SignatureDoesNotMatch": "try_later",
+    "IncompleteSignature": "try_later",
+    "MissingAuthenticationToken": "try_later",
+    "MissingAuthenticationTokenException": "try_later",
+    "NotAuthorized": "try_later",
+    "OptInRequired": "try_later",
+    # Nobody says what had been done before.
+    "InternalFailure": "unlearned",
+    "ServiceUnavailable": "try_later",
+}
+_STATUSES: Final[Mapping[str, Verdict]] = {"403": "try_later", "404": "try_later", "500": "unlearned"}
+#: What the value of a tag must not hold: Amazon refuses the whole mail.
+_NOT_IN_TAGS: Final = re.compile(r"[^A-Za-z0-9_-]")
+#: A MessageRejected that is about the account: an identity that is not verified, or an account that is still in its sandbox.
+_UNVERIFIED: Final = "Email address is not verified"
+_CODES: Final[Mapping[str, Meaning]] = {
+    "MessageRejected": Meaning("rejected_by_provider", "content_refused"),
+    "BadRequestException": Meaning("rejected_by_provider", "invalid_request"),
+    "ValidationException": Meaning("rejected_by_provider", "invalid_request"),
+    "AccountSuspendedException": Meaning("failed_temp", "account_suspended"),
+    "SendingPausedException": Meaning("failed_temp", "account_suspended"),
+    "MailFromDomainNotVerifiedException": Meaning("failed_temp", "sender_refused"),
+    "LimitExceededException": Meaning("failed_temp", "quota_exceeded"),
+    "TooManyRequestsException": Meaning("failed_temp", "throttled"),
+    "ThrottlingException": Meaning("failed_temp", "throttled"),
+}
+
+
+class SesSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One account with Amazon SES in one region."""
+
+    region: _Region
+    #: That of the region, unless it is given.
+    api_url: ApiUrl | None = None
+    access_key_id: Token
+    #: By reference as `secret_access_key_ref`, or as the account's `secret_ref`.
+    secret_access_key: Token
+    #: Of credentials that are good for a while only; by reference as `session_token_ref`.
+    session_token: Token | None = None
+    #: Its event destination tells what becomes of mails, and it decides about tracking: leave opens and clicks out of it.
+    configuration_set: _Set | None = None
+    #: SNS topics whose notifications are believed. Without any there is no hook.
+    topics: Annotated[tuple[_Topic, ...], Meta(max_length=10)] = ()
+
+    def __repr__(self) -> str:
+        return f"SesSettings(region={self.region!r})"
+
+
+class Ses:
+    """Speaks to one account at Amazon SES."""
+
+    name = "ses"
+    channels = frozenset({"email"})
+    capabilities = Capabilities(html=True, attachments=True)
+
+    def __init__(self, settings: SesSettings, *, clock: Clock) -> None:
+        # Whoever waits for receipts that nobody takes in, waits in vain, and then writes again elsewhere.
+        told = bool(settings.topics)
+        self.capabilities = Capabilities(html=True, attachments=True, receipts=told)
+        self._settings = settings
+        self._clock = clock
+        self._api = (settings.api_url or _usual_url(settings.region)).rstrip("/")
+        self._credentials = Credentials(
+            access_key_id=settings.access_key_id,
+            secret_access_key=settings.secret_access_key,
+            session_token=settings.session_token,
+        )
+
+    async def check(self, sender: HttpSender) -> Outcome | None:
+        """Ask about the account, and whether it may send."""
+        return await sender.check(self._request("GET", "/v2/email/account"), read=_account)
+
+    def ask(self, message: OutboundMessage) -> VendorRequest:
+        """The mail as a request."""
+        mail = whole_mail(message, at=self._clock.now(), orders=_ORDERS)
+        body: dict[str, Any] = {
+            "FromEmailAddress": mail.sender,
+            "Destination": {"ToAddresses": [mail.to]},
+            "Content": {"Raw": {"Data": base64.b64encode(mail.data()).decode("ascii")}},
+            "EmailTags": [{"Name": ID_ARGUMENT, "Value": _NOT_IN_TAGS.sub("-", message.message_id)}],
+        }
+        if self._settings.configuration_set is not None:
+            body["ConfigurationSetName"] = self._settings.configuration_set
+        return self._request("POST", "/v2/email/outbound-emails", msgspec.json.encode(body))
+
+    def _request(self, method: str, path: str, body: bytes | None = None) -> VendorRequest:
+        url = f"{self._api}{path}"
+        headers = signed(
+            self._credentials,
+            method=method,
+            url=url,
+            headers={"Content-Type": "application/json"} if body is not None else {},
+            body=body or b"",
+            region=self._settings.region,
+            service=_SERVICE,
+            at=self._clock.now().astimezone(UTC),
+        )
+        return VendorRequest(method=method, url=url, headers=headers, body=body)
+
+    def read(self, answer: HttpAnswer, message: OutboundMessage) -> Outcome:
+        """What the answer means."""
+        said = decoded(answer.content)
+        verdict = verdict_of(answer.status, _STATUSES)
+        message_id = scalar(at(said, "MessageId"))
+        if verdict == "accepted":
+            return (
+                answered(verdict, answer, message, clock=self._clock, message_id=message_id)
+                if message_id
+                else NO_MESSAGE_ID
+            )
+        code = _error_of(answer, said)
+        words = scalar(at(said, "message")) or scalar(at(said, "Message"))
+        verdict = believed(verdict, answer, theirs=code is not None)
+        if code is not None:
+            verdict = _VERDICTS.get(code, verdict)
+        if code == "MessageRejected" and (words or "").startswith(_UNVERIFIED):
+            verdict = "try_later"
+        return answered(verdict, answer, message, clock=self._clock, code=code, words=words)
+
+
+def _usual_url(region: str) -> str:
+    return f"https://email.{region}.amazonaws.com{'.cn' if region.startswith('cn-') else ''}"
+
+
+def _error_of(answer: HttpAnswer, said: Any) -> str | None:
+    """The kind of error, without what stands around it: `MessageRejected:http://internal.amazon.com/…`."""
+    text = answer.headers.get("x-amzn-ErrorType") or scalar(at(said, "__type")) or scalar(at(said, "code"))
+    return text.partition(":")[0].rpartition("#")[2] or None if text else None
+
+
+def _account(answer: HttpAnswer) -> Outcome:
+    said = decoded(answer.content)
+    if answer.status == 200 and at(said, "SendingEnabled") is False:
+        return TryLater(reason="the account may not send at the moment", code="SendingPausedException")
+    if _error_of(answer, said) == "AccessDeniedException":
+        # Amazon knows the key; it lacks `ses:GetAccount`.
+        words = "the access key may not ask about the account, so nobody can tell whether it may send"
+        return TryLater(reason=words, code="AccessDeniedException")
+    return checked(answer.status)
+
+
+def _make(settings: SesSettings, around: Surroundings) -> Adapter:
+    return OneRequestAdapter(Ses(settings, clock=around.clock), sender_of(settings, around.guard))
+
+
+KIND = AdapterKind(
+    name="ses",
+    title="Amazon SES",
+    channels=Ses.channels,
+    capabilities=Ses.capabilities,
+    settings=SesSettings,
+    credential_fields=("secret_access_key", "session_token"),
+    main_credential="secret_access_key",
+    make=_make,
+    by_settings=frozenset({"receipts"}),
+    callbacks=SesForm(),
+    proof="Amazon SNS: RSA with the certificate of its own host, one of the account's topics, 65 minutes",
+    statuses=seeds({**_CODES, **EVENT_CODES}),
+)

@@ -1,0 +1,149 @@
+"""Opens a session with an SMSC: connect, protect, bind."""
+
+import asyncio
+import ssl
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final, Literal, TypeAlias
+
+from tidings.contracts.failures import NOT_ALLOWED_THERE
+from tidings.kernel.secrets import Secret
+from tidings.router.adapters.egress import Guard, NotAllowedThereError, look_up
+from tidings.router.adapters.smpp.command_status import CREDENTIALS, OK, name_of, words_of
+from tidings.router.adapters.smpp.pdu import (
+    BIND_RECEIVER,
+    BIND_TRANSCEIVER,
+    BIND_TRANSMITTER,
+    RESPONSE,
+    Pdu,
+    bind_body,
+)
+from tidings.router.adapters.smpp.session import LinkGoneError, NoAnswerError, NotWrittenError, SmppSession
+
+Role: TypeAlias = Literal["transceiver", "transmitter", "receiver"]
+_BINDS: Final = {
+    "transceiver": BIND_TRANSCEIVER,
+    "transmitter": BIND_TRANSMITTER,
+    "receiver": BIND_RECEIVER,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Smsc:
+    """Where to connect to, and how."""
+
+    host: str
+    port: int
+    #: None: in the clear.
+    context: ssl.SSLContext | None
+    system_id: str
+    password: Secret
+    system_type: str
+    address_range: str
+    #: Questions without an answer on one session.
+    window: int
+    #: For connecting, TLS and the bind together.
+    connect_seconds: float
+    #: For one answer.
+    timeout_seconds: float
+    #: Silence after which the SMSC is asked whether it is there.
+    enquire_seconds: float
+    guard: Guard = field(repr=False)
+
+
+class CannotConnectError(Exception):
+    """There is no session to be had now."""
+
+    def __init__(self, reason: str, code: str, *, credentials: bool = False) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.code = code
+        #: The SMSC does not want us, whoever it is that asks.
+        self.credentials = credentials
+
+
+async def open_session(
+    smsc: Smsc, role: Role, on_delivery: Callable[[SmppSession, Pdu], None]
+) -> SmppSession:
+    """A session that is bound; `CannotConnectError` where there is none to be had."""
+    made: list[SmppSession] = []
+
+    def new() -> SmppSession:
+        made.append(
+            SmppSession(
+                window=smsc.window,
+                enquire_seconds=smsc.enquire_seconds,
+                timeout_seconds=smsc.timeout_seconds,
+                on_delivery=on_delivery,
+            )
+        )
+        return made[-1]
+
+    try:
+        async with asyncio.timeout(smsc.connect_seconds):
+            session = await _connect(smsc, new)
+            await _bind(smsc, role, session)
+    except BaseException as error:
+        for session in made:
+            session.abort("the session was not opened")
+        known = _cannot(error)
+        if known is None:
+            raise
+        raise known from None
+    return session
+
+
+async def _connect(smsc: Smsc, new: Callable[[], SmppSession]) -> SmppSession:
+    addresses = await look_up(smsc.host, smsc.port, smsc.guard)
+    loop = asyncio.get_running_loop()
+    for i, address in enumerate(addresses):
+        try:
+            _, session = await loop.create_connection(
+                new,
+                address,
+                smsc.port,
+                ssl=smsc.context,
+                server_hostname=smsc.host if smsc.context else None,
+            )
+        except ssl.SSLError:
+            raise
+        except OSError:
+            if i == len(addresses) - 1:
+                raise
+        else:
+            return session
+    raise OSError("there is no address")
+
+
+async def _bind(smsc: Smsc, role: Role, session: SmppSession) -> None:
+    body = bind_body(
+        system_id=smsc.system_id,
+        password=smsc.password.reveal(),
+        system_type=smsc.system_type,
+        address_range=smsc.address_range,
+    )
+    answer = await session.ask(_BINDS[role], body, seconds=smsc.connect_seconds)
+    if answer.status != OK or answer.command != _BINDS[role] | RESPONSE:
+        raise CannotConnectError(
+            words_of(answer.status), name_of(answer.status), credentials=answer.status in CREDENTIALS
+        )
+
+
+def _cannot(error: BaseException) -> CannotConnectError | None:
+    """What failed while opening, in our own words: an exception's text may hold names and addresses."""
+    match error:
+        case CannotConnectError():
+            return error
+        case LinkGoneError() | NoAnswerError() | NotWrittenError():
+            return CannotConnectError(str(error), "connection")
+        case NotAllowedThereError():
+            return CannotConnectError(NOT_ALLOWED_THERE, "address")
+        case ssl.SSLCertVerificationError():
+            return CannotConnectError("the SMSC's certificate is not one that we trust", "tls")
+        case ssl.SSLError():
+            return CannotConnectError("TLS could not be agreed on", "tls")
+        case TimeoutError():
+            return CannotConnectError("the SMSC could not be reached in time", "connection")
+        case OSError() | UnicodeError():
+            return CannotConnectError("the SMSC can't be reached", "connection")
+    return None

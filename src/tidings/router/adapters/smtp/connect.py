@@ -1,0 +1,237 @@
+"""Opens a conversation with an SMTP server: connect, greet, protect, log in."""
+
+import asyncio
+import base64
+import ssl
+from dataclasses import dataclass, field
+
+from tidings.contracts.failures import LOGIN_REFUSED, NOT_ALLOWED_THERE
+from tidings.contracts.messages import Refused
+from tidings.kernel.secrets import Secret
+from tidings.router.adapters.egress import Guard, NotAllowedThereError, look_up
+from tidings.router.adapters.smtp.account_replies import login_trouble
+from tidings.router.adapters.smtp.oauth import TOKEN_REFUSED, WAYS, OAuthLogin
+from tidings.router.adapters.smtp.wire import TLS_ENDED, ConnectionGoneError, Reply, SmtpWire
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """Where to connect to, and how."""
+
+    host: str
+    port: int
+    #: `tls` from the first byte, `starttls` or not at all, `none`.
+    security: str
+    #: None where security is `none`.
+    context: ssl.SSLContext | None
+    username: str | None
+    password: Secret | None
+    #: Instead of a password: a token.
+    oauth: OAuthLogin | None = None
+    #: A password may go over the wire in the clear.
+    auth_without_tls: bool
+    #: What we call ourselves; None: by our own address.
+    hello_name: str | None
+    #: For connecting, TLS and login together.
+    connect_seconds: float
+    #: For one answer.
+    timeout_seconds: float
+    messages_per_connection: int
+    guard: Guard = field(repr=False)
+
+
+class CannotConnectError(Exception):
+    """There is no conversation to be had now; `refused`: because our credentials are not taken."""
+
+    def __init__(self, reason: str, code: str, *, refused: bool = False) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.code = code
+        self.refused = refused
+
+
+class _TokenTooOldError(Exception):
+    """The server does not take the token that was kept."""
+
+
+async def open_wire(server: Server) -> tuple[SmtpWire, dict[str, str]]:
+    """The open conversation and what the server offers; `CannotConnectError` where any of it fails."""
+    try:
+        async with asyncio.timeout(server.connect_seconds):
+            try:
+                opening = await _opened(server)
+            except _TokenTooOldError:
+                # Once, with a new one: that one can't be too old.
+                opening = await _opened(server)
+    except BaseException as error:
+        known = _cannot(error)
+        if known is None:
+            raise
+        raise known from None
+    return opening.wire, opening.extensions
+
+
+async def _opened(server: Server) -> "_Opening":
+    opening = _Opening(server)
+    try:
+        await opening.run()
+    except BaseException:
+        opening.wire.abort("the conversation was not opened")
+        raise
+    return opening
+
+
+class _Opening:
+    """One attempt."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._loop = asyncio.get_running_loop()
+        self.wire = SmtpWire()
+        self.extensions: dict[str, str] = {}
+
+    async def run(self) -> None:
+        """All of it."""
+        server = self._server
+        # Before connecting: no server waits for a token of ours.
+        token, is_new = await self._token()
+        wire = await self._connect()
+        deadline = self._loop.time() + server.connect_seconds
+        greeting = await wire.reply(deadline)
+        if greeting.code != 220:
+            raise CannotConnectError("the server does not want to talk to us now", greeting.detailed_code)
+        await self._hello(deadline)
+        if server.security == "starttls":
+            if "STARTTLS" not in self.extensions or server.context is None:
+                raise CannotConnectError(
+                    "the server does not offer STARTTLS, and nothing is sent without it", "tls"
+                )
+            wire.write(b"STARTTLS\r\n")
+            if (reply := await wire.reply(deadline)).code != 220:
+                raise CannotConnectError("the server does not begin TLS now", reply.detailed_code)
+            await wire.start_tls(server.context, server.host)
+            await self._hello(deadline)
+        if server.username is not None and server.password is not None:
+            await self._log_in(server.username, server.password, deadline)
+        elif server.oauth is not None and token is not None:
+            await self._log_in_by(server.oauth, token, is_new=is_new, deadline=deadline)
+
+    async def _token(self) -> tuple[str | None, bool]:
+        """The token that opens the mailbox, and whether it was asked for just now."""
+        oauth = self._server.oauth
+        if oauth is None:
+            return None, False
+        is_new = not oauth.token.is_known
+        found = await oauth.token.get()
+        if isinstance(found, str):
+            return found, is_new
+        raise CannotConnectError(found.reason, "token", refused=isinstance(found, Refused))
+
+    async def _connect(self) -> SmtpWire:
+        server = self._server
+        addresses = await look_up(server.host, server.port, server.guard)
+        context = server.context if server.security == "tls" else None
+        for i, address in enumerate(addresses):
+            try:
+                await self._loop.create_connection(
+                    lambda: self.wire,
+                    address,
+                    server.port,
+                    ssl=context,
+                    server_hostname=server.host if context else None,
+                )
+            except ssl.SSLError:
+                raise
+            except OSError:
+                if i == len(addresses) - 1:
+                    raise
+            else:
+                break
+        return self.wire
+
+    async def _hello(self, deadline: float) -> None:
+        name = self._server.hello_name or _literal(self.wire.info("sockname"))
+        self.wire.write(f"EHLO {name}\r\n".encode("ascii"))
+        reply = await self.wire.reply(deadline)
+        if reply.code >= 500:
+            self.wire.write(f"HELO {name}\r\n".encode("ascii"))
+            reply = await self.wire.reply(deadline)
+            self.extensions = {}
+        else:
+            words = [line.upper().partition(" ") for line in reply.lines[1:]]
+            self.extensions = {word: rest.strip() for word, _, rest in words}
+        if reply.code != 250:
+            raise CannotConnectError("the server does not take our greeting", reply.detailed_code)
+
+    async def _log_in(self, username: str, password: Secret, deadline: float) -> None:
+        ways = self._ways("the password")
+        if "PLAIN" in ways:
+            steps = [b"AUTH PLAIN " + _encoded(f"\0{username}\0{password.reveal()}")]
+        elif "LOGIN" in ways:
+            steps = [b"AUTH LOGIN", _encoded(username), _encoded(password.reveal())]
+        else:
+            raise CannotConnectError("the server offers no login that we know (PLAIN, LOGIN)", "auth")
+        for i, step in enumerate(steps):
+            self.wire.write(step + b"\r\n")
+            reply = await self.wire.reply(deadline)
+            if reply.code != (235 if i == len(steps) - 1 else 334):
+                raise _not_let_in(reply, LOGIN_REFUSED)
+
+    async def _log_in_by(self, oauth: OAuthLogin, token: str, *, is_new: bool, deadline: float) -> None:
+        offered = self._ways("the access token")
+        way = next((way for way in WAYS if way in offered), None)
+        if way is None:
+            raise CannotConnectError(f"the server offers no login by OAuth 2 ({', '.join(WAYS)})", "auth")
+        place = (self._server.host, self._server.port)
+        reply = await oauth.log_in(self.wire, way, token, place=place, deadline=deadline)
+        if reply.code == 235:
+            return
+        if reply.code // 100 == 5:
+            oauth.token.forget(token)
+            if not is_new:
+                raise _TokenTooOldError
+        raise _not_let_in(reply, TOKEN_REFUSED)
+
+    def _ways(self, what: str) -> list[str]:
+        """The logins that the server offers; none is tried where it could be overheard."""
+        if self.wire.info("ssl_object") is None and not self._server.auth_without_tls:
+            raise CannotConnectError(f"{what} is not sent without TLS", "tls")
+        return self.extensions.get("AUTH", "").split()
+
+
+def _not_let_in(reply: Reply, words: str) -> CannotConnectError:
+    """Why a login failed (RFC 4954, 6): not all that is said to one is about the password."""
+    known = login_trouble(reply)
+    if known is not None:
+        return CannotConnectError(known.reason, known.code, refused=known.refused)
+    return CannotConnectError(words, reply.detailed_code, refused=reply.code // 100 == 5)
+
+
+def _cannot(error: BaseException) -> CannotConnectError | None:
+    """What failed while opening, in our own words: an exception's text may hold names and addresses."""
+    match error:
+        case CannotConnectError():
+            return error
+        case ConnectionGoneError():
+            return CannotConnectError(str(error), "tls" if str(error) == TLS_ENDED else "connection")
+        case NotAllowedThereError():
+            return CannotConnectError(NOT_ALLOWED_THERE, "address")
+        case ssl.SSLCertVerificationError():
+            return CannotConnectError("the server's certificate is not one that we trust", "tls")
+        case ssl.SSLError():
+            return CannotConnectError("TLS could not be agreed on", "tls")
+        case TimeoutError():
+            return CannotConnectError("the server could not be reached in time", "connection")
+        case OSError() | UnicodeError():
+            return CannotConnectError("the server can't be reached", "connection")
+    return None
+
+
+def _literal(sockname: object) -> str:
+    """Our own address as a greeting has it (RFC 5321, 4.1.3)."""
+    host = str(sockname[0]) if isinstance(sockname, tuple) else "127.0.0.1"
+    return f"[IPv6:{host}]" if ":" in host else f"[{host}]"
+
+
+def _encoded(text: str) -> bytes:
+    return base64.b64encode(text.encode())

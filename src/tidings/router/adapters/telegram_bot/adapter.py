@@ -1,0 +1,238 @@
+"""Telegram: one bot that writes to people who have begun a chat with it.
+
+The bot's token is a part of every address that is asked, so no address is ever shown. Telegram tells nothing of what becomes
+of a message.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import Annotated, Any, Final
+
+import msgspec
+from msgspec import Meta
+
+from tidings.contracts.adapters import Adapter, Capabilities
+from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused, TryLater
+from tidings.kernel.clock import Clock
+from tidings.kernel.errors import BadValueError
+from tidings.router.adapters.egress import Guard
+from tidings.router.adapters.http_client.account import ApiUrl, HttpAccount, sender_of
+from tidings.router.adapters.http_client.answers import (
+    NO_MESSAGE_ID,
+    HttpAnswer,
+    Verdict,
+    answered,
+    at,
+    believed,
+    checked,
+    decoded,
+    scalar,
+    verdict_of,
+    wait_of,
+)
+from tidings.router.adapters.http_client.sender import VendorRequest
+from tidings.router.adapters.kind import AdapterKind, StatusSeed, Surroundings
+from tidings.router.adapters.telegram_bot.callbacks import TelegramForm
+from tidings.router.adapters.telegram_bot.message_ids import bot_id, marking_key, message_name
+
+#: A chat's number, or the name of a public channel.
+_CHAT: Final = re.compile(r"(-?[1-9][0-9]{0,18})|@[A-Za-z][A-Za-z0-9_]{3,31}")
+
+#: Telegram has three numbers for everything and says the rest in words. What their words begin with, in the order in which
+#: they are looked for → our code. The words are those of github.com/tdlib/telegram-bot-api.
+_WORDS: Final[Mapping[int, Mapping[str, str]]] = {
+    400: {
+        "bad request: chat not found": "400:chat_not_found",
+        "bad request: user not found": "400:chat_not_found",
+        "bad request: peer_id_invalid": "400:chat_not_found",
+        "bad request: group chat was upgraded": "400:chat_moved",
+        "bad request: message is too long": "400:too_long",
+        "bad request: message text is empty": "400:empty",
+        "bad request: have no rights": "403",
+        "bad request: not enough rights": "403",
+        "bad request: chat_write_forbidden": "403",
+    },
+    403: {
+        "forbidden: user is deactivated": "403:deactivated",
+        "forbidden: bot can't initiate": "403:not_started",
+        "forbidden: bot can't send messages to bots": "403:is_bot",
+    },
+}
+_SEEDS: Final = (
+    StatusSeed(code="400", canonical="rejected_by_provider", reason="bad_request"),
+    StatusSeed(code="400:too_long", canonical="rejected_by_provider", reason="content_refused"),
+    StatusSeed(code="400:empty", canonical="rejected_by_provider", reason="content_refused"),
+    StatusSeed(code="400:chat_not_found", canonical="failed_perm", reason="invalid_address"),
+    StatusSeed(code="400:chat_moved", canonical="failed_perm", reason="invalid_address"),
+    StatusSeed(code="403:deactivated", canonical="failed_perm", reason="invalid_address"),
+    StatusSeed(code="403:is_bot", canonical="failed_perm", reason="invalid_address"),
+    StatusSeed(code="403:not_started", canonical="rejected_by_recipient", reason="not_started"),
+    # The person blocked the bot, or a group put it out.
+    StatusSeed(code="403", canonical="rejected_by_recipient", reason="bot_blocked"),
+    StatusSeed(code="401", canonical="rejected_by_provider", reason="credentials"),
+    StatusSeed(code="404", canonical="rejected_by_provider", reason="credentials"),
+    StatusSeed(code="409", canonical="failed_temp", reason="vendor_trouble"),
+    StatusSeed(code="429", canonical="failed_temp", reason="throttled"),
+)
+_BY_THE_PERSON: Final = frozenset(seed.code for seed in _SEEDS if seed.canonical == "rejected_by_recipient")
+#: 404, an address without a bot behind it: the token is wrong. Of 500 nobody says that nothing was sent.
+_STATUSES: Final[Mapping[str, Verdict]] = {"404": "try_later", "409": "try_later", "500": "unlearned"}
+
+
+class TelegramSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One bot."""
+
+    #: Telegram's, or that of a Bot API server of one's own.
+    api_url: ApiUrl = "https://api.telegram.org"
+    #: As BotFather gave it.
+    token: Annotated[
+        str,
+        Meta(
+            pattern=r"^[0-9]{3,20}:[A-Za-z0-9_-]{20,200}\Z",
+            description="must be a token as BotFather gives it: digits, a colon, letters",
+        ),
+    ]
+    #: Telegram sends it with everything that people write; without it nothing is taken in.
+    webhook_secret: (
+        Annotated[
+            str,
+            Meta(
+                min_length=16,
+                max_length=1100,
+                pattern=r"^[A-Za-z0-9_-]{16,256}([ \n][A-Za-z0-9_-]{16,256}){0,3}\Z",
+                description="must be 16 letters, digits, _ and - or more; up to four one on each line or with blanks between them",
+            ),
+        ]
+        | None
+    ) = None
+    #: Show a picture of what the first link leads to.
+    link_previews: bool = False
+
+    def __repr__(self) -> str:
+        return f"TelegramSettings(bot={bot_id(self.token)!r})"
+
+
+class TelegramAdapter:
+    """Hands messages to one bot."""
+
+    name = "telegram_bot"
+    channels = frozenset({"telegram"})
+    capabilities = Capabilities()
+
+    def __init__(self, settings: TelegramSettings, *, clock: Clock, guard: Guard) -> None:
+        self.capabilities = Capabilities(inbound=settings.webhook_secret is not None)
+        self._clock = clock
+        self._bot = bot_id(settings.token)
+        self._marking = marking_key(settings.token)
+        self._url = f"{settings.api_url.rstrip('/')}/bot{settings.token}"
+        self._link_previews = settings.link_previews
+        self._sender = sender_of(settings, guard)
+
+    @property
+    def longest_send(self) -> timedelta:
+        """A call of `send` has returned after this."""
+        return self._sender.longest_send
+
+    async def send(
+        self,
+        messages: Sequence[OutboundMessage],
+        *,
+        within: float | None = None,
+        learned: list[Outcome] | None = None,
+    ) -> Sequence[Outcome]:
+        """One outcome each, in the same order."""
+        return await self._sender.send(
+            messages, ask=self._request, read=self._outcome, within=within, learned=learned
+        )
+
+    async def check(self) -> Outcome:
+        """Ask the bot who it is."""
+        return await self._sender.check(VendorRequest(method="GET", url=f"{self._url}/getMe"), read=_checked)
+
+    async def close(self) -> None:
+        """End all connections."""
+        await self._sender.close()
+
+    def _request(self, message: OutboundMessage) -> VendorRequest:
+        chat = _CHAT.fullmatch(message.to)
+        if chat is None:
+            raise BadValueError("to", "must be the number of a chat, or the @name of a public channel")
+        if not message.text:
+            raise BadValueError("text", "is needed")
+        body = {
+            "chat_id": int(message.to) if chat[1] else message.to,
+            "text": message.text,
+            "link_preview_options": {"is_disabled": not self._link_previews},
+        }
+        return VendorRequest(
+            url=f"{self._url}/sendMessage",
+            headers={"Content-Type": "application/json"},
+            body=msgspec.json.encode(body),
+        )
+
+    def _outcome(self, answer: HttpAnswer, message: OutboundMessage) -> Outcome:
+        said = decoded(answer.content)
+        theirs = at(said, "ok") is False
+        verdict = believed(verdict_of(answer.status, _STATUSES), answer, theirs=theirs)
+        if verdict == "accepted":
+            chat, number = scalar(at(said, "result.chat.id")), scalar(at(said, "result.message_id"))
+            if at(said, "ok") is not True or chat is None or number is None:
+                return NO_MESSAGE_ID
+            found = message_name(self._marking, chat, number)
+            return Accepted(provider_message_id=found, sender=self._bot)
+        outcome = answered(
+            verdict,
+            answer,
+            message,
+            clock=self._clock,
+            # Without its words a 403 is a proxy's, and says nothing of the person.
+            code=_code(answer.status, said) if theirs else f"page:{answer.status}",
+            words=scalar(at(said, "description")),
+        )
+        if isinstance(outcome, TryLater) and outcome.after is None:
+            return replace(outcome, after=wait_of(scalar(at(said, "parameters.retry_after")), self._clock))
+        if isinstance(outcome, Refused) and outcome.code in _BY_THE_PERSON:
+            return replace(outcome, status="rejected_by_recipient")
+        return outcome
+
+
+def _code(status: int, said: Any) -> str | None:
+    """Telegram's number, with what its words say more."""
+    words = (scalar(at(said, "description")) or "").lower()
+    found = next((code for begins, code in _WORDS.get(status, {}).items() if words.startswith(begins)), None)
+    return found or scalar(at(said, "error_code"))
+
+
+def _checked(answer: HttpAnswer) -> Outcome:
+    if answer.status == 404:
+        return Refused(reason="there is no bot with this token", code="404")
+    if answer.status == 200 and at(decoded(answer.content), "ok") is not True:
+        return TryLater(reason="this is not the answer of a bot; check api_url", code="200")
+    return checked(answer.status)
+
+
+def _make(settings: TelegramSettings, around: Surroundings) -> Adapter:
+    return TelegramAdapter(settings, clock=around.clock, guard=around.guard)
+
+
+def _fixed_sender(settings: TelegramSettings, _: str) -> str | None:
+    return bot_id(settings.token)
+
+
+KIND = AdapterKind(
+    name="telegram_bot",
+    title="Telegram (Bot API)",
+    channels=TelegramAdapter.channels,
+    capabilities=TelegramAdapter.capabilities,
+    settings=TelegramSettings,
+    credential_fields=("token", "webhook_secret"),
+    main_credential="token",
+    make=_make,
+    fixed_sender=_fixed_sender,
+    by_settings=frozenset({"inbound"}),
+    callbacks=TelegramForm(),
+    proof="X-Telegram-Bot-Api-Secret-Token: the account's webhook_secret itself",
+    statuses=_SEEDS,
+)

@@ -1,0 +1,1 @@
+"""Viber, through a bot."""

@@ -1,0 +1,268 @@
+"""Viber: one bot that writes to people who have subscribed to it.
+
+Viber answers 200 to everything; whether it took a message stands in `status`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import Annotated, Any, Final
+
+import msgspec
+from msgspec import Meta
+
+from tidings.contracts.adapters import Adapter, Capabilities
+from tidings.contracts.callback_forms import Canonical
+from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused, TryLater
+from tidings.kernel.clock import Clock
+from tidings.kernel.errors import BadValueError
+from tidings.router.adapters.egress import Guard
+from tidings.router.adapters.http_client.account import ApiUrl, HttpAccount, sender_of
+from tidings.router.adapters.http_client.answers import (
+    NO_MESSAGE_ID,
+    HttpAnswer,
+    Verdict,
+    answered,
+    at,
+    believed,
+    checked,
+    decoded,
+    scalar,
+    verdict_of,
+)
+from tidings.router.adapters.http_client.sender import VendorRequest
+from tidings.router.adapters.kind import AdapterKind, StatusSeed, Surroundings
+from tidings.router.adapters.setting_types import ONE_LINE
+from tidings.router.adapters.viber.callbacks import ViberForm
+
+_MOST_NAME: Final = 28
+_MOST_RECEIVER: Final = 255
+_TOKEN_REFUSED: Final = 2
+
+#: `status` in an answer → what it means for the message, and how it is kept. The list is that of developers.viber.com,
+#: "Error codes"; another number is a general error.
+_CODES: Final[Mapping[int, tuple[Verdict, Canonical, str]]] = {
+    1: ("refused", "rejected_by_provider", "bad_request"),
+    2: ("try_later", "rejected_by_provider", "credentials"),
+    3: ("refused", "rejected_by_provider", "bad_request"),
+    4: ("refused", "rejected_by_provider", "bad_request"),
+    5: ("refused", "failed_perm", "invalid_address"),
+    6: ("refused", "rejected_by_recipient", "not_subscribed"),
+    7: ("try_later", "rejected_by_provider", "account_blocked"),
+    8: ("try_later", "rejected_by_provider", "account_unready"),
+    9: ("try_later", "rejected_by_provider", "account_blocked"),
+    # Viber lets no bot write that has no hook.
+    10: ("try_later", "rejected_by_provider", "webhook_not_set"),
+    11: ("refused", "rejected_by_recipient", "recipient_unsupported"),
+    12: ("try_later", "failed_temp", "throttled"),
+    13: ("refused", "rejected_by_recipient", "recipient_unsupported"),
+    14: ("refused", "rejected_by_provider", "bad_request"),
+    15: ("try_later", "rejected_by_provider", "account_unready"),
+    16: ("refused", "rejected_by_provider", "bad_request"),
+    17: ("refused", "rejected_by_provider", "bad_request"),
+    18: ("refused", "rejected_by_provider", "bad_request"),
+    19: ("refused", "rejected_by_provider", "bad_request"),
+    20: ("refused", "rejected_by_provider", "bad_request"),
+    21: ("refused", "rejected_by_provider", "country_refused"),
+    22: ("refused", "rejected_by_provider", "bad_request"),
+    23: ("try_later", "rejected_by_provider", "insufficient_credit"),
+    24: ("try_later", "rejected_by_provider", "insufficient_credit"),
+}
+#: Of 500 nobody says that nothing was sent.
+_STATUSES: Final[Mapping[str, Verdict]] = {"500": "unlearned"}
+_SEEDS: Final = (
+    *(StatusSeed(code=str(code), canonical=how, reason=why) for code, (_, how, why) in _CODES.items()),
+    # Told later, with words and without a number.
+    StatusSeed(code="failed", canonical="failed_perm", reason="permanent_failure"),
+)
+
+
+class ViberSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One bot."""
+
+    api_url: ApiUrl = "https://chatapi.viber.com"
+    #: The bot's token, which also signs what Viber tells.
+    auth_token: Annotated[
+        str, Meta(min_length=8, max_length=200, pattern=r"^[!-~]+\Z", description="must be one word of ASCII")
+    ]
+    #: What Viber calls the bot: the `id` of `get_account_info`. Answers of people arrive under it.
+    bot_id: Annotated[
+        str,
+        Meta(
+            min_length=1, max_length=100, pattern=r"^[!-~]+\Z", description="must be an id such as pa:753465"
+        ),
+    ]
+    #: What people see above a message; the sender's name where this is left out.
+    sender_name: (
+        Annotated[
+            str,
+            Meta(
+                min_length=1,
+                max_length=_MOST_NAME,
+                pattern=r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]+\Z",
+                description=ONE_LINE,
+            ),
+        ]
+        | None
+    ) = None
+    #: The address of a picture beside it.
+    sender_avatar: (
+        Annotated[
+            str,
+            Meta(
+                max_length=2048,
+                pattern=r"^https://[^\s\x00-\x1f\x7f-\x9f]+\Z",
+                description="must be an https address",
+            ),
+        ]
+        | None
+    ) = None
+    #: People whose Viber is older than this do not get a message.
+    min_api_version: Annotated[int, Meta(ge=1, le=99)] = 1
+
+    def __repr__(self) -> str:
+        return f"ViberSettings(bot_id={self.bot_id!r})"
+
+
+class ViberAdapter:
+    """Hands messages to one bot."""
+
+    name = "viber"
+    channels = frozenset({"viber"})
+    capabilities = Capabilities(receipts=True, inbound=True)
+
+    def __init__(self, settings: ViberSettings, *, clock: Clock, guard: Guard) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._url = f"{settings.api_url.rstrip('/')}/pa"
+        self._headers = {"X-Viber-Auth-Token": settings.auth_token, "Content-Type": "application/json"}
+        self._sender = sender_of(settings, guard)
+
+    @property
+    def longest_send(self) -> timedelta:
+        """A call of `send` has returned after this."""
+        return self._sender.longest_send
+
+    async def send(
+        self,
+        messages: Sequence[OutboundMessage],
+        *,
+        within: float | None = None,
+        learned: list[Outcome] | None = None,
+    ) -> Sequence[Outcome]:
+        """One outcome each, in the same order."""
+        return await self._sender.send(
+            messages, ask=self._request, read=self._outcome, within=within, learned=learned
+        )
+
+    async def check(self) -> Outcome:
+        """Ask whose token it is."""
+        request = VendorRequest(url=f"{self._url}/get_account_info", headers=self._headers, body=b"{}")
+        return await self._sender.check(request, read=self._checked)
+
+    async def close(self) -> None:
+        """End all connections."""
+        await self._sender.close()
+
+    def _request(self, message: OutboundMessage) -> VendorRequest:
+        to = message.to
+        if not to or len(to) > _MOST_RECEIVER or not to.isprintable() or " " in to:
+            raise BadValueError("to", "must be Viber's id of a person")
+        if not message.text:
+            raise BadValueError("text", "is needed")
+        sender: dict[str, Any] = {"name": self._name(message)}
+        if self._settings.sender_avatar is not None:
+            sender["avatar"] = self._settings.sender_avatar
+        body = {
+            "receiver": to,
+            "min_api_version": self._settings.min_api_version,
+            "sender": sender,
+            "type": "text",
+            "text": message.text,
+        }
+        return VendorRequest(
+            url=f"{self._url}/send_message", headers=self._headers, body=msgspec.json.encode(body)
+        )
+
+    def _name(self, message: OutboundMessage) -> str:
+        """Viber wants one, and a short one."""
+        name = self._settings.sender_name or message.sender.name or message.sender.value
+        name = " ".join(name.split())[:_MOST_NAME].strip()
+        if not name:
+            raise BadValueError("sender_name", "is needed, here or as the sender's name")
+        return name
+
+    def _outcome(self, answer: HttpAnswer, message: OutboundMessage) -> Outcome:
+        said = decoded(answer.content)
+        status = at(said, "status")
+        theirs = isinstance(status, int) and not isinstance(status, bool)
+        verdict = believed(verdict_of(answer.status, _STATUSES), answer, theirs=theirs)
+        if verdict == "accepted":
+            if not theirs:
+                return NO_MESSAGE_ID
+            if status == 0:
+                token = scalar(at(said, "message_token"))
+                if token is None:
+                    return NO_MESSAGE_ID
+                return Accepted(provider_message_id=token, sender=self._settings.bot_id)
+        meaning = _CODES.get(status) if isinstance(status, int) else None
+        if meaning is not None:
+            verdict = meaning[0]
+        elif verdict == "accepted":
+            # A general error: nobody says what had been done before it.
+            verdict = "unlearned"
+        found = answered(
+            verdict,
+            answer,
+            message,
+            clock=self._clock,
+            code=scalar(status),
+            words=scalar(at(said, "status_message")),
+        )
+        by_them = meaning is not None and meaning[1] == "rejected_by_recipient"
+        return (
+            replace(found, status="rejected_by_recipient")
+            if isinstance(found, Refused) and by_them
+            else found
+        )
+
+    def _checked(self, answer: HttpAnswer) -> Outcome:
+        said = decoded(answer.content)
+        status = at(said, "status")
+        if answer.status != 200 or not isinstance(status, int):
+            found = checked(answer.status)
+            return found if not isinstance(found, Accepted) else _NOT_VIBER
+        if status == _TOKEN_REFUSED:
+            return Refused(reason="the vendor does not accept the auth_token", code="2")
+        if status != 0:
+            return TryLater(reason=f"the vendor answered status {status}", code=str(status))
+        if scalar(at(said, "id")) != self._settings.bot_id:
+            return Refused(reason="bot_id is not the id of the bot whose auth_token this is", code="bot_id")
+        return Accepted()
+
+
+_NOT_VIBER: Final = TryLater(reason="this is not an answer of Viber's; check api_url", code="200")
+
+
+def _make(settings: ViberSettings, around: Surroundings) -> Adapter:
+    return ViberAdapter(settings, clock=around.clock, guard=around.guard)
+
+
+def _fixed_sender(settings: ViberSettings, _: str) -> str | None:
+    return settings.bot_id
+
+
+KIND = AdapterKind(
+    name="viber",
+    title="Viber (REST Bot API)",
+    channels=ViberAdapter.channels,
+    capabilities=ViberAdapter.capabilities,
+    settings=ViberSettings,
+    credential_fields=("auth_token",),
+    main_credential="auth_token",
+    make=_make,
+    fixed_sender=_fixed_sender,
+    callbacks=ViberForm(),
+    proof="X-Viber-Content-Signature: HMAC-SHA256 over the body with the bot's token",
+    statuses=_SEEDS,
+)

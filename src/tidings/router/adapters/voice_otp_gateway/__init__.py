@@ -1,0 +1,1 @@
+"""Voice one-time passwords, through an operator's own gateway."""

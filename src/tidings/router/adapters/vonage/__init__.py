@@ -1,0 +1,1 @@
+"""Vonage: SMS over the Messages API."""

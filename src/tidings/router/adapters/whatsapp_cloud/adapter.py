@@ -1,0 +1,218 @@
+"""WhatsApp over Meta's Cloud API: templates that Meta has approved, and free texts to people who wrote within 24 hours.
+
+One account is one telephone number of a business. What becomes of a message is told later, at the hook.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import Annotated, Any, Final
+
+import msgspec
+from msgspec import Meta
+
+from tidings.contracts.adapters import Adapter, Capabilities
+from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused, TryLater
+from tidings.kernel.clock import Clock
+from tidings.kernel.errors import BadValueError
+from tidings.router.adapters.egress import Guard
+from tidings.router.adapters.http_client.account import ApiUrl, HttpAccount, sender_of
+from tidings.router.adapters.http_client.answers import (
+    NO_MESSAGE_ID,
+    HttpAnswer,
+    Verdict,
+    answered,
+    at,
+    believed,
+    checked,
+    decoded,
+    scalar,
+    verdict_of,
+)
+from tidings.router.adapters.http_client.sender import VendorRequest
+from tidings.router.adapters.kind import AdapterKind, Surroundings
+from tidings.router.adapters.secret_rotation import AsciiSecrets
+from tidings.router.adapters.whatsapp_cloud.callbacks import WhatsAppForm
+from tidings.router.adapters.whatsapp_cloud.error_codes import MEANINGS, SEEDS, Meaning
+from tidings.router.adapters.whatsapp_cloud.message_ids import message_name
+from tidings.router.adapters.whatsapp_templates import whatsapp_template
+
+_Secret = Annotated[
+    str, Meta(min_length=8, max_length=2048, pattern=r"^[!-~]+\Z", description="must be one word of ASCII")
+]
+_NUMBER: Final = re.compile(r"\+[1-9][0-9]{4,14}")
+#: Of error 100: the number in the address of the request is not there, or not for this token.
+_NO_SUCH_OBJECT: Final = 33
+_WINDOW_CLOSED: Final = 131047
+#: Statuses without a code that is known, over the usual meanings. 403, 404: the token, the number, the version in the address.
+#: Of 500 nobody says that nothing was sent.
+_STATUSES: Final[Mapping[str, Verdict]] = {"403": "try_later", "404": "try_later", "500": "unlearned"}
+_TEMPLATE_NEEDED: Final = (
+    "the person has not written within 24 hours, and then WhatsApp takes only templates that Meta has approved; "
+    "name one for this text"
+)
+
+
+class WhatsAppSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One telephone number of a business."""
+
+    #: With the version; Meta ends each one about two years after it came.
+    api_url: ApiUrl = "https://graph.facebook.com/v24.0"
+    #: Meta's id of the number that messages come from; not the number itself.
+    phone_number_id: Annotated[
+        str, Meta(pattern=r"^[0-9]{5,32}\Z", description="must be the digits of Meta's phone number ID")
+    ]
+    #: Of a system user with `whatsapp_business_messaging`; one that does not end.
+    access_token: _Secret
+    #: The secret of the Meta app, which signs callbacks; without it nothing is taken in.
+    app_secret: AsciiSecrets | None = None
+    #: Any word: Meta asks the hook for it once, when its address is entered.
+    verify_token: AsciiSecrets | None = None
+
+    def __repr__(self) -> str:
+        return f"WhatsAppSettings(phone_number_id={self.phone_number_id!r})"
+
+
+class WhatsAppAdapter:
+    """Hands messages to one number."""
+
+    name = "whatsapp_cloud"
+    channels = frozenset({"whatsapp"})
+    capabilities = Capabilities()
+
+    def __init__(self, settings: WhatsAppSettings, *, clock: Clock, guard: Guard) -> None:
+        heard = settings.app_secret is not None
+        self.capabilities = Capabilities(receipts=heard, inbound=heard)
+        self._clock = clock
+        self._from = settings.phone_number_id
+        self._url = f"{settings.api_url.rstrip('/')}/{settings.phone_number_id}"
+        self._headers = {"Authorization": f"Bearer {settings.access_token}"}
+        self._sender = sender_of(settings, guard)
+
+    @property
+    def longest_send(self) -> timedelta:
+        """A call of `send` has returned after this."""
+        return self._sender.longest_send
+
+    async def send(
+        self,
+        messages: Sequence[OutboundMessage],
+        *,
+        within: float | None = None,
+        learned: list[Outcome] | None = None,
+    ) -> Sequence[Outcome]:
+        """One outcome each, in the same order."""
+        return await self._sender.send(
+            messages, ask=self._request, read=self._outcome, within=within, learned=learned
+        )
+
+    async def check(self) -> Outcome:
+        """Ask for the number itself."""
+        request = VendorRequest(method="GET", url=f"{self._url}?fields=id", headers=self._headers)
+        return await self._sender.check(request, read=_checked)
+
+    async def close(self) -> None:
+        """End all connections."""
+        await self._sender.close()
+
+    def _request(self, message: OutboundMessage) -> VendorRequest:
+        if not _NUMBER.fullmatch(message.to):
+            raise BadValueError("to", "must be a telephone number with + and the country code")
+        body = {
+            "messaging_product": "whatsapp",
+            "recipient_type": "individual",
+            "to": message.to,
+            **(
+                {"type": "template", "template": whatsapp_template(message.template)}
+                if message.template is not None
+                else _text(message.text)
+            ),
+        }
+        return VendorRequest(
+            url=f"{self._url}/messages",
+            headers={**self._headers, "Content-Type": "application/json"},
+            body=msgspec.json.encode(body),
+        )
+
+    def _outcome(self, answer: HttpAnswer, message: OutboundMessage) -> Outcome:
+        said = decoded(answer.content)
+        error = at(said, "error")
+        verdict = believed(verdict_of(answer.status, _STATUSES), answer, theirs=isinstance(error, dict))
+        message_id = scalar(at(said, "messages.0.id"))
+        if verdict == "accepted" and error is None:
+            if message_id is None:
+                return NO_MESSAGE_ID
+            return Accepted(provider_message_id=message_name(message_id), sender=self._from)
+        meaning = _meaning(error)
+        if meaning is not None:
+            verdict = meaning.verdict
+        elif verdict == "accepted":
+            # An error in a success: nobody knows what that would be.
+            verdict = "unlearned"
+        elif verdict == "refused" and at(error, "is_transient") is True:
+            verdict = "try_later"
+        code = scalar(at(error, "code"))
+        words = scalar(at(error, "error_data.details")) or scalar(at(error, "message"))
+        if code == str(_WINDOW_CLOSED):
+            words = _TEMPLATE_NEEDED
+        found = answered(verdict, answer, message, clock=self._clock, code=code, words=words)
+        by_them = meaning is not None and meaning.canonical == "rejected_by_recipient"
+        return (
+            replace(found, status="rejected_by_recipient")
+            if isinstance(found, Refused) and by_them
+            else found
+        )
+
+
+def _text(text: str | None) -> Mapping[str, Any]:
+    if not text:
+        raise BadValueError("text", "is needed where no template is named")
+    return {"type": "text", "text": {"preview_url": False, "body": text}}
+
+
+def _meaning(error: Any) -> Meaning | None:
+    code, subcode = at(error, "code"), at(error, "error_subcode")
+    if not isinstance(code, int):
+        return None
+    if code == 100 and subcode == _NO_SUCH_OBJECT:
+        return MEANINGS[_NO_SUCH_OBJECT]
+    return MEANINGS.get(code)
+
+
+def _checked(answer: HttpAnswer) -> Outcome:
+    """By Meta's code: a token that is no good can be answered with 400."""
+    meaning = _meaning(at(decoded(answer.content), "error"))
+    if meaning is None:
+        return checked(answer.status)
+    code = scalar(at(decoded(answer.content), "error.code")) or str(answer.status)
+    if meaning.reason == "credentials":
+        return Refused(reason="the vendor does not accept the access_token", code=code)
+    if meaning.reason == "account_unready":
+        return Refused(reason="there is no such phone_number_id, or not for this access_token", code=code)
+    return TryLater(reason=f"the vendor answered {answer.status}", code=code)
+
+
+def _make(settings: WhatsAppSettings, around: Surroundings) -> Adapter:
+    return WhatsAppAdapter(settings, clock=around.clock, guard=around.guard)
+
+
+def _fixed_sender(settings: WhatsAppSettings, _: str) -> str | None:
+    return settings.phone_number_id
+
+
+KIND = AdapterKind(
+    name="whatsapp_cloud",
+    title="WhatsApp (Meta Cloud API)",
+    channels=WhatsAppAdapter.channels,
+    capabilities=WhatsAppAdapter.capabilities,
+    settings=WhatsAppSettings,
+    credential_fields=("access_token", "app_secret", "verify_token"),
+    main_credential="access_token",
+    make=_make,
+    fixed_sender=_fixed_sender,
+    by_settings=frozenset({"receipts", "inbound"}),
+    callbacks=WhatsAppForm(),
+    proof="X-Hub-Signature-256: HMAC-SHA256 over the body with the app's secret",
+    statuses=SEEDS,
+)
