@@ -13,7 +13,7 @@ from tests.support.people import counted, rows, told
 from tidings.contracts.ids import NOTIFICATION
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.ids import TenantId
-from tidings.notify.notifications.story import load_story, load_way
+from tidings.notify.notifications.trace import load_brief_trace, load_trace
 
 NOW = SystemClock().now()
 _WAITING = (
@@ -207,12 +207,16 @@ async def test_what_is_over_costs_one_statement_and_a_story_a_handful(world: Sen
         id_ = await sender.send()
         now = world.system.clock.now()
         async with world.db.tenant(sender.tenant_id) as tx, counted(tx) as under_way:
-            await load_way(tx, id_, history=world.system.history, keyring=world.system.keyring, now=now)
+            await load_brief_trace(
+                tx, id_, history=world.system.history, keyring=world.system.keyring, now=now
+            )
         await world.arrange(sender.tenant_id, id_, status="delivered", delivered_at=now)
         async with world.db.tenant(sender.tenant_id) as tx, counted(tx) as over:
-            await load_way(tx, id_, history=world.system.history, keyring=world.system.keyring, now=now)
+            await load_brief_trace(
+                tx, id_, history=world.system.history, keyring=world.system.keyring, now=now
+            )
         async with world.db.tenant(sender.tenant_id) as tx, counted(tx) as whole:
-            await load_story(tx, id_, history=world.system.history, keyring=world.system.keyring, now=now)
+            await load_trace(tx, id_, history=world.system.history, keyring=world.system.keyring, now=now)
 
     assert len(over) == 1
     assert len(under_way) <= 5

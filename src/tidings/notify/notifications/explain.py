@@ -30,9 +30,9 @@ from tidings.notify.notifications.explain_view import (
     ExplainView,
     GateView,
 )
-from tidings.notify.notifications.outlook import next_of, phase_of, repeated_perhaps, summary
-from tidings.notify.notifications.story import Story, load_story
+from tidings.notify.notifications.progress import next_of, phase_of, repeated_perhaps, summary
 from tidings.notify.notifications.timeline import timeline
+from tidings.notify.notifications.trace import DeliveryTrace, load_trace
 from tidings.notify.notifications.view import NotificationView, attempts_of
 from tidings.notify.recipients.model import NAME_PURPOSE
 from tidings.notify.recipients.quiet_hours import quiet_until
@@ -87,28 +87,28 @@ class Explainer:
         role: CallerRole | None = None,
         with_names: bool = False,
     ) -> ExplainView:
-        """The whole story; an `UnknownNotificationError` where there is none. `with_names`: guardians by their names too."""
+        """The whole trace; an `UnknownNotificationError` where there is none. `with_names`: guardians by their names too."""
         categories = await self._categories.of(tenant_id)
         now = self._clock.now()
         async with self._db.tenant(tenant_id, caller_role=role) as tx:
-            story = await load_story(
+            trace = await load_trace(
                 tx, notification_id, history=self._history, keyring=self._keyring, now=now
             )
-            reader = story.reader_id
+            reader = trace.reader_id
             tenant = await facts_store.load_tenant(tx)
-            guardians = {RecipientId(by) for line in story.lines if (by := line.by) and by.startswith("rcp_")}
+            guardians = {RecipientId(by) for line in trace.lines if (by := line.by) and by.startswith("rcp_")}
             people = await facts_store.load_people(tx, recipient_ids=sorted({reader, *guardians}))
             if guardians and with_names:
-                story = replace(
-                    story, names=await self._names(tx, [people[g] for g in guardians & people.keys()])
+                trace = replace(
+                    trace, names=await self._names(tx, [people[g] for g in guardians & people.keys()])
                 )
             pending = await dispatch_store.load_pending(tx, [notification_id])
-        one = story.notification
+        one = trace.notification
         # Outside the transaction: it may take a connection of its own.
         versions = await self._templates.versions(tenant_id, [one.template_version_id])
         facts = Facts(tenant=tenant, categories=categories, people={})
         return explanation(
-            story,
+            trace,
             Background(
                 tenant=tenant,
                 category=categories.get(one.category),
@@ -129,22 +129,22 @@ class Explainer:
         return {id_: name for id_, name in named.items() if name is not None}
 
 
-def explanation(story: Story, background: Background, now: datetime) -> ExplainView:
-    """The story and what surrounds it, as they are told; pure."""
-    story = replace(story, zone=_zone(background))
-    phase = phase_of(story, now)
+def explanation(trace: DeliveryTrace, background: Background, now: datetime) -> ExplainView:
+    """The trace and what surrounds it, as they are told; pure."""
+    trace = replace(trace, zone=_zone(background))
+    phase = phase_of(trace, now)
     return ExplainView(
-        summary=summary(story, now),
-        notification=NotificationView.told(story, phase),
+        summary=summary(trace, now),
+        notification=NotificationView.told(trace, phase),
         phase=phase,
-        next=next_of(story, now),
-        possibly_repeated=repeated_perhaps(story),
-        decision=[GateView.of(line, story.held, story.names, story.nos) for line in story.lines],
-        timeline=timeline(story),
-        template=_template(story, background),
-        preferences=_preferences(story, background, now),
-        policy=_policy(story, background),
-        attempts=attempts_of(story),
+        next=next_of(trace, now),
+        possibly_repeated=repeated_perhaps(trace),
+        decision=[GateView.of(line, trace.held, trace.names, trace.nos) for line in trace.lines],
+        timeline=timeline(trace),
+        template=_template(trace, background),
+        preferences=_preferences(trace, background, now),
+        policy=_policy(trace, background),
+        attempts=attempts_of(trace),
     )
 
 
@@ -160,8 +160,8 @@ def _routes(pending: Pending | None, facts: Facts) -> tuple[Route, ...]:
     return routes_of(pending, facts) if pending is not None else ()
 
 
-def _template(story: Story, background: Background) -> ExplainedTemplate:
-    one, published = story.notification, background.published
+def _template(trace: DeliveryTrace, background: Background) -> ExplainedTemplate:
+    one, published = trace.notification, background.published
     snapshot = one.render_snapshot
     asked = one.locale or (background.person.locale if background.person is not None else None)
     locale: str | None = None
@@ -187,8 +187,8 @@ def _template(story: Story, background: Background) -> ExplainedTemplate:
     )
 
 
-def _preferences(story: Story, background: Background, now: datetime) -> ExplainedPreferences:
-    decided, person = story.notification.preference_version, background.person
+def _preferences(trace: DeliveryTrace, background: Background, now: datetime) -> ExplainedPreferences:
+    decided, person = trace.notification.preference_version, background.person
     current = person.preferences_version if person is not None else None
     return ExplainedPreferences(
         recipient_id=background.recipient_id,
@@ -221,8 +221,8 @@ def _choices(person: PersonRow, background: Background, now: datetime) -> Explai
     )
 
 
-def _policy(story: Story, background: Background) -> ExplainedPolicy:
-    ladder = story.executions[-1] if story.executions else None
+def _policy(trace: DeliveryTrace, background: Background) -> ExplainedPolicy:
+    ladder = trace.executions[-1] if trace.executions else None
     policy_id = ladder.policy_id if ladder is not None else None
     return ExplainedPolicy(
         tenant_version=background.tenant.version,

@@ -1,4 +1,4 @@
-"""What HTTP calls to understand a notification: its story, its body, and a rehearsal of one that was not sent."""
+"""What HTTP calls to understand a notification: its trace, its body, and a rehearsal of one that was not sent."""
 
 from typing import Any, Final
 

@@ -9,11 +9,11 @@ from msgspec import Struct
 from tidings.contracts.moments import Moment
 from tidings.contracts.tenants import Channel, QuietHours
 from tidings.notify.decide.model import Line
-from tidings.notify.notifications.outlook import Next, Phase
+from tidings.notify.notifications.messages_en import held_sentence, line_sentence, no_sentence
+from tidings.notify.notifications.progress import Next, Phase
 from tidings.notify.notifications.said_no import SaidNo
 from tidings.notify.notifications.timeline import Happening
 from tidings.notify.notifications.view import AttemptView, NotificationView
-from tidings.notify.notifications.words import held_sentence, line_sentence, no_sentence
 from tidings.notify.recipients.preferences_model import ChannelChoice
 from tidings.notify.suppressions.model import Suppression, asked_by
 

@@ -23,8 +23,8 @@ from tidings.notify.notifications.deps import Deps
 from tidings.notify.notifications.intake import accepted_view
 from tidings.notify.notifications.listing import Found
 from tidings.notify.notifications.lookup import LISTING
-from tidings.notify.notifications.outlook import phase_of
-from tidings.notify.notifications.story import load_story, load_way
+from tidings.notify.notifications.progress import phase_of
+from tidings.notify.notifications.trace import load_brief_trace, load_trace
 from tidings.notify.notifications.view import (
     AttemptList,
     CountersView,
@@ -133,8 +133,10 @@ async def show_notification(request: AnyRequest) -> NotificationView:
     notification_id = await asked_for(request)
     now = deps.clock.now()
     async with _tenant(request) as tx:
-        way = await load_way(tx, notification_id, history=deps.history, keyring=deps.keyring, now=now)
-    return NotificationView.told(way, phase_of(way, now))
+        trace = await load_brief_trace(
+            tx, notification_id, history=deps.history, keyring=deps.keyring, now=now
+        )
+    return NotificationView.told(trace, phase_of(trace, now))
 
 
 @get(
@@ -155,10 +157,10 @@ async def list_attempts(request: AnyRequest) -> AttemptList:
     deps = deps_of(request, Deps)
     notification_id = await asked_for(request)
     async with _tenant(request) as tx:
-        story = await load_story(
+        trace = await load_trace(
             tx, notification_id, history=deps.history, keyring=deps.keyring, now=deps.clock.now()
         )
-    return AttemptList(items=attempts_of(story))
+    return AttemptList(items=attempts_of(trace))
 
 
 @post(

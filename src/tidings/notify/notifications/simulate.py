@@ -28,9 +28,9 @@ from tidings.notify.dispatch.turn import hand_off_of, routes_of
 from tidings.notify.facts.load import FactsLoader
 from tidings.notify.facts.model import TenantFacts
 from tidings.notify.notifications.attachments import Attachments
+from tidings.notify.notifications.hypothetical_recipient import HypotheticalRecipient, hypothetical_recipient
 from tidings.notify.notifications.model import VARIABLES_PURPOSE, AnyChannel
 from tidings.notify.notifications.order import Order, OrderDesk
-from tidings.notify.notifications.stand_in import StandIn, stand_in
 from tidings.notify.notifications.wire import NotificationInput
 from tidings.notify.preference_center.links import ExampleLinks, UnsubscribeLinks
 from tidings.notify.render.model import Rendered
@@ -135,7 +135,7 @@ class Simulator:
         order = await self._desk.check(tenant_id, given)
         shared = await self._loader.shared()
         async with self._db.tenant(tenant_id, caller_role=role) as tx:
-            person = await stand_in(
+            person = await hypothetical_recipient(
                 tx,
                 order.wish,
                 channels=_channels(order),
@@ -196,7 +196,7 @@ def _channels(order: Order) -> list[Channel]:
     return [order.channel] if order.channel != AUTO else list(order.versions or CHANNELS)
 
 
-def _request(order: Order, person: StandIn) -> Request:
+def _request(order: Order, person: HypotheticalRecipient) -> Request:
     return Request(
         recipient_id=person.recipient_id,
         category=order.category.category,
@@ -206,7 +206,7 @@ def _request(order: Order, person: StandIn) -> Request:
     )
 
 
-def _pending(order: Order, person: StandIn, now: datetime) -> Pending:
+def _pending(order: Order, person: HypotheticalRecipient, now: datetime) -> Pending:
     version = order.published.version
     notification_id = NOTIFICATION.new(now)
     return Pending(

@@ -8,8 +8,8 @@ from tidings.contracts.moments import Moment
 from tidings.notify.decide.model import Gate
 from tidings.notify.dispatch.steps import FILES_LEFT_OUT
 from tidings.notify.notifications.explain_view import GateView
+from tidings.notify.notifications.messages_en import line_sentence, reason_sentence
 from tidings.notify.notifications.simulate import Simulation, TriedStep, Would
-from tidings.notify.notifications.words import line_sentence, reason_sentence
 from tidings.notify.render.model import Rendered
 
 _NOT_TAKEN = "Rate limits are not taken from in a rehearsal: whether they have room is seen when it is sent."

@@ -11,10 +11,7 @@ from tidings.contracts.moments import Moment
 from tidings.contracts.receipts import LOST
 from tidings.notify.decide.model import Line
 from tidings.notify.dispatch.steps import FILES_LEFT_OUT
-from tidings.notify.notifications.outlook import reason_of
-from tidings.notify.notifications.story import Story
-from tidings.notify.notifications.waiting import deferrals, queue_waits, steps_waits
-from tidings.notify.notifications.words import (
+from tidings.notify.notifications.messages_en import (
     NEVER_LEARNED,
     answer_words,
     attempt_sentence,
@@ -26,6 +23,9 @@ from tidings.notify.notifications.words import (
     result_sentence,
     said,
 )
+from tidings.notify.notifications.progress import reason_of
+from tidings.notify.notifications.trace import DeliveryTrace
+from tidings.notify.notifications.waiting import deferrals, queue_waits, steps_waits
 
 #: What comes first where two things have the same time.
 _ORDER: Final = (
@@ -102,16 +102,16 @@ class Happening(Struct, frozen=True, kw_only=True):
     approximate: bool | UnsetType = UNSET
 
 
-def timeline(story: Story) -> list[Happening]:
+def timeline(trace: DeliveryTrace) -> list[Happening]:
     """Everything that happened, in its order."""
     found = [
-        *_beginning(story),
-        *_deferrals(story),
-        *_waits(story),
-        *_decision(story),
-        *_ladders(story),
-        *_receipts(story),
-        *_ends(story),
+        *_beginning(trace),
+        *_deferrals(trace),
+        *_waits(trace),
+        *_decision(trace),
+        *_ladders(trace),
+        *_receipts(trace),
+        *_ends(trace),
     ]
     return sorted(found, key=lambda one: (_millisecond(one.at), _rank(one), one.at))
 
@@ -127,8 +127,8 @@ def _rank(one: Happening) -> int:
     return _ORDER.index(kind) if kind in _ORDER else _LAST
 
 
-def _beginning(story: Story) -> Iterator[Happening]:
-    one = story.notification
+def _beginning(trace: DeliveryTrace) -> Iterator[Happening]:
+    one = trace.notification
     how = "on the channel that the ladder chooses" if one.channel == "auto" else f"by {one.channel}"
     test = " It is a test, and reaches no vendor." if one.is_test else ""
     yield Happening(
@@ -140,18 +140,18 @@ def _beginning(story: Story) -> Iterator[Happening]:
         yield Happening(
             at=one.created_at,
             kind="scheduled",
-            text=f"To be sent on {said(one.scheduled_for, story.zone)}, as was asked.",
+            text=f"To be sent on {said(one.scheduled_for, trace.zone)}, as was asked.",
             until=one.scheduled_for,
         )
 
 
-def _deferrals(story: Story) -> Iterator[Happening]:
-    for one in deferrals(story):
+def _deferrals(trace: DeliveryTrace) -> Iterator[Happening]:
+    for one in deferrals(trace):
         line = one.line
         yield Happening(
             at=one.since,
             kind="step_deferred" if line.step else "deferred",
-            text=f"Put off until {said(one.until, story.zone)}. {line_sentence(line)}",
+            text=f"Put off until {said(one.until, trace.zone)}. {line_sentence(line)}",
             until=one.until,
             reason=line.reason or UNSET,
             gate=line.gate,
@@ -160,11 +160,11 @@ def _deferrals(story: Story) -> Iterator[Happening]:
         )
 
 
-def _waits(story: Story) -> Iterator[Happening]:
-    live = story.live
-    for wait in (*queue_waits(story), *steps_waits(story)):
+def _waits(trace: DeliveryTrace) -> Iterator[Happening]:
+    live = trace.live
+    for wait in (*queue_waits(trace), *steps_waits(trace)):
         how = f"Step {wait.step}, {wait.channel}: waited" if wait.step else "Waited"
-        until = said(wait.until, story.zone)
+        until = said(wait.until, trace.zone)
         goes_on = live is not None and live.waits_for == wait.reason and live.due_at == wait.until
         yield Happening(
             at=wait.since,
@@ -179,12 +179,12 @@ def _waits(story: Story) -> Iterator[Happening]:
         )
 
 
-def _decision(story: Story) -> Iterator[Happening]:
-    one = story.notification
-    once = [line for line in story.lines if not line.step]
+def _decision(trace: DeliveryTrace) -> Iterator[Happening]:
+    one = trace.notification
+    once = [line for line in trace.lines if not line.step]
     if "dispatched" in one.moments:
         notable = dict.fromkeys(
-            line_sentence(line, story.names) for line in _last_round(once) if line.reason is not None
+            line_sentence(line, trace.names) for line in _last_round(once) if line.reason is not None
         )
         yield Happening(
             at=one.moments["dispatched"],
@@ -211,14 +211,14 @@ def _last_round(once: list[Line]) -> list[Line]:
     return once[put_off[-1] + 1 :] if put_off else once
 
 
-def _ladders(story: Story) -> Iterator[Happening]:
-    one = story.notification
+def _ladders(trace: DeliveryTrace) -> Iterator[Happening]:
+    one = trace.notification
     dispatched = one.moments.get("dispatched")
     if dispatched is not None:
-        ladder = story.executions[0] if story.executions else None
+        ladder = trace.executions[0] if trace.executions else None
         yield Happening(at=dispatched, kind="dispatched", text=f"Handed over{_by(ladder)}.")
-    bare = {line.step for line in story.lines if line.reason == FILES_LEFT_OUT}
-    for execution in story.executions:
+    bare = {line.step for line in trace.lines if line.reason == FILES_LEFT_OUT}
+    for execution in trace.executions:
         for attempt in execution.attempts:
             yield _attempt(attempt, without_files=attempt.step in bare)
             yield from (_receipt(execution, attempt, receipt) for receipt in attempt.receipts)
@@ -300,9 +300,9 @@ def _attempt(attempt: AttemptRecord, *, without_files: bool) -> Happening:
     )
 
 
-def _receipts(story: Story) -> Iterator[Happening]:
-    for line in story.said_later:
-        if line.outcome in _DONE_WITH_IT and line.outcome in story.notification.moments:
+def _receipts(trace: DeliveryTrace) -> Iterator[Happening]:
+    for line in trace.said_later:
+        if line.outcome in _DONE_WITH_IT and line.outcome in trace.notification.moments:
             continue
         words = answer_words(line.outcome, line.vendor)
         yield Happening(
@@ -317,15 +317,15 @@ def _receipts(story: Story) -> Iterator[Happening]:
         )
 
 
-def _ends(story: Story) -> Iterator[Happening]:
-    one = story.notification
+def _ends(trace: DeliveryTrace) -> Iterator[Happening]:
+    one = trace.notification
     for name, text in _ENDS.items():
         at = one.moments.get(name)
         if at is None:
             continue
         stopped = name in _STOPPED and name == one.status.value
-        why = reason_of(story) if stopped else None
-        heard = _heard(story, name, at) if name in _TOLD_BY else at
+        why = reason_of(trace) if stopped else None
+        heard = _heard(trace, name, at) if name in _TOLD_BY else at
         yield Happening(
             at=heard,
             kind=name,
@@ -335,13 +335,13 @@ def _ends(story: Story) -> Iterator[Happening]:
         )
 
 
-def _heard(story: Story, name: str, at: datetime) -> datetime:
+def _heard(trace: DeliveryTrace, name: str, at: datetime) -> datetime:
     """When we can have heard of it: not before what led to it, and with the receipt that told it."""
-    moments = story.notification.moments
+    moments = trace.notification.moments
     floor = max([at, *(moments[step] for step in ("dispatched", "delivered") if step in moments)])
     told = (
         receipt.recorded_at
-        for attempt in story.attempts
+        for attempt in trace.attempts
         for receipt in attempt.receipts
         if receipt.status in _TOLD_BY[name] and receipt.recorded_at >= floor
     )

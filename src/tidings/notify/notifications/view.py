@@ -15,13 +15,13 @@ from tidings.contracts.words import Category, Priority, Status, UseCase
 from tidings.kernel.http.paging import PageQuery
 from tidings.notify.dispatch.sent import hints_of
 from tidings.notify.notifications.counts import DayCount
+from tidings.notify.notifications.messages_en import NEVER_LEARNED
 from tidings.notify.notifications.model import Notification
-from tidings.notify.notifications.outlook import Phase
+from tidings.notify.notifications.progress import Phase
 from tidings.notify.notifications.read_store import LoggedAttempt
 from tidings.notify.notifications.searchable import MOST_VALUE
-from tidings.notify.notifications.story import Story
+from tidings.notify.notifications.trace import DeliveryTrace
 from tidings.notify.notifications.wire import ForeignId, Links, TemplateKey, links_of
-from tidings.notify.notifications.words import NEVER_LEARNED
 from tidings.notify.recipients.wire import LookUpAddress
 
 SearchedValue = Annotated[
@@ -151,10 +151,10 @@ class NotificationView(Struct, frozen=True, kw_only=True):
     links: Links
 
     @classmethod
-    def told(cls, story: Story, phase: Phase | None) -> "NotificationView":
+    def told(cls, trace: DeliveryTrace, phase: Phase | None) -> "NotificationView":
         """One notification as it is shown by itself, with where it is and where it went."""
-        one = story.notification
-        hints = hints_of(story.keys.get(one.reader_id), one.address_ciphertext)
+        one = trace.notification
+        hints = hints_of(trace.keys.get(one.reader_id), one.address_ciphertext)
         return msgspec.structs.replace(cls.of(one, phase), to=list(hints))
 
     @classmethod
@@ -284,10 +284,10 @@ class AttemptView(Struct, frozen=True, kw_only=True):
         )
 
 
-def attempts_of(story: Story) -> list[AttemptView]:
+def attempts_of(trace: DeliveryTrace) -> list[AttemptView]:
     """All of them, the oldest first."""
-    found = [AttemptView.of(attempt, story.went_to(attempt)) for attempt in story.attempts]
-    found += [AttemptView.later(line) for line in story.said_later]
+    found = [AttemptView.of(attempt, trace.went_to(attempt)) for attempt in trace.attempts]
+    found += [AttemptView.later(line) for line in trace.said_later]
     return sorted(found, key=lambda attempt: attempt.started_at)
 
 

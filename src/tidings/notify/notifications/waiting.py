@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from tidings.notify.decide.model import Gate, Line
-from tidings.notify.notifications.story import Story
+from tidings.notify.notifications.trace import DeliveryTrace
 
 #: The reason of a wait for a worker.
 QUEUE: Final = "queue"
@@ -61,7 +61,7 @@ class Deferral:
     approximate: bool
 
 
-def waits_of(story: Story) -> list[Waited]:
+def waits_of(trace: DeliveryTrace) -> list[Waited]:
     """All that it waited for, the oldest first."""
     found = [
         Waited(
@@ -71,31 +71,31 @@ def waits_of(story: Story) -> list[Waited]:
             why=_why(one.line.reason, one.line.gate),
             step=one.line.step,
         )
-        for one in deferrals(story)
+        for one in deferrals(trace)
     ]
-    return sorted([*found, *steps_waits(story), *queue_waits(story)], key=lambda one: one.since)
+    return sorted([*found, *steps_waits(trace), *queue_waits(trace)], key=lambda one: one.since)
 
 
-def deferrals(story: Story) -> list[Deferral]:
+def deferrals(trace: DeliveryTrace) -> list[Deferral]:
     """What gates have put off; of steps those that the router does not tell better."""
-    one = story.notification
+    one = trace.notification
     # Where the appointment is swept already: it was put off when its turn came, which was when the wait before ended.
     turn = one.scheduled_for or one.created_at
     sent = one.moments.get("dispatched", turn)
-    told = {(wait.step, wait.reason) for ladder in story.executions for wait in ladder.waits}
+    told = {(wait.step, wait.reason) for ladder in trace.executions for wait in ladder.waits}
     found: list[Deferral] = []
-    for line in story.lines:
+    for line in trace.lines:
         if line.verdict != "defer" or line.until is None or (line.step, line.reason) in told:
             continue
-        wait = story.wait_for(line) if not line.step else None
-        since = wait.created_at if wait is not None else _before(story, line, turn, sent)
+        wait = trace.wait_for(line) if not line.step else None
+        since = wait.created_at if wait is not None else _before(trace, line, turn, sent)
         found.append(Deferral(line=line, until=line.until, since=since, approximate=wait is None))
         turn = line.until if not line.step else turn
         sent = line.until if line.step else sent
     return found
 
 
-def steps_waits(story: Story) -> list[Waited]:
+def steps_waits(trace: DeliveryTrace) -> list[Waited]:
     """What steps waited for, as the router has it."""
     return [
         Waited(
@@ -106,25 +106,25 @@ def steps_waits(story: Story) -> list[Waited]:
             step=wait.step,
             channel=wait.channel,
         )
-        for ladder in story.executions
+        for ladder in trace.executions
         for wait in ladder.waits
     ]
 
 
-def queue_waits(story: Story) -> list[Waited]:
+def queue_waits(trace: DeliveryTrace) -> list[Waited]:
     """Where it could have gone on, and nobody took it."""
     return [
         Waited(reason=QUEUE, since=since, until=until, why=_WHY[QUEUE])
-        for since, until in _turns(story)
+        for since, until in _turns(trace)
         if until - since >= _A_MOMENT
     ]
 
 
-def _turns(story: Story) -> Iterator[tuple[datetime, datetime]]:
+def _turns(trace: DeliveryTrace) -> Iterator[tuple[datetime, datetime]]:
     """From when it could be taken until somebody did."""
-    one = story.notification
+    one = trace.notification
     ready = one.scheduled_for or one.created_at
-    for deferral in deferrals(story):
+    for deferral in deferrals(trace):
         if deferral.line.step:
             continue
         yield ready, deferral.since
@@ -138,10 +138,10 @@ def _first(moments: Iterator[datetime | None]) -> datetime | None:
     return next((at for at in moments if at is not None), None)
 
 
-def _before(story: Story, line: Line, turn: datetime, sent: datetime) -> datetime:
+def _before(trace: DeliveryTrace, line: Line, turn: datetime, sent: datetime) -> datetime:
     if not line.step or line.until is None:
         return turn
-    ended = [a.ended_at for a in story.attempts if a.ended_at is not None and a.ended_at <= line.until]
+    ended = [a.ended_at for a in trace.attempts if a.ended_at is not None and a.ended_at <= line.until]
     return max([sent, *ended])
 
 

@@ -1,4 +1,4 @@
-"""An explanation put together from a story and what surrounds it."""
+"""An explanation put together from a trace and what surrounds it."""
 
 from dataclasses import replace
 from typing import Any
@@ -6,14 +6,14 @@ from typing import Any
 import msgspec
 
 from tests.support.facts import CATEGORIES
-from tests.support.stories import ID, LAILA, NOON, delivered, notification, story
+from tests.support.traces import ID, LAILA, NOON, delivered, delivery_trace, notification
 from tidings.contracts.delivery import Route
 from tidings.contracts.tenants import NotificationPolicy, QuietHours
 from tidings.notify.facts.model import TenantFacts
 from tidings.notify.facts.store import PersonRow
 from tidings.notify.notifications.explain import Background, explanation
 from tidings.notify.notifications.explain_view import ExplainView
-from tidings.notify.notifications.story import Story
+from tidings.notify.notifications.trace import DeliveryTrace
 from tidings.notify.recipients.consent import Consent
 from tidings.notify.recipients.preferences_model import ChannelChoice, Choices
 from tidings.notify.tenants.model import TenantStatus
@@ -59,13 +59,13 @@ def background(**more: Any) -> Background:
     )
 
 
-def explained(given: Story, **more: Any) -> ExplainView:
+def explained(given: DeliveryTrace, **more: Any) -> ExplainView:
     return explanation(given, background(**more), NOON)
 
 
 def test_every_line_of_the_decision_has_a_sentence() -> None:
     one = notification(trace="t+;e+;r+guardian_instead;c-consent_missing;z+of_tomorrow;1.a-no_address")
-    lines = explained(story(one)).decision
+    lines = explained(delivery_trace(one)).decision
 
     assert [(line.gate, line.verdict, line.reason, line.step) for line in lines] == [
         ("tenant_active", "pass", None, None),
@@ -104,8 +104,8 @@ def test_what_was_decided_by_stands_beside_what_holds_now() -> None:
 def test_quiet_hours_are_the_tenants_where_nobody_chose_any() -> None:
     policy = NotificationPolicy(quiet_hours=(ALWAYS,))
 
-    theirs = explained(story(), policy=policy).preferences.now
-    none = explained(story()).preferences.now
+    theirs = explained(delivery_trace(), policy=policy).preferences.now
+    none = explained(delivery_trace()).preferences.now
 
     assert theirs is not None
     assert none is not None
@@ -119,7 +119,7 @@ def test_somebody_who_is_gone_has_no_preferences_now() -> None:
 
 
 def test_the_ladder_is_the_frozen_one_once_it_was_handed_over() -> None:
-    before, after = explained(story()).policy, explained(delivered()).policy
+    before, after = explained(delivery_trace()).policy, explained(delivered()).policy
 
     assert (before.frozen, [route.vendor for route in before.routes]) == (False, ["smtp"])
     assert (after.frozen, [route.vendor for route in after.routes]) == (True, ["smtp", "http"])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec import structs
 
-from tests.support.stories import after, appointment, notification, story
+from tests.support.traces import after, appointment, delivery_trace, notification
 from tidings.contracts.words import Status
 from tidings.notify.decide.model import Gate
 from tidings.notify.notifications.explain_view import (
@@ -17,9 +17,9 @@ from tidings.notify.notifications.explain_view import (
     ExplainView,
     GateView,
 )
-from tidings.notify.notifications.outlook import next_of, summary
+from tidings.notify.notifications.messages_en import PASSED
+from tidings.notify.notifications.progress import next_of, summary
 from tidings.notify.notifications.timeline import timeline
-from tidings.notify.notifications.words import PASSED
 
 PAGE = (Path(__file__).parents[4] / "docs" / "explaining.md").read_text(encoding="utf-8")
 EXAMPLE = json.loads(re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)[0])
@@ -39,7 +39,7 @@ def test_the_example_has_the_fields_of_the_answer() -> None:
 
 def test_the_example_says_what_the_code_says() -> None:
     due = after(18.5 * 3600)
-    told = story(
+    told = delivery_trace(
         notification(Status.SCHEDULED, trace=f"t+;e+;r+;c+;q~quiet_hours@{int(due.timestamp())}"),
         waits=(appointment("quiet_hours", made=0.02, due=18.5 * 3600),),
     )

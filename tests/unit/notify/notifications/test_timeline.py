@@ -6,7 +6,7 @@ from datetime import datetime
 import msgspec
 import pytest
 
-from tests.support.stories import (
+from tests.support.traces import (
     ID,
     NOON,
     PASSED,
@@ -15,17 +15,17 @@ from tests.support.stories import (
     appointment,
     attempt,
     delivered,
+    delivery_trace,
     execution,
     in_queue,
     notification,
-    story,
 )
 from tidings.contracts.delivery import ReceiptRecord, WaitRecord
 from tidings.contracts.words import Status
+from tidings.notify.notifications.messages_en import receipt_sentence
 from tidings.notify.notifications.read_store import LoggedAttempt
-from tidings.notify.notifications.story import Story
 from tidings.notify.notifications.timeline import Happening, timeline
-from tidings.notify.notifications.words import receipt_sentence
+from tidings.notify.notifications.trace import DeliveryTrace
 
 
 def kinds(found: list[Happening]) -> list[str]:
@@ -78,7 +78,7 @@ def test_within_a_millisecond_what_led_to_it_comes_first() -> None:
 
 def test_a_moment_says_only_what_is_known_of_it() -> None:
     """Fields that mean nothing for a kind are left out, not null."""
-    told = msgspec.json.decode(msgspec.json.encode(timeline(story())[0]))
+    told = msgspec.json.decode(msgspec.json.encode(timeline(delivery_trace())[0]))
 
     assert set(told) == {"at", "kind", "text"}
 
@@ -86,7 +86,7 @@ def test_a_moment_says_only_what_is_known_of_it() -> None:
 def test_a_schedule_and_a_deferral_say_until_when_and_why() -> None:
     due = after(3600)
     found = timeline(
-        story(
+        delivery_trace(
             notification(
                 Status.SCHEDULED,
                 scheduled_for=after(60),
@@ -109,7 +109,9 @@ def test_a_schedule_and_a_deferral_say_until_when_and_why() -> None:
 def test_deferrals_whose_appointments_were_swept_follow_one_another() -> None:
     first, second = after(100), after(200)
     trace = f"q~quiet_hours@{at(first)};l~rate_limited@{at(second)};{PASSED}"
-    found = timeline(story(notification(Status.DISPATCHED, trace=trace, moments={"dispatched": after(201)})))
+    found = timeline(
+        delivery_trace(notification(Status.DISPATCHED, trace=trace, moments={"dispatched": after(201)}))
+    )
 
     put_off = [one for one in found if one.kind == "deferred"]
 
@@ -127,7 +129,7 @@ def test_a_stop_is_told_with_its_gate_and_its_sentence() -> None:
         reason="consent_missing",
         moments={"suppressed": after(1)},
     )
-    found = timeline(story(one))
+    found = timeline(delivery_trace(one))
 
     assert kinds(found) == ["accepted", "decided", "suppressed"]
     assert (found[1].verdict, found[1].gate, found[1].reason) == (
@@ -144,7 +146,7 @@ def test_what_was_passed_in_spite_of_something_is_told() -> None:
         trace="t+;e+;r+guardian_instead;c+;q+quiet_but_critical",
         moments={"dispatched": after(1)},
     )
-    decided = next(h for h in timeline(story(one)) if h.kind == "decided")
+    decided = next(h for h in timeline(delivery_trace(one)) if h.kind == "decided")
 
     assert "guardian is written to instead" in decided.text
     assert "but the message is critical" in decided.text
@@ -153,7 +155,7 @@ def test_what_was_passed_in_spite_of_something_is_told() -> None:
 def test_an_answer_that_was_never_learned_is_said_so() -> None:
     lost = attempt("timed_out", reason="answer_never_learned")
     found = timeline(
-        story(
+        delivery_trace(
             notification(Status.DISPATCHED, trace=PASSED, moments={"dispatched": after(1)}),
             executions=(execution(lost, attempt(started=9, ended=9.5)),),
         )
@@ -236,7 +238,7 @@ def test_an_answer_that_was_never_learned_is_said_so() -> None:
 )
 def test_every_answer_has_its_sentence(made: object, kind: str, text: str) -> None:
     found = timeline(
-        story(
+        delivery_trace(
             notification(Status.DISPATCHED, moments={"dispatched": after(1)}),
             executions=(execution(made),),  # type: ignore[arg-type]
         )
@@ -291,7 +293,9 @@ def test_what_a_vendor_said_later_is_told_once() -> None:
         logged("opened", seconds=90, router_id=base.attempts[0].id),
     )
     found = timeline(
-        Story(notification=base.notification, lines=base.lines, waits=(), executions=base.executions, log=log)
+        DeliveryTrace(
+            notification=base.notification, lines=base.lines, waits=(), executions=base.executions, log=log
+        )
     )
 
     assert [(one.status, one.text) for one in found if one.kind == "receipt"] == [
@@ -318,7 +322,7 @@ def test_a_failure_says_what_the_vendors_code_means(code: str, meaning: str | No
     )
     lost = execution(attempt("failed_perm", reason=code, meaning=meaning))
 
-    found = timeline(story(one, executions=(lost,)))
+    found = timeline(delivery_trace(one, executions=(lost,)))
 
     assert found[-1].text == f"The notification failed. {text}"
 
@@ -356,7 +360,7 @@ def test_a_step_that_was_put_off_stands_after_the_call_before_it() -> None:
         trace=f"{PASSED};{STEP};2.q~quiet_hours@{at(due)}",
         moments={"dispatched": after(1)},
     )
-    found = timeline(story(one, executions=(execution(attempt("failed_perm")),)))
+    found = timeline(delivery_trace(one, executions=(execution(attempt("failed_perm")),)))
 
     assert kinds(found)[-2:] == ["attempt", "step_deferred"]
     assert (found[-1].at, found[-1].until, found[-1].step) == (after(1.5), due, 2)
@@ -398,7 +402,7 @@ def test_a_wait_that_the_router_tells_is_not_told_by_its_gate_again() -> None:
     one = notification(Status.DISPATCHED, trace=f"{PASSED};{rounds};{STEP}", moments={"dispatched": after(1)})
     ladder = execution(attempt(started=4, ended=4.5), waits=(wait("rate_limited", 1, 4),))
 
-    found = timeline(story(one, executions=(ladder,)))
+    found = timeline(delivery_trace(one, executions=(ladder,)))
 
     assert [(k, h.text) for h in found if (k := h.kind) in {"waited", "step_deferred"}] == [
         (
@@ -413,7 +417,7 @@ def test_a_wait_that_goes_on_says_until_when() -> None:
     ladder = execution(waits=(wait("circuit_open", 1, 60),), waits_for="circuit_open", due_at=after(60))
     one = notification(Status.DISPATCHED, trace=PASSED, moments={"dispatched": after(1)})
 
-    waited = timeline(story(one, executions=(ladder,)))[-1]
+    waited = timeline(delivery_trace(one, executions=(ladder,)))[-1]
 
     assert waited.kind == "waited"
     assert waited.text.startswith(
@@ -429,15 +433,15 @@ def test_a_message_that_nobody_took_from_the_queue_says_so() -> None:
         Status.DISPATCHED, trace=f"q~quiet_hours@{at(quiet)};{PASSED}", moments={"dispatched": after(101)}
     )
 
-    [waited] = [one for one in timeline(story(slow)) if one.kind == "waited"]
+    [waited] = [one for one in timeline(delivery_trace(slow)) if one.kind == "waited"]
 
     assert (waited.at, waited.until, waited.reason) == (NOON, after(42), "queue")
     assert waited.text == (
         "Waited 42 seconds, until 15 November 2026, 12:00:42 UTC, because no worker was free to take it."
     )
-    assert "waited" not in kinds(timeline(story(quick)))
+    assert "waited" not in kinds(timeline(delivery_trace(quick)))
     # What a gate has put off did not wait for a worker.
-    assert "waited" not in kinds(timeline(story(deferred)))
+    assert "waited" not in kinds(timeline(delivery_trace(deferred)))
 
 
 def test_a_step_that_was_given_up_stands_before_the_one_that_follows() -> None:
@@ -457,7 +461,7 @@ def test_a_step_that_was_given_up_stands_before_the_one_that_follows() -> None:
     ladder = execution(attempt(receipts=(late,)), skipped)
     one = notification(Status.DISPATCHED, trace=PASSED, moments={"dispatched": after(1)})
 
-    found = timeline(story(one, executions=(ladder,)))
+    found = timeline(delivery_trace(one, executions=(ladder,)))
 
     assert [(h.kind, h.step) for h in found[-2:]] == [("given_up", 1), ("step_skipped", 2)]
     assert found[-2].at <= found[-1].at
@@ -466,7 +470,7 @@ def test_a_step_that_was_given_up_stands_before_the_one_that_follows() -> None:
 def test_moments_are_told_in_the_recipients_time_too() -> None:
     one = notification(Status.SCHEDULED, scheduled_for=after(9 * 3600))
 
-    found = timeline(replace(story(one), zone="Asia/Kabul"))
+    found = timeline(replace(delivery_trace(one), zone="Asia/Kabul"))
 
     assert found[1].text == (
         "To be sent on 15 November 2026, 21:00:00 UTC (16 November, 01:30 in Asia/Kabul), as was asked."
@@ -482,4 +486,4 @@ def test_nothing_personal_is_in_it() -> None:
 
 
 def test_a_claimed_place_adds_nothing() -> None:
-    assert kinds(timeline(story(waits=(in_queue(claimed=True),)))) == ["accepted"]
+    assert kinds(timeline(delivery_trace(waits=(in_queue(claimed=True),)))) == ["accepted"]

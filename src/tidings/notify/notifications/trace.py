@@ -28,7 +28,7 @@ _AT_ONCE = frozenset({"accepted", "rejected_retryable", "rejected_terminal", "ti
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Story:
+class DeliveryTrace:
     """What is known at one moment."""
 
     notification: Notification
@@ -117,78 +117,78 @@ def _told_by(statuses: set[str] | None, line: LoggedAttempt) -> bool:
     )
 
 
-async def load_story(
+async def load_trace(
     tx: TenantTx,
     notification_id: NotificationId,
     *,
     history: ExecutionHistory,
     keyring: Keyring,
     now: datetime,
-) -> Story:
+) -> DeliveryTrace:
     """Everything about one notification; an `UnknownNotificationError` where there is none."""
     notification = await find_one(tx, notification_id)
     waits = await read_store.find_waits(tx, id=notification_id, now=now)
     log = await read_store.load_own_attempts(tx, id=notification_id)
     executions = await history.of_notifications(tx, [notification_id])
-    story = _story(notification, waits, log, executions.get(notification_id, []))
-    if readers := _readers(story):
-        story = replace(story, keys=await keyring.data_keys(tx, readers, create=False))
-    named = sorted({SuppressionId(line.by or "") for line in story.lines if _names_suppression(line)})
+    trace = _trace(notification, waits, log, executions.get(notification_id, []))
+    if readers := _readers(trace):
+        trace = replace(trace, keys=await keyring.data_keys(tx, readers, create=False))
+    named = sorted({SuppressionId(line.by or "") for line in trace.lines if _names_suppression(line)})
     found = await suppression_store.find_suppressions(tx, named)
     ended = notification.moments.get(notification.status.value)
     nos = await load_nos(
         tx,
-        story.lines,
-        recipient_id=story.reader_id,
+        trace.lines,
+        recipient_id=trace.reader_id,
         channel=notification.channel,
         category=notification.category,
         until=ended or now,
     )
-    return replace(story, held={str(id_): held for id_, held in found.items()}, nos=nos)
+    return replace(trace, held={str(id_): held for id_, held in found.items()}, nos=nos)
 
 
 def _names_suppression(line: Line) -> bool:
     return line.by is not None and line.by.startswith(f"{SUPPRESSION.prefix}_")
 
 
-def _readers(story: Story) -> set[str]:
+def _readers(trace: DeliveryTrace) -> set[str]:
     """Whose keys open where its messages went."""
-    one = story.notification
+    one = trace.notification
     readers: set[str] = {one.reader_id} if one.address_ciphertext is not None else set()
     return readers | {
         execution.recipient_id
-        for execution in story.executions
+        for execution in trace.executions
         if any(attempt.record is not None for attempt in execution.attempts)
     }
 
 
-async def load_way(
+async def load_brief_trace(
     tx: TenantTx,
     notification_id: NotificationId,
     *,
     history: ExecutionHistory,
     keyring: Keyring,
     now: datetime,
-) -> Story:
+) -> DeliveryTrace:
     """The row, and where it is while it is under way; what is over costs two look-ups."""
     notification = await find_one(tx, notification_id)
     keys: Mapping[str, DataKey] = {}
     if notification.address_ciphertext is not None:
         keys = await keyring.data_keys(tx, [notification.reader_id], create=False)
     if notification.status in FINAL:
-        return replace(_story(notification, [], [], []), keys=keys)
+        return replace(_trace(notification, [], [], []), keys=keys)
     waits = await read_store.find_waits(tx, id=notification_id, now=now)
     executions = await history.of_notifications(tx, [notification_id])
-    return replace(_story(notification, waits, [], executions.get(notification_id, [])), keys=keys)
+    return replace(_trace(notification, waits, [], executions.get(notification_id, [])), keys=keys)
 
 
-def _story(
+def _trace(
     notification: Notification,
     waits: Sequence[Wait],
     log: Sequence[LoggedAttempt],
     executions: Sequence[ExecutionRecord],
-) -> Story:
-    return Story(
+) -> DeliveryTrace:
+    return DeliveryTrace(
         notification=notification,
         lines=decode(notification.trace),
         waits=waits,

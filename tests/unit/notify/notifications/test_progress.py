@@ -5,40 +5,45 @@ from typing import Any
 
 import pytest
 
-from tests.support.stories import (
+from tests.support.traces import (
     PASSED,
     after,
     appointment,
     attempt,
     delivered,
+    delivery_trace,
     execution,
     in_queue,
     notification,
-    story,
 )
 from tidings.contracts.delivery import AttemptRecord, ReceiptRecord, WaitRecord
 from tidings.contracts.words import Status
 from tidings.notify.notifications.model import FINAL
-from tidings.notify.notifications.outlook import next_of, phase_of, repeated_perhaps, summary
-from tidings.notify.notifications.story import Story
+from tidings.notify.notifications.progress import next_of, phase_of, repeated_perhaps, summary
+from tidings.notify.notifications.trace import DeliveryTrace
 
 NOW = after(10)
 DISPATCHED: dict[str, Any] = {"trace": PASSED, "moments": {"dispatched": after(1)}}
 
 
-def dispatched(*ladders: Any) -> Story:
-    return story(notification(Status.DISPATCHED, **DISPATCHED), executions=ladders)
+def dispatched(*ladders: Any) -> DeliveryTrace:
+    return delivery_trace(notification(Status.DISPATCHED, **DISPATCHED), executions=ladders)
 
 
 @pytest.mark.parametrize(
     ("given", "phase", "what", "at"),
     [
-        (story(waits=(in_queue(),)), "queued", "decide", None),
-        (story(waits=(in_queue(claimed=True),)), "sending", "send", None),
+        (delivery_trace(waits=(in_queue(),)), "queued", "decide", None),
+        (delivery_trace(waits=(in_queue(claimed=True),)), "sending", "send", None),
         # Between an appointment and the queue.
-        (story(waits=(appointment("scheduled_send", made=0, due=5, over=True),)), "queued", "decide", None),
         (
-            story(
+            delivery_trace(waits=(appointment("scheduled_send", made=0, due=5, over=True),)),
+            "queued",
+            "decide",
+            None,
+        ),
+        (
+            delivery_trace(
                 notification(Status.SCHEDULED, scheduled_for=after(60)),
                 waits=(appointment("scheduled_send", made=0, due=60),),
             ),
@@ -54,7 +59,7 @@ def dispatched(*ladders: Any) -> Story:
     ],
 )
 def test_what_is_under_way_says_where_it_is_and_what_comes_next(
-    given: Story, phase: str, what: str, at: object
+    given: DeliveryTrace, phase: str, what: str, at: object
 ) -> None:
     comes = next_of(given, NOW)
 
@@ -65,7 +70,7 @@ def test_what_is_under_way_says_where_it_is_and_what_comes_next(
 
 @pytest.mark.parametrize("status", sorted(FINAL))
 def test_what_is_over_has_no_next(status: Status) -> None:
-    over = story(notification(status))
+    over = delivery_trace(notification(status))
 
     assert phase_of(over, NOW) is None
     assert next_of(over, NOW) is None
@@ -74,7 +79,7 @@ def test_what_is_over_has_no_next(status: Status) -> None:
 def test_a_retry_and_a_wait_say_why() -> None:
     retry = next_of(dispatched(execution(attempt("failed_temp"), due_at=after(99))), NOW)
     quiet = next_of(
-        story(
+        delivery_trace(
             notification(Status.SCHEDULED, trace=f"t+;q~quiet_hours@{int(after(60).timestamp())}"),
             waits=(appointment("quiet_hours", made=1, due=60),),
         ),
@@ -96,14 +101,14 @@ def test_a_retry_and_a_wait_say_why() -> None:
             "accepted by the vendor; no receipt expected.",
         ),
         (
-            story(
+            delivery_trace(
                 notification(Status.SUPPRESSED, reason="consent_missing", moments={"suppressed": after(1)})
             ),
             "Not sent: suppressed on 15 November 2026, 12:00:01 UTC. "
             "The category needs consent, and the recipient has not given it.",
         ),
         (
-            story(
+            delivery_trace(
                 notification(Status.FAILED, moments={"failed": after(3)}),
                 executions=(execution(attempt("failed_perm"), ended_at=after(3), result="FAILED"),),
             ),
@@ -111,17 +116,17 @@ def test_a_retry_and_a_wait_say_why() -> None:
             "Every way to reach the recipient was tried, and none worked.",
         ),
         (
-            story(notification(Status.CANCELLED, moments={"cancelled": after(3)})),
+            delivery_trace(notification(Status.CANCELLED, moments={"cancelled": after(3)})),
             "Cancelled on 15 November 2026, 12:00:03 UTC, before it was sent.",
         ),
         (
-            story(waits=(in_queue(),)),
+            delivery_trace(waits=(in_queue(),)),
             "It was not sent yet. It waits for its turn; a worker takes it next.",
         ),
         (dispatched(), "It was handed over and is not over yet. A worker has it in hand."),
     ],
 )
-def test_the_whole_of_it_is_one_sentence_to_read_aloud(given: Story, said: str) -> None:
+def test_the_whole_of_it_is_one_sentence_to_read_aloud(given: DeliveryTrace, said: str) -> None:
     assert summary(given, NOW) == said
 
 
@@ -154,7 +159,7 @@ def test_the_summary_says_why_the_last_try_did_not_succeed() -> None:
     refused = attempt("failed_temp", reason="5.7.8", meaning="credentials")
     retried = dispatched(execution(refused, due_at=after(99)))
     left_alone = dispatched(execution(refused, due_at=after(99), waits_for="circuit_open"))
-    failed = story(
+    failed = delivery_trace(
         notification(Status.FAILED, reason="5.7.8", moments={"failed": after(3)}),
         executions=(execution(refused, ended_at=after(3), result="FAILED"),),
     )
@@ -171,7 +176,7 @@ def test_the_summary_of_a_late_message_says_what_it_waited_for() -> None:
         WaitRecord(step=1, channel="email", reason="circuit_open", since=after(2), until=after(96)),
         WaitRecord(step=1, channel="email", reason="vendor_limit", since=after(96), until=after(97)),
     )
-    late = story(base.notification, executions=(replace(base.executions[0], waits=waits),))
+    late = delivery_trace(base.notification, executions=(replace(base.executions[0], waits=waits),))
 
     assert summary(late, NOW).endswith(
         "no receipt expected. It waited 94 seconds, because the vendor's circuit was open: too many calls had failed, "
@@ -181,7 +186,7 @@ def test_the_summary_of_a_late_message_says_what_it_waited_for() -> None:
 
 
 def test_a_message_that_nobody_takes_says_what_to_look_at() -> None:
-    comes = next_of(story(waits=(in_queue(),)), after(600))
+    comes = next_of(delivery_trace(waits=(in_queue(),)), after(600))
 
     assert comes is not None
     assert comes.text == (
@@ -218,6 +223,8 @@ def _heard(*statuses: str) -> tuple[ReceiptRecord, ...]:
 )
 def test_a_vendor_that_takes_its_word_back_is_told(attempts: list[AttemptRecord], told: bool) -> None:
     base = delivered()
-    given = story(base.notification, executions=(replace(base.executions[0], attempts=tuple(attempts)),))
+    given = delivery_trace(
+        base.notification, executions=(replace(base.executions[0], attempts=tuple(attempts)),)
+    )
 
     assert summary(given, NOW).endswith("But smtp said afterwards that it did not arrive (30003).") is told

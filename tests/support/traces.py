@@ -11,7 +11,7 @@ from tidings.notify.decide.trace import decode
 from tidings.notify.ids import TEMPLATE_VERSION, TemplateVersionId
 from tidings.notify.notifications.model import Notification
 from tidings.notify.notifications.read_store import LoggedAttempt, Wait
-from tidings.notify.notifications.story import Story
+from tidings.notify.notifications.trace import DeliveryTrace
 
 NOON = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 ID: NotificationId = NOTIFICATION.new(NOON)
@@ -116,16 +116,18 @@ def execution(*attempts: AttemptRecord, **facts: Any) -> ExecutionRecord:
     )
 
 
-def story(
+def delivery_trace(
     one: Notification | None = None,
     *,
     waits: tuple[Wait, ...] = (),
     executions: tuple[ExecutionRecord, ...] = (),
     log: tuple[LoggedAttempt, ...] = (),
-) -> Story:
-    """A story of these parts."""
+) -> DeliveryTrace:
+    """A trace of these parts."""
     one = one or notification()
-    return Story(notification=one, lines=decode(one.trace), waits=waits, executions=executions, log=log)
+    return DeliveryTrace(
+        notification=one, lines=decode(one.trace), waits=waits, executions=executions, log=log
+    )
 
 
 def in_queue(*, claimed: bool = False) -> Wait:
@@ -138,9 +140,9 @@ def appointment(kind: str, *, made: float, due: float, over: bool = False) -> Wa
     return Wait(kind=kind, created_at=after(made), run_after=after(due), claimed=False, over=over)
 
 
-def delivered() -> Story:
+def delivered() -> DeliveryTrace:
     """One that went well."""
-    return story(
+    return delivery_trace(
         notification(
             Status.DELIVERED,
             moments={"dispatched": after(1), "delivered": after(2)},

@@ -31,7 +31,7 @@ from tidings.notify.suppressions.model import Question, domain_hash_of, mail_dom
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StandIn:
+class HypotheticalRecipient:
     """Somebody as they would be."""
 
     facts: Facts
@@ -43,7 +43,7 @@ class StandIn:
     key: DataKey = field(repr=False)
 
 
-async def stand_in(
+async def hypothetical_recipient(
     tx: TenantTx,
     wish: RecipientWish,
     *,
@@ -52,7 +52,7 @@ async def stand_in(
     loader: FactsLoader,
     keyring: Keyring,
     clock: Clock,
-) -> StandIn:
+) -> HypotheticalRecipient:
     """Who the wish would be; refused as sending would refuse it."""
     pepper = await keyring.pepper(tx)
     known = await _find(tx, wish, pepper)
@@ -67,7 +67,7 @@ async def stand_in(
     added = await _added(tx, fresh, pepper, shared, clock)
     person, key = _sealed(_wished(person, wish), wish, tx.tenant_id)
     person = replace(person, addresses=_merged(person, added, wish))
-    return StandIn(
+    return HypotheticalRecipient(
         facts=replace(facts, people={**facts.people, person.id: person}),
         recipient_id=person.id,
         known=known is not None,

@@ -9,11 +9,7 @@ from tidings.contracts.moments import Moment
 from tidings.contracts.words import Status
 from tidings.notify.decide.model import Line
 from tidings.notify.dispatch.steps import FILES_LEFT_OUT
-from tidings.notify.notifications.model import FINAL
-from tidings.notify.notifications.read_store import Wait
-from tidings.notify.notifications.story import Story
-from tidings.notify.notifications.waiting import longest, waits_of
-from tidings.notify.notifications.words import (
+from tidings.notify.notifications.messages_en import (
     EVIDENCE,
     NEVER_LEARNED,
     failure_words,
@@ -25,6 +21,10 @@ from tidings.notify.notifications.words import (
     result_sentence,
     said,
 )
+from tidings.notify.notifications.model import FINAL
+from tidings.notify.notifications.read_store import Wait
+from tidings.notify.notifications.trace import DeliveryTrace
+from tidings.notify.notifications.waiting import longest, waits_of
 
 #: `queued`: its turn is to come. `waiting`: for a moment that is known. `sending`: a worker has it in hand. `ending`: the
 #: outcome is known and about to be its status.
@@ -49,18 +49,18 @@ class Next(Struct, frozen=True, kw_only=True):
     text: str
 
 
-def phase_of(story: Story, now: datetime) -> Phase | None:
+def phase_of(trace: DeliveryTrace, now: datetime) -> Phase | None:
     """Where it is; None once it is over."""
-    if story.notification.status in FINAL:
+    if trace.notification.status in FINAL:
         return None
-    live = story.live
+    live = trace.live
     if live is not None:
         under_way = any(attempt.ended_at is None for attempt in live.attempts)
         later = live.due_at is not None and live.due_at > now
         return "waiting" if later and not under_way else "sending"
-    if story.notification.status is Status.DISPATCHED:
-        return "ending" if story.ended is not None else "sending"
-    place = _place(story)
+    if trace.notification.status is Status.DISPATCHED:
+        return "ending" if trace.ended is not None else "sending"
+    place = _place(trace)
     if place is None:
         # Between its appointment and its place in the queue, or in a turn that is just ending.
         return "queued"
@@ -69,23 +69,23 @@ def phase_of(story: Story, now: datetime) -> Phase | None:
     return "queued" if place.kind == "queue" else "waiting"
 
 
-def next_of(story: Story, now: datetime) -> Next | None:
+def next_of(trace: DeliveryTrace, now: datetime) -> Next | None:
     """What comes next; None once it is over."""
-    phase = phase_of(story, now)
+    phase = phase_of(trace, now)
     if phase is None:
         return None
-    live, place = story.live, _place(story)
+    live, place = trace.live, _place(trace)
     if phase == "waiting" and live is not None and live.due_at is not None:
         return Next(
             at=live.due_at,
             what="send",
-            text=f"It goes on at {said(live.due_at, story.zone)}. {_why_later(story)}".rstrip(),
+            text=f"It goes on at {said(live.due_at, trace.zone)}. {_why_later(trace)}".rstrip(),
         )
     if phase == "waiting" and place is not None and place.run_after is not None:
         return Next(
             at=place.run_after,
             what="decide",
-            text=f"The gates are asked on {said(place.run_after, story.zone)}. {_why_waiting(story, place)}".rstrip(),
+            text=f"The gates are asked on {said(place.run_after, trace.zone)}. {_why_waiting(trace, place)}".rstrip(),
         )
     if phase == "ending":
         return Next(at=None, what="finish", text="The outcome is known; its status follows in a moment.")
@@ -104,9 +104,9 @@ def _in_the_queue(place: Wait | None, now: datetime) -> str:
     )
 
 
-def repeated_perhaps(story: Story) -> bool:
+def repeated_perhaps(trace: DeliveryTrace) -> bool:
     """Whether the person may have got it more than once: an answer was never learned, and it was tried again."""
-    attempts = [a for a in story.attempts if a.status != "step_skipped"]
+    attempts = [a for a in trace.attempts if a.status != "step_skipped"]
     unlearned = [place for place, attempt in enumerate(attempts) if attempt.reason == NEVER_LEARNED]
     return bool(unlearned) and any(
         attempt.status in _TAKEN or attempt.reason == NEVER_LEARNED
@@ -114,74 +114,74 @@ def repeated_perhaps(story: Story) -> bool:
     )
 
 
-def summary(story: Story, now: datetime) -> str:
+def summary(trace: DeliveryTrace, now: datetime) -> str:
     """The whole of it, to be read aloud."""
-    ended = _ended(story)
-    told = f"{ended}{_waited(story)}" if ended is not None else _under_way(story, now)
-    if repeated_perhaps(story):
+    ended = _ended(trace)
+    told = f"{ended}{_waited(trace)}" if ended is not None else _under_way(trace, now)
+    if repeated_perhaps(trace):
         told += (
             " A vendor's answer was never learned, so it was sent again: the person may have got it twice."
         )
     return told
 
 
-def _waited(story: Story) -> str:
+def _waited(trace: DeliveryTrace) -> str:
     """What made it late."""
-    found = longest(waits_of(story), least=_WORTH_TELLING, most=_MOST_WAITS)
+    found = longest(waits_of(trace), least=_WORTH_TELLING, most=_MOST_WAITS)
     return "".join(f" It waited {lasted(one.lasted)}, because {one.why}." for one in found)
 
 
-def _ended(story: Story) -> str | None:
-    one = story.notification
+def _ended(trace: DeliveryTrace) -> str | None:
+    one = trace.notification
     if one.status not in FINAL:
         return None
     at = one.moments.get(one.status.value)
-    when = f" on {said(at, story.zone)}" if at is not None else ""
+    when = f" on {said(at, trace.zone)}" if at is not None else ""
     if one.status is Status.DELIVERED:
         after = f", {lasted(at - (one.scheduled_for or one.created_at))} after it was due" if at else ""
         by = f" by {one.final_channel}" if one.final_channel else ""
         on = f": {EVIDENCE[one.evidence]}" if one.evidence in EVIDENCE else ""
-        return f"Delivered{by}{when}{after}{on}.{_bare(story)}{_gainsaid(story)}"
+        return f"Delivered{by}{when}{after}{on}.{_bare(trace)}{_gainsaid(trace)}"
     if one.status is Status.BOUNCED:
-        return f"It was sent, and came back{when}. {reason_of(story) or ''}".rstrip()
+        return f"It was sent, and came back{when}. {reason_of(trace) or ''}".rstrip()
     if one.status is Status.CANCELLED and (one.reason is None or one.reason == "cancelled"):
-        stop = _last(story, "stop")
+        stop = _last(trace, "stop")
         return f"Cancelled{when}, before it was sent.{f' {line_sentence(stop)}' if stop else ''}"
     if one.status is Status.SUPERSEDED:
         return f"A digest took its place{when}."
-    stop = _last(story, "stop")
+    stop = _last(trace, "stop")
     why = (
-        _held(story, one.reason)
-        or _not_rendered(story, one.reason)
-        or reason_of(story)
+        _held(trace, one.reason)
+        or _not_rendered(trace, one.reason)
+        or reason_of(trace)
         or (line_sentence(stop) if stop else "")
     )
-    if not why and story.ended is not None:
-        why = result_sentence(story.ended)
-    what = "Not delivered" if story.executions else "Not sent"
+    if not why and trace.ended is not None:
+        why = result_sentence(trace.ended)
+    what = "Not delivered" if trace.executions else "Not sent"
     return f"{what}: {one.status.value}{when}. {why}".rstrip()
 
 
-def reason_of(story: Story) -> str | None:
+def reason_of(trace: DeliveryTrace) -> str | None:
     """Why it ended as it did, with what is known of the vendor's code."""
-    reason = story.notification.reason
-    last = story.attempt_of(reason)
+    reason = trace.notification.reason
+    last = trace.attempt_of(reason)
     if last is None:
         return reason_sentence(reason)
     return reason_sentence(reason, meaning=last.meaning, vendor=last.vendor)
 
 
-def _bare(story: Story) -> str:
+def _bare(trace: DeliveryTrace) -> str:
     """That the message went without its files."""
-    delivered = {one.step for one in story.attempts if one.channel == story.notification.final_channel}
-    bare = any(line.reason == FILES_LEFT_OUT and line.step in delivered for line in story.lines)
+    delivered = {one.step for one in trace.attempts if one.channel == trace.notification.final_channel}
+    bare = any(line.reason == FILES_LEFT_OUT and line.step in delivered for line in trace.lines)
     return f" {reason_sentence(FILES_LEFT_OUT)}" if bare else ""
 
 
-def _gainsaid(story: Story) -> str:
+def _gainsaid(trace: DeliveryTrace) -> str:
     """What the vendor that it was delivered by said afterwards, where that is that it did not arrive."""
-    channel = story.notification.final_channel
-    taken = [one for one in story.attempts if one.status in _TAKEN and one.channel == channel]
+    channel = trace.notification.final_channel
+    taken = [one for one in trace.attempts if one.status in _TAKEN and one.channel == channel]
     if not taken:
         return ""
     last = max(taken, key=lambda one: one.started_at)
@@ -192,64 +192,64 @@ def _gainsaid(story: Story) -> str:
     return f" But {last.vendor or 'the vendor'} said afterwards that it did not arrive{code}."
 
 
-def _held(story: Story, reason: str | None) -> str | None:
+def _held(trace: DeliveryTrace, reason: str | None) -> str | None:
     """What the suppression says that stopped it, or when and how somebody said no, where that is known."""
-    said_no = [story.nos[line] for line in story.lines if line in story.nos and line.reason == reason]
+    said_no = [trace.nos[line] for line in trace.lines if line in trace.nos and line.reason == reason]
     if said_no:
         return no_sentence(said_no[-1])
-    stops = [line for line in story.lines if line.by in story.held and line.reason == reason]
-    return held_sentence(story.held[stops[-1].by or ""]) if stops else None
+    stops = [line for line in trace.lines if line.by in trace.held and line.reason == reason]
+    return held_sentence(trace.held[stops[-1].by or ""]) if stops else None
 
 
-def _not_rendered(story: Story, reason: str | None) -> str | None:
+def _not_rendered(trace: DeliveryTrace, reason: str | None) -> str | None:
     """Where the text failed, where it is known."""
-    stops = [line for line in story.lines if line.gate == "render" and line.by and line.reason == reason]
+    stops = [line for line in trace.lines if line.gate == "render" and line.by and line.reason == reason]
     return line_sentence(stops[-1]) if stops else None
 
 
-def _under_way(story: Story, now: datetime) -> str:
-    comes = next_of(story, now)
-    if story.notification.status is Status.DISPATCHED:
+def _under_way(trace: DeliveryTrace, now: datetime) -> str:
+    comes = next_of(trace, now)
+    if trace.notification.status is Status.DISPATCHED:
         return f"It was handed over and is not over yet. {comes.text if comes else ''}".rstrip()
     return f"It was not sent yet. {comes.text if comes else ''}".rstrip()
 
 
-def _place(story: Story) -> Wait | None:
+def _place(trace: DeliveryTrace) -> Wait | None:
     """Where it waits now: in the queue, or else at its next appointment."""
-    open_waits = [wait for wait in story.waits if not wait.over]
+    open_waits = [wait for wait in trace.waits if not wait.over]
     queued = [wait for wait in open_waits if wait.kind == "queue"]
     later = sorted((w for w in open_waits if w.run_after is not None), key=lambda w: str(w.run_after))
     return next(iter(queued or later), None)
 
 
-def _why_waiting(story: Story, place: Wait) -> str:
+def _why_waiting(trace: DeliveryTrace, place: Wait) -> str:
     if place.kind == "scheduled_send":
         return "That is when it was asked to be sent."
-    line = _last(story, "defer")
+    line = _last(trace, "defer")
     return line_sentence(line) if line is not None else reason_sentence(place.kind) or ""
 
 
-def _why_later(story: Story) -> str:
-    line = story.lines[-1] if story.lines else None
+def _why_later(trace: DeliveryTrace) -> str:
+    line = trace.lines[-1] if trace.lines else None
     if line is not None and line.step and line.verdict == "defer":
         return line_sentence(line)
-    waits_for = story.live.waits_for if story.live is not None else None
+    waits_for = trace.live.waits_for if trace.live is not None else None
     if waits_for == "receipt":
         return "The vendor accepted it, and has not said yet what became of it."
-    tried = _last_try(story)
+    tried = _last_try(trace)
     if waits_for is not None:
         return f"{reason_sentence(waits_for) or ''}{f' {tried}' if tried else ''}"
-    return f"{tried} Step {story.attempts[-1].step} is tried again." if tried else ""
+    return f"{tried} Step {trace.attempts[-1].step} is tried again." if tried else ""
 
 
-def _last_try(story: Story) -> str:
+def _last_try(trace: DeliveryTrace) -> str:
     """Why the last call came to nothing; empty where it did not."""
-    last = next((one for one in reversed(story.attempts) if one.status != "step_skipped"), None)
+    last = next((one for one in reversed(trace.attempts) if one.status != "step_skipped"), None)
     if last is None or last.status not in {"failed_temp", "timed_out"}:
         return ""
     failure = "its answer was never learned" if last.reason == NEVER_LEARNED else failure_words(last)
     return f"The last try did not succeed{f': {failure}' if failure else ''}."
 
 
-def _last(story: Story, verdict: str) -> Line | None:
-    return next((line for line in reversed(story.lines) if line.verdict == verdict), None)
+def _last(trace: DeliveryTrace, verdict: str) -> Line | None:
+    return next((line for line in reversed(trace.lines) if line.verdict == verdict), None)
