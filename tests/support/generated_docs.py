@@ -7,7 +7,9 @@ import msgspec
 from tidings import settings
 from tidings.contracts.adapters import Capabilities
 from tidings.kernel.metrics import Metrics
+from tidings.notify.metrics import NotifyMetrics
 from tidings.router.adapters.registry import ADAPTERS
+from tidings.router.metrics import RouterMetrics
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -35,10 +37,18 @@ Nor are `TIDINGS_URL` and `TIDINGS_API_KEY`: commands that call a server, such a
 """
 
 
+def all_metrics() -> Metrics:
+    """A registry with the metrics of the kernel and of every service."""
+    metrics = Metrics()
+    NotifyMetrics(metrics)
+    RouterMetrics(metrics)
+    return metrics
+
+
 def metrics_page() -> str:
     """Every metric, as a table."""
     rows = []
-    metrics = Metrics()
+    metrics = all_metrics()
     commands = {"api": "`serve`", "jobs": "`work`"}
     for family in metrics.registry.collect():
         name = f"{family.name}_total" if family.type == "counter" else family.name

@@ -3,8 +3,7 @@
 import pytest
 
 from tests.support.alert_rules import RULES
-from tests.support.generated_docs import DOCS
-from tidings.kernel.metrics import Metrics
+from tests.support.generated_docs import DOCS, all_metrics
 
 
 @pytest.mark.parametrize("alert", RULES)
@@ -20,7 +19,7 @@ def test_it_says_what_to_do_and_the_runbook_says_more(alert: str) -> None:
 
 def test_every_rule_names_a_metric_of_a_process_that_has_a_port() -> None:
     """`serve` has its own, `work` has its own: docs/metrics.md says which counts what."""
-    metrics = Metrics()
+    metrics = all_metrics()
     families = {family.name: metrics.counted_by(family.name) for family in metrics.registry.collect()}
     for rule in RULES.values():
         named = [one for one in families if one in rule["expr"]]

@@ -3,7 +3,7 @@
 from secrets import SystemRandom
 from typing import TYPE_CHECKING
 
-from tidings.bootstrap.observers import RouterMetrics
+from tidings.bootstrap.observers import ExecutionMetrics
 from tidings.bootstrap.stripes import Stripe, stripe
 from tidings.kernel.db import WorkerTx
 from tidings.kernel.in_hand import InHand
@@ -28,7 +28,7 @@ class Climbing:
     def __init__(self, system: "System") -> None:
         db, clock, alarm = system.db, system.clock, system.alarm
         vendors = system.outbound
-        observer = RouterMetrics(system.metrics)
+        observer = ExecutionMetrics(system.router_metrics)
         luck = SystemRandom().random
         in_hand = InHand()
 

@@ -25,7 +25,7 @@ class Consumers:
         settle = outcome.handler(outbox=outbox, clock=clock, stripe=stripe(Stripe.OUTCOMES), effects=effects)
         #: Settles what the bus has not brought.
         self.missed_outcomes = OutcomeSweeper(
-            system.db, StoredEnds(), settle, clock=clock, metrics=system.metrics
+            system.db, StoredEnds(), settle, clock=clock, metrics=system.notify_metrics
         )
         self.outcomes = bus.consumer(
             Subscription(

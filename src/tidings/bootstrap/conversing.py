@@ -46,7 +46,7 @@ class Conversing:
     """Everything between an inbound message and whoever it is for."""
 
     def __init__(self, system: "System", bell: Bell) -> None:
-        observer = ConversationMetrics(system.metrics)
+        observer = ConversationMetrics(system.router_metrics)
         db, clock, keyring = system.db, system.clock, system.keyring
         outbox = Outbox("chan")
         hashes = AddressHashes(db, keyring)

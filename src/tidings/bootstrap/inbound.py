@@ -35,7 +35,7 @@ class Inbound:
     """From the vendors back to the ladders, and to whoever was written to."""
 
     def __init__(self, system: "System") -> None:
-        self._observer = observer = CallbackMetrics(system.metrics)
+        self._observer = observer = CallbackMetrics(system.router_metrics)
         # A job in this process is told at once; one elsewhere hears it from the database.
         self.bell = Bell(system.bus.wakeups.on(callback_bell.CHANNEL, callback_bell.PAYLOAD))
         self.conversation_bell = conversation_bell.Bell(
@@ -81,7 +81,7 @@ class Inbound:
             system.return_tokens,
             self._intake,
             clock=system.clock,
-            observer=BounceMetrics(system.metrics),
+            observer=BounceMetrics(system.router_metrics),
             addresses=words(system.settings.bounces.addresses),
         )
         self.bounce_mailboxes = BounceMailboxes(

@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 
 from tidings.kernel.metrics import Metrics
+from tidings.router.metrics import RouterMetrics
 from tidings.router.traffic.known import AccountCircuit
 
 
-class RouterMetrics:
+class ExecutionMetrics:
     """Counts what becomes of messages."""
 
-    def __init__(self, metrics: Metrics) -> None:
+    def __init__(self, metrics: RouterMetrics) -> None:
         self._metrics = metrics
 
     def called(self, vendor: str, status: str, count: int, seconds: float) -> None:
@@ -40,7 +41,7 @@ class HotStateMetrics:
 class TrafficMetrics:
     """Counts what becomes of vendors."""
 
-    def __init__(self, metrics: Metrics) -> None:
+    def __init__(self, metrics: RouterMetrics) -> None:
         self._metrics = metrics
 
     def circuits(self, barred: Sequence[AccountCircuit]) -> None:
@@ -58,7 +59,7 @@ class TrafficMetrics:
 class CallbackMetrics:
     """Counts what vendors tell later."""
 
-    def __init__(self, metrics: Metrics) -> None:
+    def __init__(self, metrics: RouterMetrics) -> None:
         self._metrics = metrics
 
     def received(self, vendor: str, count: int, repeated: int) -> None:
@@ -90,7 +91,7 @@ class CallbackMetrics:
 class BounceMetrics:
     """Counts mails that come back."""
 
-    def __init__(self, metrics: Metrics) -> None:
+    def __init__(self, metrics: RouterMetrics) -> None:
         self._metrics = metrics
 
     def mail(self, via: str, result: str) -> None:
@@ -100,7 +101,7 @@ class BounceMetrics:
 class ConversationMetrics:
     """Counts how conversations fare."""
 
-    def __init__(self, metrics: Metrics) -> None:
+    def __init__(self, metrics: RouterMetrics) -> None:
         self._metrics = metrics
 
     def taken(self, count: int, seconds: float) -> None:

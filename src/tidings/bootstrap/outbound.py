@@ -52,6 +52,6 @@ class Outbound:
             self.traffic,
             self.traffic_changer,
             clock=clock,
-            observer=TrafficMetrics(system.metrics),
+            observer=TrafficMetrics(system.router_metrics),
             wake=wake_waiting,
         )

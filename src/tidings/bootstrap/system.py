@@ -54,6 +54,7 @@ from tidings.notify.access.seals import KeySeals
 from tidings.notify.categories.registry import Categories
 from tidings.notify.erasure.erase import Eraser
 from tidings.notify.imports.engine import Importer
+from tidings.notify.metrics import NotifyMetrics
 from tidings.notify.notifications.attachments import Attachments
 from tidings.notify.preference_center.links import UnsubscribeLinks
 from tidings.notify.render.engine import V8Renderer
@@ -77,6 +78,7 @@ from tidings.router.conversations.forget import ConversationForgetter
 from tidings.router.executions.alarm import Alarm
 from tidings.router.executions.history import StoredHistory
 from tidings.router.forget import ForgetAll
+from tidings.router.metrics import RouterMetrics
 from tidings.router.policies.policies import Policies
 from tidings.router.profiles.forget import ProfileForgetter
 from tidings.router.sealed_secrets.resolve import SealedSecrets
@@ -105,6 +107,7 @@ class System:
         self.settings = settings
         self.clock = clock or SystemClock()
         self.metrics = Metrics()
+        self.notify_metrics, self.router_metrics = NotifyMetrics(self.metrics), RouterMetrics(self.metrics)
         self.runtime_url = runtime_url
         self.owner_url = owner_url
 
@@ -123,8 +126,7 @@ class System:
         self.keyring = Keyring(self.kms, clock=self.clock)
         self.vault = open_vault(settings.vault, self.clock)
         self.secrets = open_secrets(settings, self.vault, self.clock, SealedSecrets(self.db, self.keyring))
-        channels = settings.channels
-        self.resolver = DnsResolver([address_and_port(s, 53) for s in words(channels.dns_servers)])
+        self.resolver = DnsResolver([address_and_port(s, 53) for s in words(settings.channels.dns_servers)])
 
         self.outbox = Outbox("notification")
         self.origins = Origins(self._platform_pepper)
@@ -153,7 +155,7 @@ class System:
             clock=self.clock,
             last_used=self.last_used,
             seals=self.key_ledger.seals,
-            on_broken_seal=self.metrics.api_key_seals_broken.inc,
+            on_broken_seal=self.notify_metrics.api_key_seals_broken.inc,
         )
         self.categories = Categories(self.db, clock=self.clock)
         self.own_hosts = _own_hosts(settings.http)
@@ -214,7 +216,7 @@ class System:
         self.job_watch = JobWatch(self.clock.monotonic)
         self.alarm = Alarm()
         self.policies = Policies(self.db, clock=self.clock)
-        self.tenant_guard = public_and(words(channels.tenant_networks))
+        self.tenant_guard = public_and(words(settings.channels.tenant_networks))
         self._build_parts()
 
     def _build_parts(self) -> None:

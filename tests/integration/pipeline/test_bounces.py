@@ -156,7 +156,7 @@ async def test_what_can_not_be_read_is_kept_and_shown(world: PipelineWorld) -> N
         assert [(row["status"], row["reason"]) for row in rows] == [("dlq", "unreadable")]
         events = await sender.rows("SELECT status, provider_code FROM chan.delivery_attempt_events")
         assert [(one["status"], one["provider_code"]) for one in events] == [("unknown", "unreadable_mail")]
-        assert world.system.metrics.bounce_mails.labels("smtp", "unreadable")._value.get() == 1
+        assert world.system.router_metrics.bounce_mails.labels("smtp", "unreadable")._value.get() == 1
 
 
 async def test_a_mail_ends_at_its_dot_however_it_comes(world: PipelineWorld) -> None:
@@ -232,7 +232,7 @@ async def test_a_feedback_loop_has_an_address_of_its_own(world: PipelineWorld) -
         system.return_tokens,
         system.inbound._intake,
         clock=system.clock,
-        observer=BounceMetrics(system.metrics),
+        observer=BounceMetrics(system.router_metrics),
         addresses=["FBL@acme.test"],
     )
     server = BounceServer(desk, protocol="smtp", host="127.0.0.1", port=0, name="tidings.test")

@@ -21,7 +21,7 @@ def sweeper(world: PipelineWorld, settled_for: timedelta = timedelta(0)) -> Outc
         StoredEnds(),
         settle,
         clock=system.clock,
-        metrics=system.metrics,
+        metrics=system.notify_metrics,
         settled_for=settled_for,
     )
 

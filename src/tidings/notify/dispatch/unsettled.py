@@ -20,9 +20,9 @@ from tidings.kernel.errors import DatabaseUnavailableError, TidingsError
 from tidings.kernel.events import Event
 from tidings.kernel.ids import EVENT, TenantId, time_of
 from tidings.kernel.logs import get_logger, why
-from tidings.kernel.metrics import Metrics
 from tidings.kernel.sql import Queries
 from tidings.kernel.sweep_marks import move_mark, take_mark
+from tidings.notify.metrics import NotifyMetrics
 
 QUERIES = Queries.beside(__file__)
 
@@ -41,7 +41,7 @@ class OutcomeSweeper:
         settle: TenantHandler,
         *,
         clock: Clock,
-        metrics: Metrics,
+        metrics: NotifyMetrics,
         settled_for: timedelta = timedelta(minutes=30),
     ) -> None:
         """`settle` is what hears outcomes over the bus; `settled_for`: how long it has for it."""

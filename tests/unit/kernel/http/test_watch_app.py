@@ -46,7 +46,7 @@ async def test_it_says_how_the_parts_are() -> None:
         },
     )
     assert metrics.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
-    assert "# TYPE tidings_vendor_calls_total counter" in metrics.text
+    assert "# TYPE tidings_bus_relayed_total counter" in metrics.text
 
 
 async def test_it_says_what_is_not_ready() -> None:
