@@ -24,6 +24,7 @@ from tidings.kernel.audit.log import AuditLog
 from tidings.kernel.blobs.store import open_blobs
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database
+from tidings.kernel.durable.wakeup import Wakeup
 from tidings.kernel.ids import TENANT, TenantId
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.keys.kms import open_kms
@@ -34,7 +35,6 @@ from tidings.operations.partitions import make_missing
 from tidings.router.adapters.http.callbacks import GenericForm
 from tidings.router.adapters.registry import ADAPTERS
 from tidings.router.callbacks.apply import Applier
-from tidings.router.callbacks.bell import Bell
 from tidings.router.callbacks.evidence import Evidence
 from tidings.router.callbacks.hooks import Hooks
 from tidings.router.callbacks.intake import Intake, Taken
@@ -42,7 +42,6 @@ from tidings.router.callbacks.jobs import CallbackJob
 from tidings.router.callbacks.take import HookCall, HookDesk
 from tidings.router.callbacks.wrote import InboundKeeper
 from tidings.router.channel_configs.configure import AdapterConfigs
-from tidings.router.conversations.bell import Bell as ConversationBell
 from tidings.router.executions import receipts
 from tidings.router.executions.model import EXECUTION
 from tidings.router.ids import INBOUND_WEBHOOK_EVENT
@@ -65,8 +64,8 @@ class _World:
         self.secrets = folder / "secrets"
         self.secrets.mkdir()
         blobs = open_blobs(f"file://{folder}/blobs")
-        bell = Bell()
-        bell.attended = True
+        wakeup = Wakeup()
+        wakeup.attended = True
         self.desk = HookDesk(
             Hooks(db, SecretsByScheme({"file": FileSecrets(self.secrets)}), clock=self.clock),
             Intake(
@@ -74,8 +73,8 @@ class _World:
                 blobs=lambda: blobs,
                 keyring=keyring,
                 clock=self.clock,
-                bell=bell,
-                wrote=InboundKeeper(ConversationBell()),
+                wakeup=wakeup,
+                wrote=InboundKeeper(Wakeup()),
             ),
             public_url="https://tidings.example",
             usual=GenericForm(),
@@ -85,7 +84,7 @@ class _World:
         self.job = CallbackJob(
             db,
             Applier(db, keyring, receipts.apply, on_woken=lambda _: None),
-            bell=bell,
+            wakeup=wakeup,
             clock=self.clock,
         )
 

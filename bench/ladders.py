@@ -22,14 +22,14 @@ from tidings.contracts.messages import Accepted, Address, OutboundMessage, Outco
 from tidings.kernel.audit.log import AuditLog
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database, PoolSettings
+from tidings.kernel.durable.presence import WORKER
+from tidings.kernel.durable.wakeup import DueTimer
 from tidings.kernel.ids import TENANT, TenantId
 from tidings.kernel.local_hot_state import LocalHotState
-from tidings.kernel.workers import WORKER
 from tidings.router.adapters.registry import ADAPTERS, kind_of
 from tidings.router.channel_configs.configure import AdapterConfigs
 from tidings.router.executions import receipts, store
 from tidings.router.executions.advance import Advancer
-from tidings.router.executions.alarm import Alarm
 from tidings.router.executions.booking import Booking
 from tidings.router.executions.call import Caller
 from tidings.router.executions.jobs import DueJob
@@ -135,7 +135,7 @@ class _Router:
         clock, luck = SystemClock(), Random(1).random
         self.db, self.clock = db, clock
         self.id = WORKER.new(clock.now())
-        self.alarm = Alarm()
+        self.due_timer = DueTimer()
         self.accounts = Accounts(db, vendors=frozenset(ADAPTERS), clock=clock)
         traffic = Traffic(LocalHotState(db, clock).limits, clock=clock)
         rates, ladder, observer = Rates(), Ladder(), Unobserved()
@@ -156,7 +156,7 @@ class _Router:
             ladder=ladder,
             clock=clock,
             luck=luck,
-            alarm=self.alarm,
+            due_timer=self.due_timer,
             note_sent=_nobody_answers,
             observer=observer,
         )
@@ -171,14 +171,20 @@ class _Router:
             observer=observer,
         )
         self.router = ExecutionRouter(
-            planner, booking, caller, ladder=ladder, worker_id=lambda: self.id, clock=clock, alarm=self.alarm
+            planner,
+            booking,
+            caller,
+            ladder=ladder,
+            worker_id=lambda: self.id,
+            clock=clock,
+            due_timer=self.due_timer,
         )
         self.due = DueJob(
             db,
             Advancer(db, caller, _Preparer(), booking, ladder=ladder, clock=clock, observer=observer),
             worker_id=lambda: self.id,
             clock=clock,
-            alarm=self.alarm,
+            due_timer=self.due_timer,
         )
 
     async def announce(self) -> None:

@@ -29,6 +29,8 @@ from tidings.kernel.blobs.store import open_blobs
 from tidings.kernel.bus import Subscription
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database
+from tidings.kernel.durable.presence import WORKER
+from tidings.kernel.durable.wakeup import DueTimer, Wakeup
 from tidings.kernel.errors import DatabaseUnavailableError
 from tidings.kernel.ids import TenantId, time_of
 from tidings.kernel.keys.keyring import Keyring
@@ -37,7 +39,6 @@ from tidings.kernel.local_hot_state import LocalHotState
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.postgres_bus import PostgresBus
 from tidings.kernel.secrets import FileSecrets, SecretsByScheme
-from tidings.kernel.workers import WORKER
 from tidings.notify.dispatch import outcome
 from tidings.notify.receipts import consumer
 from tidings.notify.receipts.effects import AddressEffects
@@ -49,7 +50,6 @@ from tidings.notify.tenants.change import TenantChanger
 from tidings.router.adapters.http.callbacks import GenericForm
 from tidings.router.adapters.registry import ADAPTERS, kind_of
 from tidings.router.callbacks.apply import Applier, Correlated
-from tidings.router.callbacks.bell import Bell
 from tidings.router.callbacks.evidence import Evidence
 from tidings.router.callbacks.hooks import Hooks
 from tidings.router.callbacks.intake import Intake
@@ -58,10 +58,8 @@ from tidings.router.callbacks.model import Unobserved as UnobservedCallbacks
 from tidings.router.callbacks.take import HookDesk
 from tidings.router.callbacks.wrote import InboundKeeper
 from tidings.router.channel_configs.configure import AdapterConfigs
-from tidings.router.conversations.bell import Bell as ConversationBell
 from tidings.router.executions import receipts
 from tidings.router.executions.advance import Advancer
-from tidings.router.executions.alarm import Alarm
 from tidings.router.executions.booking import Booking
 from tidings.router.executions.call import Caller
 from tidings.router.executions.jobs import DueJob, DueSettings
@@ -160,8 +158,8 @@ class World:
         self.notifications: dict[int, NotificationId] = {}
         self._messages: dict[str, Message] = {}
         self._audit = AuditLog("chan", self.clock)
-        self._bell = Bell()
-        self._alarm = Alarm()
+        self._wakeup = Wakeup()
+        self._due_timer = DueTimer()
         blobs = open_blobs(f"file://{folder}/blobs")
         self.desk = HookDesk(
             Hooks(db, SecretsByScheme({"file": FileSecrets(self.secrets)}), clock=self.clock),
@@ -170,8 +168,8 @@ class World:
                 blobs=lambda: blobs,
                 keyring=self.keyring,
                 clock=self.clock,
-                bell=self._bell,
-                wrote=InboundKeeper(ConversationBell()),
+                wakeup=self._wakeup,
+                wrote=InboundKeeper(Wakeup()),
                 observer=self.heard,
             ),
             public_url=PUBLIC_URL,
@@ -188,8 +186,10 @@ class World:
         applier = Applier if deaths is None else partial(_Mortal, deaths)
         return CallbackJob(
             self.db,
-            applier(self.db, self.keyring, receipts.apply, on_woken=self._alarm.expect, observer=self.heard),
-            bell=self._bell,
+            applier(
+                self.db, self.keyring, receipts.apply, on_woken=self._due_timer.expect, observer=self.heard
+            ),
+            wakeup=self._wakeup,
             clock=self.clock,
             observer=self.heard,
             settings=CallbackSettings(longest_sleep=_NAP, longest_outage_pause=_NAP),
@@ -354,7 +354,7 @@ class World:
             ladder=ladder,
             clock=clock,
             luck=luck,
-            alarm=self._alarm,
+            due_timer=self._due_timer,
             note_sent=_nobody_answers,
             observer=observer,
         )
@@ -374,14 +374,14 @@ class World:
             ladder=ladder,
             worker_id=lambda: self._id,
             clock=clock,
-            alarm=self._alarm,
+            due_timer=self._due_timer,
         )
         self.due = DueJob(
             db,
             Advancer(db, caller, self, booking, ladder=ladder, clock=clock, observer=observer),
             worker_id=lambda: self._id,
             clock=clock,
-            alarm=self._alarm,
+            due_timer=self._due_timer,
             settings=DueSettings(longest_sleep=_NAP),
         )
         self._configs = AdapterConfigs(

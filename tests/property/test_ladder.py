@@ -1,4 +1,4 @@
-"""Pauses between tries; the ladder itself is proven by `tests/simulation`."""
+"""Backoff between tries; the ladder itself is proven by `tests/simulation`."""
 
 from datetime import timedelta
 

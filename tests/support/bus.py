@@ -9,9 +9,10 @@ from typing import Any
 
 from tests.support.clock import ManualClock
 from tests.support.postgres import TestDatabase
-from tidings.kernel.bus import Bus, RetryPolicy, Runner, Subscription
+from tidings.kernel.bus import Bus, Runner, Subscription
 from tidings.kernel.clock import Clock, SystemClock
 from tidings.kernel.db import Database, PlatformTx, TenantTx
+from tidings.kernel.durable.retry_policy import RetryPolicy
 from tidings.kernel.events import Event, new_event
 from tidings.kernel.ids import TenantId
 from tidings.kernel.outbox import Outbox

@@ -34,12 +34,13 @@ from tidings.contracts.words import UseCase
 from tidings.kernel.audit.log import AuditLog
 from tidings.kernel.clock import Clock, SystemClock
 from tidings.kernel.db import Database
+from tidings.kernel.durable.presence import WORKER
+from tidings.kernel.durable.wakeup import DueTimer
 from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.local_hot_state import LocalHotState
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.secrets import FileSecrets, SecretsByScheme
-from tidings.kernel.workers import WORKER
 from tidings.router.adapters.egress import Guard, anywhere
 from tidings.router.adapters.registry import ADAPTERS, kind_of
 from tidings.router.channel_configs.configure import AdapterConfigs
@@ -47,7 +48,6 @@ from tidings.router.conversations.hashes import AddressHashes
 from tidings.router.conversations.sent import SentNotes
 from tidings.router.executions import receipts, store
 from tidings.router.executions.advance import Advancer
-from tidings.router.executions.alarm import Alarm
 from tidings.router.executions.booking import Booking
 from tidings.router.executions.call import Caller
 from tidings.router.executions.history import StoredHistory
@@ -143,7 +143,7 @@ class Worker:
     ) -> None:
         db, clock = world.db, world.clock
         self.id = WORKER.new(clock.now())
-        self.alarm = Alarm()
+        self.due_timer = DueTimer()
         self.preparer = PlayedPreparer()
         self.accounts = Accounts(db, vendors=frozenset(ADAPTERS), clock=clock)
         adapters = OpenAdapters(world.secrets, clock=clock, tenant_guard=world.tenant_guard)
@@ -173,7 +173,7 @@ class Worker:
             ladder=ladder,
             clock=clock,
             luck=luck,
-            alarm=self.alarm,
+            due_timer=self.due_timer,
             note_sent=sent.note_sent,
             observer=observer,
         )
@@ -187,7 +187,13 @@ class Worker:
             observer=observer,
         )
         self.router = ExecutionRouter(
-            planner, booking, caller, ladder=ladder, worker_id=lambda: self.id, clock=clock, alarm=self.alarm
+            planner,
+            booking,
+            caller,
+            ladder=ladder,
+            worker_id=lambda: self.id,
+            clock=clock,
+            due_timer=self.due_timer,
         )
         advancer = Advancer(
             db, caller, preparer or self.preparer, booking, ladder=ladder, clock=clock, observer=observer
@@ -197,7 +203,7 @@ class Worker:
             advancer,
             worker_id=lambda: self.id,
             clock=clock,
-            alarm=self.alarm,
+            due_timer=self.due_timer,
             settings=settings or DueSettings(longest_sleep=600.0),
         )
         self._db = db
@@ -324,7 +330,7 @@ class LadderWorld:
         async with self.db.tenant(self.tenant_id, by_index=True) as tx:
             applied = await receipts.apply(tx, [receipt], now=now)
         if applied.woken:
-            worker.alarm.expect(now)
+            worker.due_timer.expect(now)
         return applied
 
     def smtp(self, **more: Any) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from tidings.bootstrap.stripes import Stripe, stripe
-from tidings.kernel.postgres_bus.wakeups import Wake
+from tidings.kernel.durable.wakeup import Wakeup
 from tidings.notify.dispatch.job import EXPRESS_NAME, QUEUE_CHANNEL, QUEUE_NAME
 from tidings.notify.notifications.accept import Acceptor
 from tidings.notify.notifications.intake import Intake
@@ -24,7 +24,7 @@ class Accepting:
         self.dispatch_wake = wakeups.on(QUEUE_CHANNEL, QUEUE_NAME)
         self.express_wake = wakeups.on(QUEUE_CHANNEL, EXPRESS_NAME)
         wakeups.on(QUEUE_CHANNEL, EXPRESS_NAME, self.dispatch_wake)
-        self.schedule_wake = Wake()
+        self.schedule_wake = Wakeup()
         self.desk = OrderDesk(
             templates=system.templates,
             categories=system.categories,

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from tidings.kernel.audit.anchor import AnchorJob, AnchorKeeper
 from tidings.kernel.bus import Subscription
 from tidings.kernel.deduplicate import ConsumedEvents
+from tidings.kernel.durable.jobs import Job
+from tidings.kernel.durable.sweepers import SweepJob
 from tidings.kernel.flags.flags import FLAGS_CHANNEL, FLAGS_PAYLOAD, FlagsJob
-from tidings.kernel.jobs import Job
-from tidings.kernel.sweepers import SweepJob
 from tidings.notify.channels.rotate import revoke_superseded
 from tidings.notify.dispatch.exact_bodies_sweep import BodySweeper
 from tidings.notify.dispatch.schedule import sweep_done as sweep_schedule

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from tidings.bootstrap.observers import ExecutionMetrics
 from tidings.bootstrap.stripes import Stripe, stripe
 from tidings.kernel.db import WorkerTx
-from tidings.kernel.in_hand import InHand
+from tidings.kernel.durable.in_hand import InHand
 from tidings.router.executions.advance import Advancer
 from tidings.router.executions.booking import Booking
 from tidings.router.executions.call import Caller
@@ -26,7 +26,7 @@ class Climbing:
     """From a notification that is to go out to its one outcome."""
 
     def __init__(self, system: "System") -> None:
-        db, clock, alarm = system.db, system.clock, system.alarm
+        db, clock, due_timer = system.db, system.clock, system.due_timer
         vendors = system.outbound
         observer = ExecutionMetrics(system.router_metrics)
         luck = SystemRandom().random
@@ -61,7 +61,7 @@ class Climbing:
                 ladder=self.ladder,
                 clock=clock,
                 luck=luck,
-                alarm=alarm,
+                due_timer=due_timer,
                 note_sent=system.conversing.sent_notes.note_sent,
                 observer=observer,
                 stripe=stripe(Stripe.SPEND),
@@ -80,7 +80,7 @@ class Climbing:
             ladder=self.ladder,
             worker_id=worker_id,
             clock=clock,
-            alarm=alarm,
+            due_timer=due_timer,
             in_hand=in_hand,
         )
         self.due = DueJob(
@@ -96,7 +96,7 @@ class Climbing:
             ),
             worker_id=worker_id,
             clock=clock,
-            alarm=alarm,
+            due_timer=due_timer,
             known=system.presence.known,
             in_hand=in_hand,
         )

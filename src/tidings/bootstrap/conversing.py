@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from tidings.bootstrap.observers import ConversationMetrics
 from tidings.kernel.db import WorkerTx
-from tidings.kernel.jobs import Job
+from tidings.kernel.durable.jobs import Job
+from tidings.kernel.durable.sweepers import Sweep
 from tidings.kernel.outbox import Outbox
-from tidings.kernel.sweepers import Sweep
 from tidings.notify.correspondence.correspondents import StoredCorrespondents
 from tidings.notify.correspondence.replies import IntakeReplier
 from tidings.notify.recipients.upsert import RecipientUpserter
@@ -16,7 +16,6 @@ from tidings.notify.tenants.names import StoredTenantNames
 from tidings.router.conversations import deps as conversations_deps
 from tidings.router.conversations import sweep
 from tidings.router.conversations.answer import Answerer
-from tidings.router.conversations.bell import Bell
 from tidings.router.conversations.claimed_work import ClaimedWork
 from tidings.router.conversations.close import Closer
 from tidings.router.conversations.dead_letters import DeadInbound
@@ -28,6 +27,7 @@ from tidings.router.conversations.reply_store import Replies
 from tidings.router.conversations.resolve import Resolver
 from tidings.router.conversations.sent import SentNotes
 from tidings.router.conversations.shared_stop import SharedStops
+from tidings.router.conversations.wakeups import ConversationWakeups
 from tidings.router.inbound_routes import deps as inbound_routes_deps
 from tidings.router.inbound_routes.call import WebhookCaller
 from tidings.router.inbound_routes.change import RouteChanger
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 class Conversing:
     """Everything between an inbound message and whoever it is for."""
 
-    def __init__(self, system: "System", bell: Bell) -> None:
+    def __init__(self, system: "System", wakeups: ConversationWakeups) -> None:
         observer = ConversationMetrics(system.router_metrics)
         db, clock, keyring = system.db, system.clock, system.keyring
         outbox = Outbox("chan")
@@ -67,7 +67,7 @@ class Conversing:
             db,
             Replies(),
             ReplySender(db, system.outbound.vendors, keyring=keyring, clock=clock, observer=observer).send,
-            wake=bell.replies,
+            wake=wakeups.replies,
             worker_id=lambda: system.presence.id,
             clock=clock,
             known=system.presence.known,
@@ -76,7 +76,7 @@ class Conversing:
             db,
             Deliveries(),
             Deliverer(db, self._caller, keyring=keyring, clock=clock, observer=observer).deliver,
-            wake=bell.deliveries,
+            wake=wakeups.deliveries,
             worker_id=lambda: system.presence.id,
             clock=clock,
             known=system.presence.known,
@@ -95,7 +95,7 @@ class Conversing:
                     clock=clock,
                 ),
                 SharedStops(hashes=hashes, correspondents=correspondents, outbox=outbox, clock=clock),
-                bell=bell,
+                wakeups=wakeups,
                 clock=clock,
                 observer=observer,
                 poll_seconds=lambda: system.bus.wakeups.poll_seconds,
@@ -120,7 +120,7 @@ class Conversing:
             ),
             closer=Closer(outbox=outbox, audit=system.router_audit, clock=clock),
             dead=DeadInbound(audit=system.router_audit, clock=clock),
-            bell=bell,
+            wakeups=wakeups,
         )
         changer = RouteChanger(
             secrets=system.secrets,
@@ -135,7 +135,7 @@ class Conversing:
             changer=changer,
             redeliverer=Redeliverer(audit=system.router_audit, clock=clock),
             trier=Trier(db, self._trial_caller, clock=clock),
-            bell=bell,
+            deliveries_wakeup=wakeups.deliveries,
         )
         self.sweeps: Mapping[str, Sweep] = {
             "idle_conversations": lambda most: sweep.close_idle(db, outbox, clock, limit=most),

@@ -10,19 +10,17 @@ from tidings.router.adapters.registry import ADAPTERS
 from tidings.router.bounces.desk import BounceDesk
 from tidings.router.bounces.mailboxes import BounceMailboxes
 from tidings.router.bounces.server import BounceServer
-from tidings.router.callbacks import bell as callback_bell
 from tidings.router.callbacks.apply import Applier
-from tidings.router.callbacks.bell import Bell
 from tidings.router.callbacks.dead_letters import DeadCallbacks
 from tidings.router.callbacks.evidence import Evidence
 from tidings.router.callbacks.hearing import Hearing
 from tidings.router.callbacks.hooks import Hooks
 from tidings.router.callbacks.intake import Intake
-from tidings.router.callbacks.jobs import CallbackJob
+from tidings.router.callbacks.jobs import WAKEUP_CHANNEL, WAKEUP_PAYLOAD, CallbackJob
 from tidings.router.callbacks.take import HookDesk
 from tidings.router.callbacks.wrote import InboundKeeper
 from tidings.router.channel_configs.store import StoredAccount
-from tidings.router.conversations import bell as conversation_bell
+from tidings.router.conversations import wakeups as conversation_wakeups
 from tidings.router.executions import receipts
 from tidings.router.vendors.listening import ListeningJob
 from tidings.settings import BounceSettings, address_and_port, words
@@ -37,17 +35,17 @@ class Inbound:
     def __init__(self, system: "System") -> None:
         self._observer = observer = CallbackMetrics(system.router_metrics)
         # A job in this process is told at once; one elsewhere hears it from the database.
-        self.bell = Bell(system.bus.wakeups.on(callback_bell.CHANNEL, callback_bell.PAYLOAD))
-        self.conversation_bell = conversation_bell.Bell(
-            system.bus.wakeups.on(conversation_bell.CHANNEL, conversation_bell.PAYLOAD)
+        self.wakeup = system.bus.wakeups.on(WAKEUP_CHANNEL, WAKEUP_PAYLOAD)
+        self.conversation_wakeups = conversation_wakeups.ConversationWakeups(
+            system.bus.wakeups.on(conversation_wakeups.CHANNEL, conversation_wakeups.PAYLOAD)
         )
         self._intake = Intake(
             system.db,
             blobs=lambda: system.blobs,
             keyring=system.keyring,
             clock=system.clock,
-            bell=self.bell,
-            wrote=InboundKeeper(self.conversation_bell),
+            wakeup=self.wakeup,
+            wrote=InboundKeeper(self.conversation_wakeups.inbound),
             observer=observer,
         )
         self._hearing = Hearing(self._intake, clock=system.clock, observer=observer)
@@ -69,9 +67,9 @@ class Inbound:
         self.callbacks = CallbackJob(
             system.db,
             Applier(
-                system.db, system.keyring, receipts.apply, on_woken=system.alarm.expect, observer=observer
+                system.db, system.keyring, receipts.apply, on_woken=system.due_timer.expect, observer=observer
             ),
-            bell=self.bell,
+            wakeup=self.wakeup,
             clock=system.clock,
             observer=observer,
             poll_seconds=lambda: system.bus.wakeups.poll_seconds,

@@ -125,7 +125,7 @@ def routers(system: "System", front: NotificationsFront) -> list[Router | HTTPRo
                 desk=system.inbound.desk,
                 dead=system.inbound.dead,
                 blobs=lambda: system.blobs,
-                bell=system.inbound.bell,
+                wakeup=system.inbound.wakeup,
             )
         ),
         *access_routes.routers(
@@ -295,7 +295,7 @@ def routers(system: "System", front: NotificationsFront) -> list[Router | HTTPRo
                     receipts.apply,
                     audit=system.router_audit,
                     clock=system.clock,
-                    on_woken=system.alarm.expect,
+                    on_woken=system.due_timer.expect,
                 ),
             )
         ),

@@ -32,13 +32,15 @@ from tidings.kernel.blobs.store import BlobStore, open_blobs
 from tidings.kernel.clock import Clock, SystemClock
 from tidings.kernel.db import Database, PoolSettings, WorkerTx
 from tidings.kernel.dns import DnsResolver
+from tidings.kernel.durable.job_watch import JobWatch
+from tidings.kernel.durable.jobs import Job
+from tidings.kernel.durable.presence import Presence
+from tidings.kernel.durable.wakeup import DueTimer
 from tidings.kernel.flags.flags import Flags
 from tidings.kernel.hot_state_url import HOT_STATE_CHANNEL, HOT_STATE_PAYLOAD, open_hot_state
 from tidings.kernel.http.app import HttpApp
 from tidings.kernel.http.tenant_gate import TenantGate
 from tidings.kernel.idempotency import Idempotency
-from tidings.kernel.job_watch import JobWatch
-from tidings.kernel.jobs import Job
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.keys.kms import open_kms
 from tidings.kernel.keys.pepper import Pepper
@@ -46,7 +48,6 @@ from tidings.kernel.keys.status import check_master_keys
 from tidings.kernel.metrics import Metrics
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.postgres_bus import PostgresBus
-from tidings.kernel.workers import Presence
 from tidings.notify.access.authenticate import KeyAuthenticator
 from tidings.notify.access.last_used import LastUsed
 from tidings.notify.access.ledger import KeyLedger
@@ -75,7 +76,6 @@ from tidings.router.bounces.tokens import ReturnTokens
 from tidings.router.callbacks.forget import CallbackForgetter
 from tidings.router.channel_configs.configure import AdapterConfigs
 from tidings.router.conversations.forget import ConversationForgetter
-from tidings.router.executions.alarm import Alarm
 from tidings.router.executions.history import StoredHistory
 from tidings.router.forget import ForgetAll
 from tidings.router.metrics import RouterMetrics
@@ -214,7 +214,7 @@ class System:
         self.partition_readiness = PartitionReadiness(self.db, clock=self.clock)
         #: How the jobs of this process are, once they run.
         self.job_watch = JobWatch(self.clock.monotonic)
-        self.alarm = Alarm()
+        self.due_timer = DueTimer()
         self.policies = Policies(self.db, clock=self.clock)
         self.tenant_guard = public_and(words(settings.channels.tenant_networks))
         self._build_parts()
@@ -225,7 +225,7 @@ class System:
         self.accepting = Accepting(self)
         self.outbound = Outbound(self)
         self.inbound = Inbound(self)
-        self.conversing = Conversing(self, self.inbound.conversation_bell)
+        self.conversing = Conversing(self, self.inbound.conversation_wakeups)
         self.composing = Composing(self)
         self.climbing = Climbing(self)
         self.dispatching = Dispatching(self)
@@ -273,7 +273,7 @@ class System:
 
     def _rescued(self, count: int) -> None:
         self.metrics.claims_freed.inc(count)
-        self.alarm.look_now()
+        self.due_timer.look_now()
         self.accepting.dispatch_wake.set()
 
     @cached_property

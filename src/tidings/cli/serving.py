@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from tidings.kernel.jobs import Job, run_jobs
+from tidings.kernel.durable.jobs import Job, run_jobs
 from tidings.kernel.logs import get_logger
 
 if TYPE_CHECKING:

@@ -22,10 +22,11 @@ import asyncio
 import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Literal, LiteralString, Protocol
 
 from tidings.kernel.db import PlatformTx, TenantTx
+from tidings.kernel.durable.retry_policy import RetryPolicy
 from tidings.kernel.errors import BadValueError, TidingsError
 from tidings.kernel.events import Event
 from tidings.kernel.ids import DeadLetterId
@@ -38,24 +39,6 @@ PlatformHandler = Callable[[PlatformTx, Sequence[Event]], Awaitable[None]]
 _PATTERN = re.compile(r"(?:[a-z0-9_]+|\*)(?:\.(?:[a-z0-9_]+|\*))*(?:\.>)?|>")
 _WILD = frozenset("*>")
 _GROUP = re.compile(r"[a-z][a-z0-9_.-]{0,99}")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RetryPolicy:
-    """How often an event that fails is tried, and how long it waits in between."""
-
-    #: Handler calls in all; after the last one the event is a dead letter.
-    max_attempts: int = 10
-    #: The wait after the first failure; it doubles with every further one.
-    first_delay: timedelta = timedelta(seconds=1)
-    #: The longest wait.
-    longest_delay: timedelta = timedelta(minutes=10)
-
-    def delay(self, attempts: int, luck: float) -> timedelta:
-        """The wait after that many failures; `luck` in 0…1 spreads it over the upper half, so that
-        events that failed together don't come back together."""
-        doublings: int = 2 ** min(max(attempts - 1, 0), 20)
-        return min(self.first_delay * doublings, self.longest_delay) * (0.5 + luck / 2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Final
 
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
+from tidings.kernel.durable.wakeup import Wakeup
 from tidings.kernel.errors import NotConfiguredError
 from tidings.kernel.local_hot_state import LocalHotState
-from tidings.kernel.postgres_bus.wakeups import Wake
 from tidings.kernel.secrets import Secret
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def open_hot_state(
     clock: Clock,
     *,
     observer: "HandObserver | None" = None,
-    wake: Wake | None = None,
+    wake: Wakeup | None = None,
 ) -> "LocalHotState | TakeoverHotState":
     """Postgres alone for None and `postgres:`; Redis or Valkey with Postgres behind it for their URLs."""
     scheme = url.reveal().partition(":")[0] if url is not None else "postgres"

@@ -16,8 +16,8 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from tidings.kernel.clock import Clock
+from tidings.kernel.durable.jobs import wait_for_stop
 from tidings.kernel.errors import NotConfiguredError
-from tidings.kernel.jobs import wait_for_stop
 from tidings.kernel.logs import get_logger
 from tidings.kernel.secrets import MAX_SECRET_BYTES, Secret, SecretStoreError
 

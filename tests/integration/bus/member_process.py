@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from tests.support.bus import Refused, note
-from tidings.kernel.bus import RetryPolicy, Subscription
+from tidings.kernel.bus import Subscription
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database, PoolSettings, TenantTx
+from tidings.kernel.durable.retry_policy import RetryPolicy
 from tidings.kernel.events import Event
 from tidings.kernel.postgres_bus import ConsumerSettings, PostgresBus, PostgresBusSettings, RelaySettings
 

@@ -6,7 +6,7 @@ import sys
 from datetime import timedelta
 
 from tests.support.bus import BusUnderTest, Effects
-from tidings.kernel.bus import RetryPolicy
+from tidings.kernel.durable.retry_policy import RetryPolicy
 from tidings.kernel.ids import TenantId
 from tidings.kernel.postgres_bus import PostgresBus
 

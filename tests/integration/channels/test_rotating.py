@@ -14,8 +14,8 @@ from tests.support.vendors import MESSAGE, messages
 from tidings.contracts.channel_configs import ConfigureAccount
 from tidings.contracts.messages import Accepted, Outcome, TryLater
 from tidings.kernel.db import Database
+from tidings.kernel.durable.sweepers import SweepJob
 from tidings.kernel.ids import TenantId
-from tidings.kernel.sweepers import SweepJob
 from tidings.notify.channels.try_out import ROTATE_LIMIT
 
 ROTATE = "/api/v1/channels/email/credentials/rotate"

@@ -9,8 +9,8 @@ from tests.support.postgres import TestDatabase
 from tidings.contracts.ids import NOTIFICATION
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database
+from tidings.kernel.durable.presence import WORKER, WorkerId
 from tidings.kernel.ids import TENANT, TenantId
-from tidings.kernel.workers import WORKER, WorkerId
 from tidings.notify.dispatch.claim import Turns, free_orphans, give_back
 
 _NOW = SystemClock().now()

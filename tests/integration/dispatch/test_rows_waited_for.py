@@ -12,10 +12,10 @@ from tidings.contracts.ids import NOTIFICATION, RECIPIENT, NotificationId
 from tidings.contracts.words import Status
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database, TenantTx
+from tidings.kernel.durable.presence import WORKER
 from tidings.kernel.events import Event, new_event
 from tidings.kernel.ids import TenantId, time_of
 from tidings.kernel.outbox import Outbox
-from tidings.kernel.workers import WORKER
 from tidings.notify.dispatch import outcome, store
 from tidings.notify.dispatch.model import Move
 from tidings.notify.erasure import store as erasure

@@ -12,16 +12,16 @@ from tests.support.statements import counting
 from tidings.contracts.ids import NOTIFICATION
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database
+from tidings.kernel.durable.presence import Presence
+from tidings.kernel.durable.wakeup import Wakeup
 from tidings.kernel.ids import TenantId
-from tidings.kernel.postgres_bus.wakeups import Wake
-from tidings.kernel.workers import Presence
 from tidings.notify.dispatch.schedule import ScheduleJob
 from tidings.notify.ids import SCHEDULED_WORK
 
 _NOW = SystemClock().now()
 
 
-class _NotedWake(Wake):
+class _NotedWake(Wakeup):
     """Notes how long the job wants to sleep, does not sleep, and stops it after some looks."""
 
     def __init__(self, looks: int) -> None:

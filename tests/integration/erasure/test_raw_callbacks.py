@@ -10,12 +10,11 @@ from tests.support.pipeline import PipelineWorld, Sender, person
 from tidings.bootstrap.background import jobs
 from tidings.contracts.callback_forms import ReadEvent
 from tidings.kernel.db import Row
+from tidings.kernel.durable.wakeup import Wakeup
 from tidings.kernel.postgres_bus.consumer import Consumer
-from tidings.router.callbacks.bell import Bell
 from tidings.router.callbacks.errors import CallbackBodyGoneError
 from tidings.router.callbacks.intake import Incoming, Intake
 from tidings.router.callbacks.wrote import InboundKeeper
-from tidings.router.conversations.bell import Bell as ConversationBell
 from tidings.router.ids import INBOUND_WEBHOOK
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("erasing")]
@@ -52,8 +51,8 @@ async def _tell(world: PipelineWorld, call: Row, body: bytes) -> str:
         blobs=lambda: system.blobs,
         keyring=system.keyring,
         clock=system.clock,
-        bell=Bell(),
-        wrote=InboundKeeper(ConversationBell()),
+        wakeup=Wakeup(),
+        wrote=InboundKeeper(Wakeup()),
     )
     read = ReadEvent(
         vendor_message_id=call["provider_message_id"],

@@ -8,8 +8,8 @@ from tests.support.clock import ManualClock
 from tests.support.people import PeopleWorld, rows
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database
+from tidings.kernel.durable.sweepers import SweepJob
 from tidings.kernel.ids import TenantId
-from tidings.kernel.sweepers import SweepJob
 from tidings.notify.imports.sweep import KEEPS, sweep_imports
 
 TEXT = "email,created\na@example.test,1\n" + "nobody,1\n" * 5

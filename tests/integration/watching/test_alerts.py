@@ -22,8 +22,8 @@ from tidings.bootstrap.watching import watch_app
 from tidings.contracts.callback_forms import ReadEvent, ReadInbound, Reading
 from tidings.contracts.channel_configs import ConfigureAccount
 from tidings.kernel.bus import Subscription
-from tidings.kernel.job_watch import LATE
-from tidings.kernel.jobs import run_jobs
+from tidings.kernel.durable.job_watch import LATE
+from tidings.kernel.durable.jobs import run_jobs
 from tidings.router.channel_configs.store import StoredAccount, find_accounts
 from tidings.router.conversations.claimed_work import ClaimedWork
 from tidings.router.conversations.jobs import ConversationJob

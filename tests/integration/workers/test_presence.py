@@ -10,7 +10,7 @@ import asyncpg
 from tests.support.postgres import TestDatabase
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database, WorkerTx
-from tidings.kernel.workers import Presence, PresenceSettings
+from tidings.kernel.durable.presence import Presence, PresenceSettings
 
 _QUICK = PresenceSettings(beat=0.05, silence=timedelta(milliseconds=200), orphans_every=30.0)
 

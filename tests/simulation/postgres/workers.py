@@ -13,14 +13,14 @@ from tests.simulation.seen import Ask, Stamps
 from tests.support.ladders import message
 from tidings.contracts.delivery import Begin, HandOff, PreparedStep, ReadyStep, SkipStep, StepAsk
 from tidings.kernel.db import Database
+from tidings.kernel.durable.in_hand import InHand
+from tidings.kernel.durable.presence import WORKER
+from tidings.kernel.durable.wakeup import DueTimer
 from tidings.kernel.hot_state import Limits
 from tidings.kernel.ids import TenantId
-from tidings.kernel.in_hand import InHand
-from tidings.kernel.workers import WORKER
 from tidings.router.adapters.registry import ADAPTERS
 from tidings.router.executions import store
 from tidings.router.executions.advance import Advancer
-from tidings.router.executions.alarm import Alarm
 from tidings.router.executions.booking import Booking
 from tidings.router.executions.call import Caller
 from tidings.router.executions.jobs import DueJob, DueSettings
@@ -124,7 +124,7 @@ class MortalWorker(Process):
         self._plain = db
         self.db = MortalDatabase(db, fate)
         self.gates = Gates(self, street, people, asks)
-        alarm, observer, in_hand = Alarm(), Unobserved(), InHand()
+        due_timer, observer, in_hand = DueTimer(), Unobserved(), InHand()
         draw: Callable[[], float] = luck.random
         # What is only remembered is read past death, so that the last transaction is always the one that counts.
         accounts = Accounts(db, vendors=frozenset(ADAPTERS), clock=clock)
@@ -147,7 +147,7 @@ class MortalWorker(Process):
             ladder=ladder,
             clock=clock,
             luck=draw,
-            alarm=alarm,
+            due_timer=due_timer,
             note_sent=_nobody_answers,
             observer=observer,
         )
@@ -169,7 +169,7 @@ class MortalWorker(Process):
             ladder=ladder,
             worker_id=lambda: self.id,
             clock=clock,
-            alarm=alarm,
+            due_timer=due_timer,
             in_hand=in_hand,
         )
         advancer = Advancer(
@@ -180,7 +180,7 @@ class MortalWorker(Process):
             advancer,
             worker_id=lambda: self.id,
             clock=clock,
-            alarm=alarm,
+            due_timer=due_timer,
             in_hand=in_hand,
             # Sets of one, of a few and of all that is due: each has its own ways to go wrong.
             settings=DueSettings(limit=luck.choice((1, 3, 200))),

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tidings.kernel.bus import RetryPolicy, Subscription
+from tidings.kernel.bus import Subscription
+from tidings.kernel.durable.retry_policy import RetryPolicy
 from tidings.kernel.errors import BadValueError
 
 

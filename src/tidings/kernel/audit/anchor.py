@@ -17,9 +17,9 @@ from tidings.kernel.audit.record import AuditSchema
 from tidings.kernel.audit.verify import ANCHOR_STREAM, AuditVerifier
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
+from tidings.kernel.durable.jobs import wait_for_stop
 from tidings.kernel.errors import AlreadyExistsError, BadValueError, TidingsError
 from tidings.kernel.ids import ANCHOR, TENANT, TenantId
-from tidings.kernel.jobs import wait_for_stop
 from tidings.kernel.logs import get_logger
 from tidings.kernel.sql import Queries
 

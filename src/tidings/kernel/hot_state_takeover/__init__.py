@@ -16,6 +16,7 @@ import asyncio
 
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
+from tidings.kernel.durable.wakeup import Wakeup
 from tidings.kernel.errors import DegradedError, TidingsError
 from tidings.kernel.hot_state_takeover.fill import Filler
 from tidings.kernel.hot_state_takeover.following import (
@@ -29,7 +30,6 @@ from tidings.kernel.hot_state_takeover.keeper import Keeper
 from tidings.kernel.hot_state_takeover.ledger import Ledger
 from tidings.kernel.local_hot_state import LocalHotState
 from tidings.kernel.logs import get_logger
-from tidings.kernel.postgres_bus.wakeups import Wake
 from tidings.kernel.redis_hot_state import RedisServer
 from tidings.kernel.secrets import Secret
 
@@ -50,7 +50,7 @@ class TakeoverHotState:
         *,
         settings: HandSettings | None = None,
         observer: HandObserver | None = None,
-        wake: Wake | None = None,
+        wake: Wakeup | None = None,
         call_seconds: float = 0.25,
     ) -> None:
         """`wake`: set when `tidings_hot_state` is notified, so that a change is seen at once and not at the next beat."""
@@ -74,7 +74,7 @@ class TakeoverHotState:
             leases=self._local.leases,
             clock=clock,
             settings=settings,
-            wake=wake or Wake(),
+            wake=wake or Wakeup(),
         )
         follower = Follower(self._hands, self._server, self._local, clock, self._keeper.start)
         self.limits = FollowingLimits(follower, ledger, clock)

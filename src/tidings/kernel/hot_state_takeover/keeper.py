@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
 from tidings.kernel.clock import Clock
+from tidings.kernel.durable.wakeup import Wakeup
 from tidings.kernel.errors import TidingsError
 from tidings.kernel.hot_state import Leases
 from tidings.kernel.hot_state_takeover.fill import Filler
@@ -13,7 +14,6 @@ from tidings.kernel.hot_state_takeover.hand import Hand
 from tidings.kernel.hot_state_takeover.hands import Hands, HandSettings
 from tidings.kernel.hot_state_takeover.ledger import Ledger
 from tidings.kernel.logs import get_logger
-from tidings.kernel.postgres_bus.wakeups import Wake
 from tidings.kernel.redis_hot_state import RedisHotState, RedisServer
 
 _log = get_logger("hot_state")
@@ -34,7 +34,7 @@ class Keeper:
         leases: Leases,
         clock: Clock,
         settings: HandSettings,
-        wake: Wake,
+        wake: Wakeup,
     ) -> None:
         self._hands = hands
         self._ledger = ledger
@@ -55,7 +55,7 @@ class Keeper:
             # Apart: however long the notes take, the signs of life go on.
             self._tasks = {
                 asyncio.create_task(self._again_and_again(self._look, self._wake), name="hot state hands"),
-                asyncio.create_task(self._again_and_again(self._note, Wake()), name="hot state ledger"),
+                asyncio.create_task(self._again_and_again(self._note, Wakeup()), name="hot state ledger"),
             }
 
     async def end(self) -> None:
@@ -68,7 +68,7 @@ class Keeper:
             await asyncio.wait(self._tasks)
             self._tasks = set()
 
-    async def _again_and_again(self, round_: Callable[[], Awaitable[None]], wake: Wake) -> None:
+    async def _again_and_again(self, round_: Callable[[], Awaitable[None]], wake: Wakeup) -> None:
         while not self._stop.is_set():
             wake.clear()
             try:

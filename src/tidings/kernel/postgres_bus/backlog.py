@@ -9,8 +9,8 @@ from typing import LiteralString
 
 from tidings.kernel.bus import BusObserver
 from tidings.kernel.db import Database
+from tidings.kernel.durable.jobs import wait_for_stop
 from tidings.kernel.errors import DatabaseError
-from tidings.kernel.jobs import wait_for_stop
 from tidings.kernel.sql import Queries
 
 

@@ -12,8 +12,9 @@ from datetime import timedelta
 from tidings.kernel.bus import BusObserver, Subscription, Unobserved
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database, WorkerTx
+from tidings.kernel.durable.jobs import wait_for_stop
+from tidings.kernel.durable.retry_policy import Backoff
 from tidings.kernel.errors import DatabaseError, DatabaseUnavailableError
-from tidings.kernel.jobs import Pauses, wait_for_stop
 from tidings.kernel.logs import get_logger, why
 from tidings.kernel.postgres_bus import lease as leases
 from tidings.kernel.postgres_bus.delivery import Delivery
@@ -92,7 +93,7 @@ class Consumer:
         self._wake = wakeups.on_subjects(BUS_CHANNEL, subscription.expression())
         self._lease_ends = 0.0
         self._outages = 0
-        self._pauses = Pauses(longest=self._settings.longest_outage_pause)
+        self._backoff = Backoff(longest=self._settings.longest_outage_pause)
 
     async def run(self, stop: asyncio.Event) -> None:
         """Consume until `stop`; an outage of the database is waited out."""
@@ -101,7 +102,7 @@ class Consumer:
                 await self.register()
                 await self._consume(stop)
             except Exception as error:  # noqa: BLE001  # a consumer that dies stops its part of the system
-                pause = self._pauses.after_failure()
+                pause = self._backoff.after_failure()
                 self._observer.failed(f"consumer_{self._group}")
                 _log.warning("consumer_failed", group=self._group, retry_seconds=pause, **why(error))
                 # The wake-up connection may be back before the pause is over.
@@ -130,7 +131,7 @@ class Consumer:
             self._wake.clear()
             work, pause = await self._claim()
             if work is None:
-                self._pauses.after_success()
+                self._backoff.after_success()
                 await self._wake.wait(stop, pause)
                 continue
             rested = False
@@ -149,7 +150,7 @@ class Consumer:
                     work, rested = None, False
                 else:
                     self._outages = 0
-                    self._pauses.after_success()
+                    self._backoff.after_success()
             if rested:
                 await self._wake.wait(stop, self._wakeups.poll_seconds)
 

@@ -120,11 +120,11 @@ class Delivery:
 
     def _bury(self, settlement: Settlement, failures: Sequence[Failure], result: _Result) -> None:
         new = {arrival.position for arrival, _ in result.failed}
-        most = self._subscription.retry.max_attempts
+        retry = self._subscription.retry
         settlement.dead += [
             failure.arrival
             for failure in failures
-            if failure.arrival.position in new and failure.attempts >= most
+            if failure.arrival.position in new and retry.gives_up(failure.attempts)
         ]
 
     async def commit_set(self, arrivals: Sequence[Arrival]) -> int:

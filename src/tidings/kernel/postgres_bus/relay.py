@@ -8,7 +8,8 @@ from typing import LiteralString
 from tidings.kernel.bus import BusObserver, Unobserved
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
-from tidings.kernel.jobs import Pauses, wait_for_stop
+from tidings.kernel.durable.jobs import wait_for_stop
+from tidings.kernel.durable.retry_policy import Backoff
 from tidings.kernel.logs import get_logger, why
 from tidings.kernel.postgres_bus.settled import SettledMark
 from tidings.kernel.postgres_bus.wakeups import OUTBOX_CHANNEL, Rest, Wakeups
@@ -79,7 +80,7 @@ class Relay:
         self._wake = wakeups.on(OUTBOX_CHANNEL, schema)
         self._surveyed_at = float("-inf")
         self._looked_down_at = float("-inf")
-        self._pauses = Pauses(longest=self._settings.longest_outage_pause)
+        self._backoff = Backoff(longest=self._settings.longest_outage_pause)
         #: Below this number the outbox is certainly empty.
         self.settled = SettledMark()
 
@@ -89,7 +90,7 @@ class Relay:
             try:
                 await self._turn(stop)
             except Exception as error:  # noqa: BLE001  # a relay that dies stops the whole installation
-                pause = self._pauses.after_failure()
+                pause = self._backoff.after_failure()
                 self._observer.failed(f"relay_{self._schema}")
                 _log.warning("relay_failed", outbox=self._schema, retry_seconds=pause, **why(error))
                 # The server that answers next may be a replica that has not heard of our last numbers.
@@ -162,7 +163,7 @@ class Relay:
             row = await tx.fetch_one(self._queries.move_events, settled=floor, limit=limit)
         assert row is not None  # noqa: S101  # an aggregate always has one row
         full = row["count"] >= limit
-        self._pauses.after_success()
+        self._backoff.after_success()
         self.settled.moved(row["last_seq"], full=full, confirming=confirming)
         if row["count"]:
             self._observer.relayed(self._schema, row["count"], row["lag_seconds"])

@@ -1,6 +1,6 @@
 """One LISTEN connection per process, and whoever waits for what it hears.
 
-Wake-ups save time and nothing else: everybody who waits also looks by itself every few seconds, so a
+Wakeup-ups save time and nothing else: everybody who waits also looks by itself every few seconds, so a
 notification that never comes costs a delay. Where notifications don't come through at all (a pooler in
 transaction mode), everybody looks more often instead.
 """
@@ -16,9 +16,10 @@ from typing import Any
 import asyncpg
 
 from tidings.kernel.db import Database, translated
+from tidings.kernel.durable.jobs import wait_for_stop
+from tidings.kernel.durable.retry_policy import Backoff
+from tidings.kernel.durable.wakeup import Wakeup
 from tidings.kernel.errors import DatabaseBusyError, DatabaseError
-from tidings.kernel.job_watch import turn_is_over
-from tidings.kernel.jobs import Pauses, wait_for_stop
 from tidings.kernel.logs import get_logger, why
 from tidings.kernel.sql import Queries
 
@@ -55,36 +56,6 @@ class Rest(StrEnum):
     UNKNOWN = "unknown"
 
 
-class Wake:
-    """Something to wait for; set more than once, it wakes once."""
-
-    def __init__(self) -> None:
-        self._set = asyncio.Event()
-
-    def set(self) -> None:
-        """Wake whoever waits, now or later."""
-        self._set.set()
-
-    def clear(self) -> None:
-        """Forget earlier calls; done before looking, so that none that comes after the look is lost."""
-        self._set.clear()
-
-    @property
-    def called(self) -> bool:
-        """Whether there was a call since the last `clear`."""
-        return self._set.is_set()
-
-    async def wait(self, stop: asyncio.Event, seconds: float) -> None:
-        """Until woken, until `stop`, or that long."""
-        turn_is_over(next_in=seconds)
-        waiters = [asyncio.ensure_future(self._set.wait()), asyncio.ensure_future(stop.wait())]
-        try:
-            await asyncio.wait(waiters, timeout=max(seconds, 0), return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for waiter in waiters:
-                waiter.cancel()
-
-
 class Wakeups:
     """Hears notifications and wakes whoever asked for them."""
 
@@ -92,27 +63,27 @@ class Wakeups:
         self._url = url
         self._db = db
         self._settings = settings or WakeupSettings()
-        self._wakes: dict[tuple[str, str], list[Wake]] = {}
-        self._readers: dict[str, list[tuple[re.Pattern[str], Wake]]] = {}
+        self._wakes: dict[tuple[str, str], list[Wakeup]] = {}
+        self._readers: dict[str, list[tuple[re.Pattern[str], Wakeup]]] = {}
         self._connection: asyncpg.Connection | None = None
         self._busy = asyncio.Lock()
         self._asked = asyncio.Event()
         self._pinged = asyncio.Event()
         self._token = ""
-        self._pauses = Pauses(longest=self._settings.longest_outage_pause)
+        self._backoff = Backoff(longest=self._settings.longest_outage_pause)
         #: Set while notifications are known to come through.
         self.listening = asyncio.Event()
 
-    def on(self, channel: str, payload: str, wake: Wake | None = None) -> Wake:
+    def on(self, channel: str, payload: str, wake: Wakeup | None = None) -> Wakeup:
         """What is set for that payload on that channel, and whenever something may have been missed; one may hear more."""
-        wake = wake or Wake()
+        wake = wake or Wakeup()
         self._wakes.setdefault((channel, payload), []).append(wake)
         self._asked.set()
         return wake
 
-    def on_subjects(self, channel: str, expression: str) -> Wake:
+    def on_subjects(self, channel: str, expression: str) -> Wakeup:
         """What is set when one of the subjects named on that channel fits, or none is named; otherwise as `on`."""
-        wake = Wake()
+        wake = Wakeup()
         self._readers.setdefault(channel, []).append((re.compile(expression), wake))
         self._asked.set()
         return wake
@@ -128,7 +99,7 @@ class Wakeups:
             try:
                 await self._listen(stop)
             except Exception as error:  # noqa: BLE001  # without it everybody waits for the next look
-                pause = self._pauses.after_failure()
+                pause = self._backoff.after_failure()
                 _log.warning("wakeups_lost", retry_seconds=pause, **why(error))
                 await wait_for_stop(stop, pause)
 
@@ -197,7 +168,7 @@ class Wakeups:
                 return  # Nothing speaks against the connection; a busy pool needs no more lookers.
             raise
         await asyncio.wait_for(self._pinged.wait(), self._settings.check_timeout)
-        self._pauses.after_success()
+        self._backoff.after_success()
         if not self.listening.is_set():
             self.listening.set()
             self._wake_all()  # Something may have happened before we listened.

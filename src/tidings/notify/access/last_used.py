@@ -4,8 +4,8 @@ import asyncio
 from datetime import datetime, timedelta
 
 from tidings.kernel.db import Database
+from tidings.kernel.durable.jobs import wait_for_stop
 from tidings.kernel.errors import DatabaseError
-from tidings.kernel.jobs import wait_for_stop
 from tidings.kernel.logs import get_logger
 from tidings.notify.access import store
 from tidings.notify.access.model import ApiKey

@@ -6,9 +6,9 @@ from typing import Any, Final
 
 from tidings.contracts.ids import NotificationId
 from tidings.kernel.db import Database, WorkerTx
+from tidings.kernel.durable.presence import WorkerId
 from tidings.kernel.ids import TenantId
 from tidings.kernel.sql import Queries
-from tidings.kernel.workers import WorkerId
 
 QUERIES = Queries.beside(__file__)
 

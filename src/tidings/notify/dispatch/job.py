@@ -16,14 +16,15 @@ from typing import Final
 from tidings.contracts.delivery import Begun, Router
 from tidings.contracts.ids import NotificationId
 from tidings.kernel.db import Database, WorkerTx
+from tidings.kernel.durable.in_hand import InHand
+from tidings.kernel.durable.presence import Presence, WorkerId
+from tidings.kernel.durable.retry_policy import Backoff
+from tidings.kernel.durable.wakeup import Wakeup
 from tidings.kernel.errors import DatabaseError, DatabaseUnavailableError, PartitionMissingError
 from tidings.kernel.ids import TenantId
-from tidings.kernel.in_hand import InHand
-from tidings.kernel.jobs import Pauses
 from tidings.kernel.logs import get_logger, why
 from tidings.kernel.metrics import Metrics
-from tidings.kernel.postgres_bus.wakeups import Rest, Wake, Wakeups
-from tidings.kernel.workers import Presence, WorkerId
+from tidings.kernel.postgres_bus.wakeups import Rest, Wakeups
 from tidings.notify.dispatch.claim import LOWEST, Claimed, Turns, free_orphans, give_back
 from tidings.notify.dispatch.turn import TurnTaker
 from tidings.notify.render.errors import RenderInterruptedError
@@ -85,8 +86,8 @@ class DispatchJob:
         router: Router,
         presence: Presence,
         wakeups: Wakeups,
-        wake: Wake,
-        express: Wake,
+        wake: Wakeup,
+        express: Wakeup,
         metrics: Metrics,
         held_up: Callable[[], Collection[str]] = frozenset,
         settings: DispatchSettings | None = None,
@@ -131,7 +132,7 @@ class DispatchJob:
             raise
 
     async def _run(self, stop: asyncio.Event) -> None:
-        pauses = Pauses(longest=2.0)
+        backoff = Backoff(longest=2.0)
         while not stop.is_set():
             self._wake.clear()
             pause = self._pause_before(time.monotonic())
@@ -140,9 +141,9 @@ class DispatchJob:
                 continue
             try:
                 claimed = await self._claim()
-                pauses.after_success()
+                backoff.after_success()
             except DatabaseError as error:
-                pause = pauses.after_failure()
+                pause = backoff.after_failure()
                 _log.warning("claim_failed", retry_seconds=pause, **why(error))
                 await self._wake.wait(stop, pause)
                 continue
@@ -318,9 +319,9 @@ class DispatchJob:
                 except Exception as again:  # noqa: BLE001
                     await self._failed(tenant_id, [id_], worker, again)
             return None
-        pauses = Pauses(first=0.2, longest=2.0)
+        backoff = Backoff(first=0.2, longest=2.0)
         while True:
-            await asyncio.sleep(pauses.after_failure())
+            await asyncio.sleep(backoff.after_failure())
             try:
                 return await self._give_back(tenant_id, ids, worker, to_blame=to_blame)
             except DatabaseError as away:

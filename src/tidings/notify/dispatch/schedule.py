@@ -7,13 +7,13 @@ from typing import Final
 
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
+from tidings.kernel.durable.presence import Presence
+from tidings.kernel.durable.retry_policy import Backoff
+from tidings.kernel.durable.wakeup import Wakeup
 from tidings.kernel.errors import DatabaseError
 from tidings.kernel.ids import TenantId
-from tidings.kernel.jobs import Pauses
 from tidings.kernel.logs import get_logger, why
-from tidings.kernel.postgres_bus.wakeups import Wake
 from tidings.kernel.sql import Queries
-from tidings.kernel.workers import Presence
 
 QUERIES = Queries.beside(__file__)
 
@@ -38,7 +38,7 @@ class ScheduleJob:
         *,
         clock: Clock,
         presence: Presence,
-        wake: Wake,
+        wake: Wakeup,
         wake_dispatcher: Callable[[], None],
     ) -> None:
         self._db = db
@@ -50,15 +50,15 @@ class ScheduleJob:
 
     async def run(self, stop: asyncio.Event) -> None:
         """Move what is due until `stop`."""
-        pauses = Pauses(longest=2.0)
+        backoff = Backoff(longest=2.0)
         while not stop.is_set():
             self._wake.clear()
             try:
                 moved = await self.move_due()
                 pause = 0.0 if moved == _MOST else await self._until_next()
-                pauses.after_success()
+                backoff.after_success()
             except DatabaseError as error:
-                pause = pauses.after_failure()
+                pause = backoff.after_failure()
                 _log.warning("schedule_failed", retry_seconds=pause, **why(error))
             if pause:
                 await self._wake.wait(stop, pause)

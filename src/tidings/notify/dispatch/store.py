@@ -9,11 +9,11 @@ import msgspec
 from tidings.contracts.ids import NotificationId
 from tidings.contracts.words import Status
 from tidings.kernel.db import Row, TenantTx
+from tidings.kernel.durable.presence import WorkerId
 from tidings.kernel.events import Event
 from tidings.kernel.ids import time_of
 from tidings.kernel.outbox import event_columns
 from tidings.kernel.sql import Queries, sparse
-from tidings.kernel.workers import WorkerId
 from tidings.notify.dispatch.model import Move, Pending
 from tidings.notify.dispatch.sent import sender_text
 from tidings.notify.ids import SCHEDULED_WORK

@@ -12,13 +12,13 @@ from tidings.contracts.tenants import Channel
 from tidings.contracts.words import AUTO, CHANNELS, Status
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
+from tidings.kernel.durable.presence import WorkerId
 from tidings.kernel.events import Event
 from tidings.kernel.hot_state import Limits
 from tidings.kernel.ids import TenantId, time_of
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.keys.pepper import Pepper
 from tidings.kernel.tracing import span_of_set, started
-from tidings.kernel.workers import WorkerId
 from tidings.notify.channels.model import ChannelConfig
 from tidings.notify.decide import trace
 from tidings.notify.decide.decide import decide, limited

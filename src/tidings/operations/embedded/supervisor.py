@@ -11,8 +11,9 @@ import os
 import time
 from collections.abc import Iterator
 
-from tidings.kernel.job_watch import turn_is_over
-from tidings.kernel.jobs import Pauses, wait_for_stop
+from tidings.kernel.durable.job_watch import turn_is_over
+from tidings.kernel.durable.jobs import wait_for_stop
+from tidings.kernel.durable.retry_policy import Backoff
 from tidings.kernel.logs import get_logger
 from tidings.operations.embedded.server import EmbeddedPostgres
 
@@ -30,7 +31,7 @@ class PostgresSupervisor:
 
     def __init__(self, postgres: EmbeddedPostgres) -> None:
         self._postgres = postgres
-        self._pauses = Pauses(first=0.1, longest=5.0)
+        self._backoff = Backoff(first=0.1, longest=5.0)
 
     async def run(self, stop: asyncio.Event) -> None:
         """Watch until told to stop; from then on it may end."""
@@ -40,8 +41,8 @@ class PostgresSupervisor:
             if stop.is_set():
                 return
             if time.monotonic() - up_since > _RUNS_WELL:
-                self._pauses.after_success()
-            pause = self._pauses.after_failure()
+                self._backoff.after_success()
+            pause = self._backoff.after_failure()
             _log.error("postgres_ended", exit_code=self._postgres.exit_code, retry_seconds=pause)
             if await wait_for_stop(stop, pause):
                 return

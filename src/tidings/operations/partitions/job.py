@@ -8,8 +8,8 @@ import asyncpg
 
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import translated
+from tidings.kernel.durable.jobs import wait_for_stop
 from tidings.kernel.errors import TidingsError
-from tidings.kernel.jobs import wait_for_stop
 from tidings.kernel.logs import get_logger
 from tidings.kernel.metrics import Metrics
 from tidings.operations.partitions.drop import drop_old

@@ -7,10 +7,11 @@ from typing import Final
 
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
+from tidings.kernel.durable.jobs import wait_for_stop
+from tidings.kernel.durable.retry_policy import Backoff
 from tidings.kernel.errors import TidingsError
 from tidings.kernel.hot_state import Leases
 from tidings.kernel.ids import TenantId
-from tidings.kernel.jobs import Pauses, wait_for_stop
 from tidings.kernel.logs import get_logger, why
 from tidings.kernel.secrets import SecretResolver
 from tidings.router.adapters.egress import Guard, anywhere, public_only
@@ -63,14 +64,14 @@ class BounceMailboxes:
 
     async def run(self, stop: asyncio.Event) -> None:
         """Read until `stop`."""
-        pauses = Pauses()
+        backoff = Backoff()
         while not stop.is_set():
             try:
                 await self.turn()
                 seconds = self._every
-                pauses.after_success()
+                backoff.after_success()
             except TidingsError as error:
-                seconds = pauses.after_failure()
+                seconds = backoff.after_failure()
                 _log.warning("mailboxes_not_looked_up", retry_seconds=seconds, **why(error))
             await wait_for_stop(stop, seconds)
 

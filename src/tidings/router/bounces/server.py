@@ -10,8 +10,8 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from tidings.kernel.durable.jobs import wait_for_stop
 from tidings.kernel.http.places import place
-from tidings.kernel.jobs import wait_for_stop
 from tidings.kernel.logs import get_logger
 from tidings.router.bounces.desk import BounceDesk
 from tidings.router.bounces.session import Session

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from tidings.kernel.blobs.store import BlobStore
 from tidings.kernel.db import Database
-from tidings.router.callbacks.bell import Bell
+from tidings.kernel.durable.wakeup import Wakeup
 from tidings.router.callbacks.dead_letters import DeadCallbacks
 from tidings.router.callbacks.take import HookDesk
 
@@ -18,4 +18,4 @@ class Deps:
     desk: HookDesk
     dead: DeadCallbacks
     blobs: Callable[[], BlobStore]
-    bell: Bell
+    wakeup: Wakeup

@@ -17,6 +17,7 @@ from tidings.contracts.callback_forms import ReadEvent, ReadInbound
 from tidings.kernel.blobs.store import BlobError, BlobStore
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database, PlatformTx
+from tidings.kernel.durable.wakeup import Wakeup
 from tidings.kernel.gather import Gatherer
 from tidings.kernel.keys.data_key import DataKey
 from tidings.kernel.keys.keyring import Keyring
@@ -24,7 +25,6 @@ from tidings.kernel.logs import get_logger
 from tidings.kernel.refusals import TooBusyError
 from tidings.router.callbacks import raw_bodies, store
 from tidings.router.callbacks.apply import details_of, purpose
-from tidings.router.callbacks.bell import Bell
 from tidings.router.callbacks.errors import HookUnavailableError
 from tidings.router.callbacks.model import Observer, Unobserved
 from tidings.router.callbacks.portions import portions
@@ -79,7 +79,7 @@ class Intake:
         blobs: Callable[[], BlobStore],
         keyring: Keyring,
         clock: Clock,
-        bell: Bell,
+        wakeup: Wakeup,
         wrote: InboundKeeper,
         observer: Observer | None = None,
         most_waiting: int = 2000,
@@ -90,7 +90,7 @@ class Intake:
         self._blobs = blobs
         self._keyring = keyring
         self._clock = clock
-        self._bell = bell
+        self._wakeup = wakeup
         self._wrote = wrote
         self._observer = observer or Unobserved()
         self._most_bytes = most_bytes_waiting
@@ -126,9 +126,9 @@ class Intake:
             results += taken
             self._observer.received(vendor, sum(t.accepted for t in taken), sum(t.repeated for t in taken))
             if any(t.accepted for t in taken):
-                self._bell.ring()
+                self._wakeup.set()
             if any(request.inbound for request in some):
-                self._wrote.ring()
+                self._wrote.wake()
         return results
 
     async def _keep(self, vendor: str, given: Sequence[Incoming]) -> list[Taken]:
@@ -153,7 +153,7 @@ class Intake:
                     ],
                     now=now,
                 )
-                if taken and not self._bell.attended:
+                if taken and not self._wakeup.attended:
                     await store.announce(tx)
                 wrote = [(place, read) for place, request in enumerate(given) for read in request.inbound]
                 heard = Counter(await self._keep_wrote(tx, vendor, given, wrote, key=key, now=now))

@@ -4,21 +4,24 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
+from tidings.kernel.durable.retry_policy import Backoff
+from tidings.kernel.durable.wakeup import Wakeup, run_on_wakeup
 from tidings.kernel.errors import TidingsError
-from tidings.kernel.jobs import Pauses
 from tidings.kernel.logs import get_logger, why
-from tidings.router.attending import attend
 from tidings.router.callbacks import store
 from tidings.router.callbacks.apply import Applier
-from tidings.router.callbacks.bell import Bell
 from tidings.router.callbacks.model import Observer, Unobserved
 from tidings.router.callbacks.patience import OLDEST_ATTEMPT, pause_after
 from tidings.router.callbacks.store import Claimed, Waiting
 
 _log = get_logger("callbacks")
+#: Where processes that only take in notify those that apply.
+WAKEUP_CHANNEL: Final = "tidings_callbacks"
+WAKEUP_PAYLOAD: Final = "queued"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +48,7 @@ class Turn:
 
 
 class CallbackJob:
-    """Sleeps until the bell rings or one that waits is due; any number of processes may run one.
+    """Sleeps until it is woken or one that waits is due; any number of processes may run one.
 
     A set is locked while it is worked on: two workers never have the same event, and what a killed one had is free at
     once. Ladders are told in transactions of their own, and the set is marked after; if that is lost, it is told again,
@@ -57,7 +60,7 @@ class CallbackJob:
         db: Database,
         applier: Applier,
         *,
-        bell: Bell,
+        wakeup: Wakeup,
         clock: Clock,
         observer: Observer | None = None,
         settings: CallbackSettings | None = None,
@@ -66,16 +69,18 @@ class CallbackJob:
         """`poll_seconds` says how long may be slept while notifications may be missed."""
         self._db = db
         self._applier = applier
-        self._bell = bell
+        self._wakeup = wakeup
         self._clock = clock
         self._observer = observer or Unobserved()
         self._settings = settings or CallbackSettings()
         self._poll_seconds = poll_seconds or (lambda: self._settings.longest_sleep)
-        self._pauses = Pauses(longest=self._settings.longest_outage_pause)
+        self._backoff = Backoff(longest=self._settings.longest_outage_pause)
 
     async def run(self, stop: asyncio.Event) -> None:
         """Apply what comes until `stop`."""
-        await attend(self._bell, stop, turn=self._take_turn, failed=self._failed, pauses=self._pauses)
+        await run_on_wakeup(
+            self._wakeup, stop, turn=self._take_turn, failed=self._failed, backoff=self._backoff
+        )
 
     async def drain(self) -> int:
         """Apply all that can be applied now; how many events that were."""

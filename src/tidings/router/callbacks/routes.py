@@ -254,9 +254,9 @@ async def requeue_callbacks(request: AnyRequest) -> Requeued:
             vendor=None if isinstance(wanted.vendor, UnsetType) else wanted.vendor,
             since=None if isinstance(wanted.since, UnsetType) else wanted.since,
         )
-        if again.ids and not deps.bell.attended:
+        if again.ids and not deps.wakeup.attended:
             await store.announce(tx)
-    deps.bell.ring()
+    deps.wakeup.set()
     count = len(again.ids)
     return Requeued(requeued=count, too_old=again.too_old, more=ids is None and count == MOST_AT_ONCE)
 

@@ -5,16 +5,16 @@ from datetime import datetime
 
 from tidings.contracts.callback_forms import ReadInbound
 from tidings.kernel.db import PlatformTx
+from tidings.kernel.durable.wakeup import Wakeup
 from tidings.kernel.keys.data_key import DataKey
-from tidings.router.conversations.bell import Bell
 from tidings.router.conversations.keep import announce, insert_inbound
 
 
 class InboundKeeper:
     """The way of inbound messages to their conversations; one per process."""
 
-    def __init__(self, bell: Bell) -> None:
-        self._bell = bell
+    def __init__(self, wakeup: Wakeup) -> None:
+        self._wakeup = wakeup
 
     async def keep(
         self,
@@ -27,10 +27,10 @@ class InboundKeeper:
     ) -> list[bool]:
         """Each with the account that was written to; whether each is new, in the same order."""
         fresh = await insert_inbound(tx, vendor, told, key, now)
-        if any(fresh) and not self._bell.attended:
+        if any(fresh) and not self._wakeup.attended:
             await announce(tx)
         return fresh
 
-    def ring(self) -> None:
+    def wake(self) -> None:
         """After the commit."""
-        self._bell.ring()
+        self._wakeup.set()

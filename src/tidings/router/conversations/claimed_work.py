@@ -13,12 +13,12 @@ from typing import Final, Protocol
 
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database, WorkerTx
+from tidings.kernel.durable.in_hand import InHand
+from tidings.kernel.durable.retry_policy import Backoff
+from tidings.kernel.durable.wakeup import Wakeup
 from tidings.kernel.errors import DatabaseError
 from tidings.kernel.ids import TenantId
-from tidings.kernel.in_hand import InHand
-from tidings.kernel.jobs import Pauses
 from tidings.kernel.logs import get_logger, why
-from tidings.kernel.postgres_bus.wakeups import Wake
 
 _log = get_logger("conversations")
 #: What was claimed within this may have been committed a moment ago, and is in our hands in the next.
@@ -76,7 +76,7 @@ class ClaimedWork:
         shelf: Shelf,
         work: Callable[[TenantId, str, Sequence[str]], Awaitable[None]],
         *,
-        wake: Wake,
+        wake: Wakeup,
         worker_id: Callable[[], str],
         clock: Clock,
         known: asyncio.Event | None = None,
@@ -94,7 +94,7 @@ class ClaimedWork:
         self._settings = settings or WorkSettings()
         self._in_hand = InHand()
         self._tasks: dict[asyncio.Task[None], tuple[TenantId, list[str]]] = {}
-        self._pauses = Pauses(longest=self._settings.longest_outage_pause)
+        self._backoff = Backoff(longest=self._settings.longest_outage_pause)
 
     async def run(self, stop: asyncio.Event) -> None:
         """Do what is due until `stop`; then let what is under way end."""
@@ -103,9 +103,9 @@ class ClaimedWork:
                 self._wake.clear()
                 try:
                     seconds = await self._turn()
-                    self._pauses.after_success()
+                    self._backoff.after_success()
                 except DatabaseError as error:
-                    seconds = self._pauses.after_failure()
+                    seconds = self._backoff.after_failure()
                     _log.warning("work_not_claimed", retry_seconds=seconds, **why(error))
                 if seconds > 0:
                     await self._wake.wait(stop, seconds)

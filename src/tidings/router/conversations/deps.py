@@ -7,9 +7,9 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.keys.keyring import Keyring
 from tidings.router.conversations.answer import Answerer
-from tidings.router.conversations.bell import Bell
 from tidings.router.conversations.close import Closer
 from tidings.router.conversations.dead_letters import DeadInbound
+from tidings.router.conversations.wakeups import ConversationWakeups
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,4 +24,4 @@ class Deps:
     answerer: Answerer
     closer: Closer
     dead: DeadInbound
-    bell: Bell
+    wakeups: ConversationWakeups

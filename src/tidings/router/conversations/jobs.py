@@ -10,20 +10,20 @@ from typing import Final
 
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database, WorkerTx
+from tidings.kernel.durable.retry_policy import Backoff
+from tidings.kernel.durable.wakeup import run_on_wakeup
 from tidings.kernel.errors import DatabaseBusyError, DatabaseUnavailableError, TidingsError
 from tidings.kernel.ids import TenantId
-from tidings.kernel.jobs import Pauses
 from tidings.kernel.keys.kms import KmsError
 from tidings.kernel.logs import get_logger, why
-from tidings.router.attending import attend
 from tidings.router.callbacks.patience import pause_after
 from tidings.router.conversations import queue
-from tidings.router.conversations.bell import Bell
 from tidings.router.conversations.model import Observer, Unobserved
 from tidings.router.conversations.queue import Claimed, Waiting
 from tidings.router.conversations.receive import Received, Receiver
 from tidings.router.conversations.resolve import Message, Resolver
 from tidings.router.conversations.shared_stop import SharedStops, Stop
+from tidings.router.conversations.wakeups import ConversationWakeups
 from tidings.router.executions.model import moment
 
 _log = get_logger("conversations")
@@ -91,7 +91,7 @@ class _NotDone:
 
 
 class ConversationJob:
-    """Sleeps until the bell rings or one that waits is due; any number of processes may run one.
+    """Sleeps until it is woken or one that waits is due; any number of processes may run one.
 
     A set is locked while it is worked on: two workers never have the same message, and what a killed one had is free at
     once. Each tenant's messages are taken on in a transaction of its own, and the set is marked after; if that is lost, it
@@ -105,7 +105,7 @@ class ConversationJob:
         receiver: Receiver,
         shared: SharedStops,
         *,
-        bell: Bell,
+        wakeups: ConversationWakeups,
         clock: Clock,
         observer: Observer | None = None,
         settings: ConversationSettings | None = None,
@@ -116,17 +116,19 @@ class ConversationJob:
         self._resolver = resolver
         self._receiver = receiver
         self._shared = shared
-        self._bell = bell
+        self._wakeups = wakeups
         self._clock = clock
         self._observer = observer or Unobserved()
         self._settings = settings or ConversationSettings()
         self._poll_seconds = poll_seconds or (lambda: self._settings.longest_sleep)
-        self._pauses = Pauses(longest=self._settings.longest_outage_pause)
+        self._backoff = Backoff(longest=self._settings.longest_outage_pause)
         self._turns = asyncio.Semaphore(self._settings.tenants_at_once)
 
     async def run(self, stop: asyncio.Event) -> None:
         """Take on what comes until `stop`."""
-        await attend(self._bell, stop, turn=self._take_turn, failed=self._failed, pauses=self._pauses)
+        await run_on_wakeup(
+            self._wakeups.inbound, stop, turn=self._take_turn, failed=self._failed, backoff=self._backoff
+        )
 
     async def drain(self) -> int:
         """Take on all that can be taken on now; how many messages that were."""
@@ -282,9 +284,9 @@ class ConversationJob:
         for action, count in received.keywords.items():
             self._observer.keyword(action, count)
         if received.confirmations:
-            self._bell.replies.set()
+            self._wakeups.replies.set()
         if received.deliveries:
-            self._bell.deliveries.set()
+            self._wakeups.deliveries.set()
 
     def _note(self, tenant_id: TenantId, count: int, error: Exception) -> None:
         self._observer.failed("conversations")

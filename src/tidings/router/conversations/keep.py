@@ -53,5 +53,5 @@ async def insert_inbound(
 
 
 async def announce(tx: PlatformTx) -> None:
-    """Tell other processes, when this commits; for one whose own job does not hear the bell."""
+    """Tell other processes, when this commits; where no job of this process waits for them."""
     await queue.announce(tx)

@@ -22,9 +22,9 @@ from tidings.contracts.messages import (
 )
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database, TenantTx
+from tidings.kernel.durable.retry_policy import Backoff
 from tidings.kernel.errors import DatabaseBusyError, DatabaseUnavailableError, TidingsError
 from tidings.kernel.ids import TenantId
-from tidings.kernel.jobs import Pauses
 from tidings.kernel.keys.data_key import DataKey
 from tidings.kernel.keys.keyring import Keyring
 from tidings.router.conversations import reply_store
@@ -142,7 +142,7 @@ class ReplySender:
     ) -> None:
         """Again and again while the database is away: an answer that was learned is not forgotten."""
         give_up_at = self._clock.monotonic() + _PATIENCE
-        pauses = Pauses(first=0.05, longest=2.0)
+        backoff = Backoff(first=0.05, longest=2.0)
         while True:
             try:
                 async with self._db.tenant(tenant_id) as tx:
@@ -157,7 +157,7 @@ class ReplySender:
                 self._observer.failed("confirmations")
                 if self._clock.monotonic() >= give_up_at:
                     raise
-                await self._clock.sleep(pauses.after_failure())
+                await self._clock.sleep(backoff.after_failure())
         counts = Counter(one.status for one in ended if one.id in written)
         for status, count in counts.items():
             self._observer.confirmed(status, count)

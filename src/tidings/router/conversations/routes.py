@@ -298,9 +298,9 @@ async def requeue_inbound(request: AnyRequest) -> RequeuedInbound:
             vendor=None if isinstance(wanted.vendor, UnsetType) else wanted.vendor,
             since=None if isinstance(wanted.since, UnsetType) else wanted.since,
         )
-        if again and not deps.bell.attended:
+        if again and not deps.wakeups.inbound.attended:
             await queue.announce(tx)
-    deps.bell.ring()
+    deps.wakeups.inbound.set()
     return RequeuedInbound(requeued=len(again), more=ids is None and len(again) == MOST_AT_ONCE)
 
 

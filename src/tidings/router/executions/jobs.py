@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
+from tidings.kernel.durable.in_hand import InHand
+from tidings.kernel.durable.retry_policy import Backoff
+from tidings.kernel.durable.wakeup import DueTimer
 from tidings.kernel.errors import DatabaseError
 from tidings.kernel.ids import TenantId
-from tidings.kernel.in_hand import InHand
-from tidings.kernel.jobs import Pauses
 from tidings.kernel.logs import get_logger, why
 from tidings.router.executions import store
 from tidings.router.executions.advance import Advancer
-from tidings.router.executions.alarm import Alarm
 from tidings.router.executions.model import ExecutionId, WorkerId
 from tidings.router.executions.store import Claimed
 
@@ -53,7 +53,7 @@ class DueJob:
         *,
         worker_id: WorkerId,
         clock: Clock,
-        alarm: Alarm,
+        due_timer: DueTimer,
         known: asyncio.Event | None = None,
         in_hand: InHand | None = None,
         settings: DueSettings | None = None,
@@ -63,14 +63,14 @@ class DueJob:
         self._advancer = advancer
         self._worker_id = worker_id
         self._clock = clock
-        self._alarm = alarm
+        self._due_timer = due_timer
         self._known = known
         self._in_hand = in_hand or InHand()
         self._settings = settings or DueSettings()
         self._tasks: dict[asyncio.Task[None], list[ExecutionId]] = {}
         #: There was no room for all that may have been due.
         self._full_hands = False
-        self._pauses = Pauses(longest=self._settings.longest_outage_pause)
+        self._backoff = Backoff(longest=self._settings.longest_outage_pause)
 
     async def run(self, stop: asyncio.Event) -> None:
         """Take up what is due until `stop`; then let what is under way end."""
@@ -78,12 +78,12 @@ class DueJob:
             while not stop.is_set():
                 try:
                     seconds = await self._turn()
-                    self._pauses.after_success()
+                    self._backoff.after_success()
                 except DatabaseError as error:
-                    seconds = self._pauses.after_failure()
+                    seconds = self._backoff.after_failure()
                     _log.warning("due_not_claimed", retry_seconds=seconds, **why(error))
                 if seconds > 0:
-                    await self._alarm.wake.wait(stop, seconds)
+                    await self._due_timer.wakeup.wait(stop, seconds)
         finally:
             await self._end()
 
@@ -103,7 +103,7 @@ class DueJob:
     async def _turn(self) -> float:
         """One look; how many seconds may be slept."""
         settings = self._settings
-        self._alarm.begin_look()
+        self._due_timer.begin_look()
         if self._known is not None and not self._known.is_set():
             return _UNTIL_KNOWN
         room = settings.most_in_hand - self._count()
@@ -123,7 +123,7 @@ class DueJob:
             self._start(worker, claims)
         if full:
             return 0.0
-        left = self._alarm.seconds_left(found, now=self._clock.now(), longest=settings.longest_sleep)
+        left = self._due_timer.seconds_left(found, now=self._clock.now(), longest=settings.longest_sleep)
         # What is due and was not claimed is in somebody's grasp: to ask again at once would be to hammer.
         return left if claims or found is None or found > now else max(left, _GRASPED)
 
@@ -143,7 +143,7 @@ class DueJob:
         if not task.cancelled() and (error := task.exception()) is not None:
             _log.error("advance_fell", count=len(ids), error=type(error).__name__, exc_info=error)
         if self._full_hands:
-            self._alarm.look_now()
+            self._due_timer.look_now()
 
     async def _end(self) -> None:
         if not self._tasks:

@@ -10,6 +10,8 @@ from msgspec.structs import replace
 from tidings.contracts.delivery import DeliveryResult
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database, TenantTx
+from tidings.kernel.durable.retry_policy import Backoff
+from tidings.kernel.durable.wakeup import DueTimer
 from tidings.kernel.errors import (
     DatabaseBusyError,
     DatabaseError,
@@ -17,11 +19,9 @@ from tidings.kernel.errors import (
     PartitionMissingError,
 )
 from tidings.kernel.ids import TenantId
-from tidings.kernel.jobs import Pauses
 from tidings.kernel.logs import get_logger
 from tidings.router.conversations.sent import SentTurn
 from tidings.router.executions import news, store
-from tidings.router.executions.alarm import Alarm
 from tidings.router.executions.bill import spent_in
 from tidings.router.executions.columns import columns_of
 from tidings.router.executions.learning import observations_of
@@ -65,7 +65,7 @@ class Recorder:
         ladder: Ladder,
         clock: Clock,
         luck: Callable[[], float],
-        alarm: Alarm,
+        due_timer: DueTimer,
         observer: Observer,
         note_sent: NoteSent,
         stripe: int = 0,
@@ -76,7 +76,7 @@ class Recorder:
         self._ladder = ladder
         self._clock = clock
         self._luck = luck
-        self._alarm = alarm
+        self._due_timer = due_timer
         self._observer = observer
         self._note_sent = note_sent
         self._stripe = stripe
@@ -207,7 +207,7 @@ class Recorder:
     async def _patiently(self, do: Callable[[], Awaitable[T]]) -> T:
         """Again and again while the database is away: an answer that was learned is not forgotten."""
         give_up_at = self._clock.monotonic() + self._patience
-        pauses = Pauses(first=0.05, longest=2.0)
+        backoff = Backoff(first=0.05, longest=2.0)
         while True:
             try:
                 return await do()
@@ -215,7 +215,7 @@ class Recorder:
                 self._observer.failed("record")
                 if self._clock.monotonic() >= give_up_at:
                     raise
-                await self._clock.sleep(pauses.after_failure())
+                await self._clock.sleep(backoff.after_failure())
 
     async def _give_back(self, tenant_id: TenantId, worker: str, notes: Sequence[Note]) -> None:
         claims = [Claimed(tenant_id, note.live.id) for note in notes]
@@ -227,7 +227,7 @@ class Recorder:
             if note.turn.end is not None:
                 ends[note.turn.end.result] += 1
             elif not note.keep:
-                self._alarm.expect(
+                self._due_timer.expect(
                     self._clock.now() if note.turn.ask else note.turn.due_at or self._clock.now()
                 )
         for result, count in ends.items():

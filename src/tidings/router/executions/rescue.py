@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import WorkerTx
-from tidings.kernel.in_hand import InHand
+from tidings.kernel.durable.in_hand import InHand
 from tidings.router.executions import store
 from tidings.router.executions.model import WorkerId
 

@@ -7,9 +7,9 @@ from tidings.contracts import delivery
 from tidings.contracts.delivery import Begin, HandOff
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
+from tidings.kernel.durable.in_hand import InHand
+from tidings.kernel.durable.wakeup import DueTimer
 from tidings.kernel.ids import TenantId
-from tidings.kernel.in_hand import InHand
-from tidings.router.executions.alarm import Alarm
 from tidings.router.executions.begin import begin
 from tidings.router.executions.booking import Booking, Want
 from tidings.router.executions.call import Caller
@@ -31,7 +31,7 @@ class ExecutionRouter:
         ladder: Ladder,
         worker_id: WorkerId,
         clock: Clock,
-        alarm: Alarm,
+        due_timer: DueTimer,
         in_hand: InHand | None = None,
     ) -> None:
         """`worker_id` names the living worker that has the work in hand."""
@@ -41,7 +41,7 @@ class ExecutionRouter:
         self._ladder = ladder
         self._worker_id = worker_id
         self._clock = clock
-        self._alarm = alarm
+        self._due_timer = due_timer
         self._in_hand = in_hand or InHand()
 
     async def plan(self, tenant_id: TenantId, hand_offs: Sequence[HandOff]) -> list[Plan]:
@@ -98,7 +98,7 @@ class ExecutionRouter:
 
     async def _carry_out(self, begun: Begun) -> None:
         if begun.waits_until is not None:
-            self._alarm.expect(begun.waits_until)
+            self._due_timer.expect(begun.waits_until)
         if begun.without_steps:
             notes = [self._caller.recorder.after(live) for live in begun.without_steps]
             await self._caller.recorder.record(begun.tenant_id, begun.worker, notes)

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from tidings.kernel.db import Database
+from tidings.kernel.durable.wakeup import Wakeup
 from tidings.kernel.idempotency import Idempotency
-from tidings.router.conversations.bell import Bell
 from tidings.router.inbound_routes.change import RouteChanger
 from tidings.router.inbound_routes.redeliver import Redeliverer
 from tidings.router.inbound_routes.trial import Trier
@@ -20,6 +20,6 @@ class Deps:
     changer: RouteChanger
     redeliverer: Redeliverer
     trier: Trier
-    bell: Bell
+    deliveries_wakeup: Wakeup
     #: For how long a removed route goes on working, where nobody says otherwise.
     grace: timedelta = timedelta(hours=24)

@@ -174,7 +174,7 @@ async def redeliver_inbound(request: AnyRequest) -> InboundDeliveryView:
         again = await deps.redeliverer.redeliver(
             tx, path_id(request, INBOUND_DELIVERY, "delivery_id"), actor=caller_of(request).actor
         )
-    deps.bell.deliveries.set()
+    deps.deliveries_wakeup.set()
     return InboundDeliveryView.of(again)
 
 
@@ -206,7 +206,7 @@ async def redeliver_dead(request: AnyRequest) -> Redelivered:
             since=None if isinstance(wanted.since, UnsetType) else wanted.since,
             actor=caller_of(request).actor,
         )
-    deps.bell.deliveries.set()
+    deps.deliveries_wakeup.set()
     return Redelivered(redelivered=count, more=count == MOST_AT_ONCE)
 
 

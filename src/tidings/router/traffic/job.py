@@ -6,8 +6,9 @@ from typing import Final, Protocol
 
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database, WorkerTx
+from tidings.kernel.durable.jobs import wait_for_stop
+from tidings.kernel.durable.retry_policy import Backoff
 from tidings.kernel.errors import DatabaseError
-from tidings.kernel.jobs import Pauses, wait_for_stop
 from tidings.kernel.logs import get_logger, why
 from tidings.router.traffic import store
 from tidings.router.traffic.board import Traffic
@@ -35,7 +36,7 @@ _KEPT: Final = timedelta(minutes=5)
 _log = get_logger("traffic")
 
 
-class Wake(Protocol):
+class Wakeup(Protocol):
     """Has those who wait for circuits looked at again."""
 
     async def __call__(self, tx: WorkerTx, *, now: datetime, spread: timedelta) -> object:
@@ -54,7 +55,7 @@ class TrafficJob:
         *,
         clock: Clock,
         observer: TrafficObserver = NO_OBSERVER,
-        wake: Wake | None = None,
+        wake: Wakeup | None = None,
     ) -> None:
         """`wake` has the messages that wait for circuits looked at again, from now on within so long."""
         self._db = db
@@ -64,7 +65,7 @@ class TrafficJob:
         self._observer = observer
         self._wake = wake
         self._wake_again = False
-        self._pauses = Pauses(longest=5.0)
+        self._backoff = Backoff(longest=5.0)
         self._read_at: datetime | None = None
         self._all_read_at: datetime | None = None
         self._swept_at: datetime | None = None
@@ -75,10 +76,10 @@ class TrafficJob:
         while not stop.is_set():
             try:
                 await self.look()
-                self._pauses.after_success()
+                self._backoff.after_success()
                 pause = every
             except DatabaseError as error:
-                pause = max(every, self._pauses.after_failure())
+                pause = max(every, self._backoff.after_failure())
                 _log.warning("traffic_not_looked_at", retry_seconds=pause, **why(error))
             await wait_for_stop(stop, pause)
 

@@ -7,9 +7,10 @@ from datetime import timedelta
 
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
+from tidings.kernel.durable.jobs import wait_for_stop
+from tidings.kernel.durable.retry_policy import Backoff
 from tidings.kernel.errors import TidingsError
 from tidings.kernel.ids import TenantId
-from tidings.kernel.jobs import Pauses, wait_for_stop
 from tidings.kernel.logs import get_logger, why
 from tidings.kernel.sql import Queries
 from tidings.router.channel_configs.store import StoredAccount, find_accounts
@@ -73,15 +74,15 @@ class ListeningJob:
 
     async def run(self, stop: asyncio.Event) -> None:
         """Listen until `stop`."""
-        pauses = Pauses()
+        backoff = Backoff()
         try:
             while not stop.is_set():
                 try:
                     await self._look()
                     seconds = self._look_again
-                    pauses.after_success()
+                    backoff.after_success()
                 except TidingsError as error:
-                    seconds = pauses.after_failure()
+                    seconds = backoff.after_failure()
                     _log.warning("accounts_not_looked_up", retry_seconds=seconds, **why(error))
                 await wait_for_stop(stop, seconds)
         finally:
@@ -117,14 +118,14 @@ class ListeningJob:
         return self._clock.now() - account.changed_at < _HEARD_AFTER
 
     async def _listen(self, account: StoredAccount, owner: TenantId) -> None:
-        pauses = Pauses(first=0.5, longest=30.0)
+        backoff = Backoff(first=0.5, longest=30.0)
         while True:
             try:
                 async with self._adapters.borrow(account, owner):
                     # It connects by itself as soon as it is made, and stays open for as long as somebody has it.
-                    pauses.after_success()
+                    backoff.after_success()
                     await asyncio.sleep(self._look_again)
             except UnusableError as error:
                 # Whoever sends hears it too; it is logged where it is opened.
                 _log.info("account_not_listened_to", account_id=account.id, code=error.code)
-                await self._clock.sleep(pauses.after_failure())
+                await self._clock.sleep(backoff.after_failure())

@@ -22,6 +22,7 @@ from tidings.kernel.audit.log import AuditLog
 from tidings.kernel.blobs.store import BlobStore, open_blobs
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import CallerRole, Database, Row
+from tidings.kernel.durable.wakeup import Wakeup
 from tidings.kernel.http.app import HttpApp, build_app
 from tidings.kernel.http.callers import Caller, Door
 from tidings.kernel.http.tenant_gate import TenantGate, TenantState
@@ -33,7 +34,6 @@ from tidings.kernel.secrets import FileSecrets, SecretsByScheme
 from tidings.router.adapters.http.callbacks import GenericForm
 from tidings.router.adapters.registry import ADAPTERS
 from tidings.router.callbacks.apply import Applier
-from tidings.router.callbacks.bell import Bell
 from tidings.router.callbacks.dead_letters import DeadCallbacks
 from tidings.router.callbacks.deps import Deps
 from tidings.router.callbacks.evidence import Evidence
@@ -46,7 +46,6 @@ from tidings.router.callbacks.routes import routers
 from tidings.router.callbacks.take import HookDesk
 from tidings.router.callbacks.wrote import InboundKeeper
 from tidings.router.channel_configs.configure import AdapterConfigs
-from tidings.router.conversations.bell import Bell as ConversationBell
 from tidings.router.executions import receipts
 from tidings.router.executions.model import EXECUTION
 from tidings.router.ladder.model import ATTEMPT
@@ -144,7 +143,7 @@ class CallbackWorld:
         self.blobs: BlobStore = open_blobs(blobs_url or f"file://{folder}/blobs")
         self.keyring = Keyring(kms or MemoryKms(), clock=self.clock)
         self.audit = AuditLog("chan", self.clock)
-        self.bell = Bell()
+        self.wakeup = Wakeup()
         self.observer = CountingObserver()
         self.woken: list[datetime] = []
         self.hooks = Hooks(db, self.secrets, clock=self.clock)
@@ -167,8 +166,8 @@ class CallbackWorld:
             blobs=lambda: self.blobs,
             keyring=self.keyring,
             clock=self.clock,
-            bell=self.bell,
-            wrote=InboundKeeper(ConversationBell()),
+            wakeup=self.wakeup,
+            wrote=InboundKeeper(Wakeup()),
             observer=self.observer,
             **more,
         )
@@ -178,7 +177,7 @@ class CallbackWorld:
         return CallbackJob(
             self.db,
             Applier(self.db, self.keyring, apply, on_woken=self.woken.append, observer=self.observer),
-            bell=self.bell,
+            wakeup=self.wakeup,
             clock=self.clock,
             observer=self.observer,
             settings=CallbackSettings(limit=limit),
@@ -330,7 +329,7 @@ class CallbackWorld:
         await self.clock.advance(timedelta(**by))
 
     def _app(self) -> HttpApp:
-        deps = Deps(db=self.db, desk=self.desk, dead=self.dead, blobs=lambda: self.blobs, bell=self.bell)
+        deps = Deps(db=self.db, desk=self.desk, dead=self.dead, blobs=lambda: self.blobs, wakeup=self.wakeup)
         return build_app(
             routers=routers(deps),
             door=Door(

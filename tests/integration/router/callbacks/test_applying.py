@@ -342,13 +342,13 @@ async def test_the_job_hears_the_bell_and_ends_when_told(world: CallbackWorld, t
 
     running = asyncio.create_task(world.job(noting).run(stop))
     await asyncio.sleep(0)
-    assert world.bell.attended
+    assert world.wakeup.attended
     await world.tell(attempt)
     await asyncio.wait_for(told.wait(), 30)
     stop.set()
     await asyncio.wait_for(running, 30)
 
-    assert not world.bell.attended
+    assert not world.wakeup.attended
 
 
 async def test_a_process_that_only_takes_in_notifies_the_others(

@@ -36,7 +36,7 @@ async def test_a_signed_receipt_is_kept_and_answered(world: CallbackWorld, tenan
     assert await raw_bodies.read(world.blobs, key, place_of(request)) == body
     [kept] = await world.events()
     assert (kept["status"], kept["tenant_id"]) == ("queued", None)
-    assert world.bell.wake.called
+    assert world.wakeup.called
 
 
 async def test_raw_bodies_and_details_are_sealed(world: CallbackWorld) -> None:

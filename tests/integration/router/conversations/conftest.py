@@ -27,6 +27,7 @@ from tidings.contracts.tenants import Channel
 from tidings.kernel.audit.log import AuditLog
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database, Row
+from tidings.kernel.durable.presence import WORKER
 from tidings.kernel.http.app import HttpApp, build_app
 from tidings.kernel.http.callers import Caller, Door
 from tidings.kernel.http.errors import KeyReusedError
@@ -36,7 +37,6 @@ from tidings.kernel.ids import TENANT, TenantId
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.secrets import FileSecrets, SecretsByScheme
-from tidings.kernel.workers import WORKER
 from tidings.notify.correspondence.correspondents import StoredCorrespondents
 from tidings.notify.recipients.upsert import RecipientUpserter
 from tidings.notify.suppressions.suppress import Suppressor
@@ -47,7 +47,6 @@ from tidings.router.channel_configs.configure import AdapterConfigs
 from tidings.router.conversations import deps as conversation_deps
 from tidings.router.conversations import routes as conversation_routes
 from tidings.router.conversations.answer import Answerer
-from tidings.router.conversations.bell import Bell
 from tidings.router.conversations.claimed_work import ClaimedWork
 from tidings.router.conversations.close import Closer
 from tidings.router.conversations.dead_letters import DeadInbound
@@ -60,6 +59,7 @@ from tidings.router.conversations.reply_store import Replies
 from tidings.router.conversations.resolve import Resolver
 from tidings.router.conversations.sent import SentNotes, SentTurn
 from tidings.router.conversations.shared_stop import SharedStops
+from tidings.router.conversations.wakeups import ConversationWakeups
 from tidings.router.executions.model import moment
 from tidings.router.inbound_routes import deps as route_deps
 from tidings.router.inbound_routes import routes as route_routes
@@ -150,7 +150,7 @@ class ConversationWorld:
         self.audit = AuditLog("chan", self.clock)
         self.outbox = Outbox("chan")
         self.hashes = AddressHashes(db, self.keyring)
-        self.bell = Bell()
+        self.wakeups = ConversationWakeups()
         notify_outbox = Outbox("notification")
         self.correspondents = StoredCorrespondents(
             keyring=self.keyring,
@@ -201,7 +201,7 @@ class ConversationWorld:
             Resolver(self.db, self.keyring, self.hashes),
             receiver or self.receiver,
             shared or self.shared,
-            bell=self.bell,
+            wakeups=self.wakeups,
             clock=self.clock,
             settings=settings,
         )
@@ -214,7 +214,7 @@ class ConversationWorld:
             self.db,
             Replies(),
             sender.send,
-            wake=self.bell.replies,
+            wake=self.wakeups.replies,
             worker_id=lambda: name,
             clock=self.clock,
         )
@@ -227,7 +227,7 @@ class ConversationWorld:
             self.db,
             Deliveries(),
             deliverer.deliver,
-            wake=self.bell.deliveries,
+            wake=self.wakeups.deliveries,
             worker_id=lambda: name,
             clock=self.clock,
         )
@@ -419,7 +419,7 @@ class ConversationWorld:
             ),
             closer=Closer(outbox=self.outbox, audit=self.audit, clock=self.clock),
             dead=DeadInbound(audit=self.audit, clock=self.clock),
-            bell=self.bell,
+            wakeups=self.wakeups,
         )
         inbound = route_deps.Deps(
             db=self.db,
@@ -427,7 +427,7 @@ class ConversationWorld:
             changer=self.changer,
             redeliverer=Redeliverer(audit=self.audit, clock=self.clock),
             trier=Trier(self.db, self.caller, clock=self.clock),
-            bell=self.bell,
+            deliveries_wakeup=self.wakeups.deliveries,
         )
         return build_app(
             routers=[*conversation_routes.routers(conversations), *route_routes.routers(inbound)],

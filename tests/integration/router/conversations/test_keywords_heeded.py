@@ -10,8 +10,8 @@ import pytest
 from tests.integration.router.conversations.conftest import LAILA, OURS, ConversationWorld
 from tests.support.played_http import CLOSE, answer, played_http
 from tidings.contracts.callback_forms import ReadInbound
+from tidings.kernel.durable.presence import WORKER
 from tidings.kernel.ids import TenantId
-from tidings.kernel.workers import WORKER
 from tidings.router.adapters.registry import ADAPTERS, kind_of
 from tidings.router.conversations.jobs import ConversationSettings
 from tidings.router.conversations.keep import insert_inbound

@@ -330,18 +330,18 @@ async def test_a_worker_hears_the_bell(world: ConversationWorld, tenant_id: Tena
     account = await world.account(tenant_id)
     stop, job = asyncio.Event(), world.job()
     running = asyncio.create_task(job.run(stop))
-    while not world.bell.attended:
+    while not world.wakeups.inbound.attended:
         await asyncio.sleep(0)
 
     await world.write(account, "hello")
-    world.bell.ring()
+    world.wakeups.inbound.set()
     async with asyncio.timeout(4):
         while not await world.lines(tenant_id):
             await asyncio.sleep(0.01)
     stop.set()
     await running
 
-    assert not world.bell.attended
+    assert not world.wakeups.inbound.attended
 
 
 async def test_words_of_somebody_whose_key_is_gone_are_sealed_for_the_conversation(

@@ -8,11 +8,11 @@ from tests.support.played_http import CLOSE, answer, played_http
 from tidings.contracts.callback_forms import Cost, Details, ReadEvent
 from tidings.contracts.prices import PriceModel
 from tidings.kernel.db import Row
+from tidings.kernel.durable.presence import WORKER
+from tidings.kernel.durable.wakeup import Wakeup
 from tidings.kernel.ids import TenantId
-from tidings.kernel.workers import WORKER
 from tidings.router.callbacks import store as callbacks
 from tidings.router.callbacks.apply import Applier, purpose
-from tidings.router.callbacks.bell import Bell
 from tidings.router.callbacks.jobs import CallbackJob
 from tidings.router.callbacks.raw_bodies import Place
 from tidings.router.callbacks.store import NewEvent, NewRequest
@@ -71,7 +71,7 @@ async def _told(world: ConversationWorld, account_id: str, micros: int, *, word:
             now=now,
         )
     applier = Applier(world.db, world.keyring, receipts.apply, on_woken=lambda _: None)
-    await CallbackJob(world.db, applier, bell=Bell(), clock=world.clock).drain()
+    await CallbackJob(world.db, applier, wakeup=Wakeup(), clock=world.clock).drain()
 
 
 async def _attempts(world: ConversationWorld, tenant_id: TenantId) -> list[Row]:

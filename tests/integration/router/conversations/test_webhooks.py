@@ -239,7 +239,7 @@ async def test_one_whose_webhook_hangs_keeps_nobody_waiting(
         world.db,
         Deliveries(),
         tell,
-        wake=world.bell.deliveries,
+        wake=world.wakeups.deliveries,
         worker_id=lambda: "wrk_1",
         clock=world.clock,
         settings=WorkSettings(limit=4, most_in_hand=12, most_of_one=4),

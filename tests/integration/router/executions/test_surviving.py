@@ -158,7 +158,7 @@ async def test_the_job_wakes_when_something_is_due(world: LadderWorld, worker: W
         (waiting,) = await world.live()
         await world.manual.advance(waiting["due_at"] - world.clock.now())
         # The job's own sleep is by the machine's clock; this is what a moved clock has to tell it.
-        worker.alarm.look_now()
+        worker.due_timer.look_now()
         while len(await world.outcomes()) < 2:
             await asyncio.sleep(0.01)
     stop.set()

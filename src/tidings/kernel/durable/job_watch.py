@@ -1,6 +1,6 @@
 """Whether the jobs of this process run: when each took its last turn, when the next is due, which have fallen.
 
-A job says nothing about itself. Its loop waits through `wait_for_stop` or a `Wake`, and both note here, for the job in
+A job says nothing about itself. Its loop waits through `wait_for_stop` or a `Wakeup`, and both note here, for the job in
 whose context they are called, that a turn is over and when the next is due.
 """
 

@@ -5,7 +5,8 @@ import time
 from collections.abc import Collection, Mapping
 from typing import Protocol
 
-from tidings.kernel.job_watch import JobWatch, turn_is_over
+from tidings.kernel.durable.job_watch import JobWatch, turn_is_over
+from tidings.kernel.durable.retry_policy import Backoff
 from tidings.kernel.logs import get_logger
 from tidings.kernel.metrics import Metrics
 
@@ -14,25 +15,6 @@ _log = get_logger("jobs")
 _LONGEST_PAUSE = 30.0
 #: Seconds after which a job counts as running well.
 _RUNS_WELL = 60.0
-
-
-class Pauses:
-    """How long to wait after a failure, in seconds: longer and longer, until something succeeds."""
-
-    def __init__(self, *, first: float = 0.1, longest: float = 5.0) -> None:
-        self._first = first
-        self._longest = longest
-        self._next = first
-
-    def after_failure(self) -> float:
-        """How long to wait this time."""
-        pause, self._next = self._next, min(self._next * 2, self._longest)
-        return pause
-
-    def after_success(self) -> None:
-        """Begin anew."""
-        self._next = self._first
-        turn_is_over()
 
 
 class Job(Protocol):
@@ -83,7 +65,7 @@ async def run_jobs(
 
 async def _keep_running(name: str, job: Job, stop: asyncio.Event, metrics: Metrics, watch: JobWatch) -> None:
     metrics.job_overdue.labels(name).set_function(lambda: watch.overdue(name))
-    pauses = Pauses(first=1.0, longest=_LONGEST_PAUSE)
+    backoff = Backoff(first=1.0, longest=_LONGEST_PAUSE)
     while not stop.is_set():
         started_at = time.monotonic()
         fell: Exception | None = None
@@ -96,8 +78,8 @@ async def _keep_running(name: str, job: Job, stop: asyncio.Event, metrics: Metri
             watch.ended(name)
             return
         if time.monotonic() - started_at > _RUNS_WELL:
-            pauses.after_success()
-        pause = pauses.after_failure()
+            backoff.after_success()
+        pause = backoff.after_failure()
         metrics.job_failures.labels(name).inc()
         # One that ends without being told has fallen too; started again at once it would do nothing else.
         reason = type(fell).__name__ if fell else "ended untold"

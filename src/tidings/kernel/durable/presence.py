@@ -17,9 +17,10 @@ import asyncpg
 
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database, Tx, WorkerTx, translated
+from tidings.kernel.durable.jobs import wait_for_stop
+from tidings.kernel.durable.retry_policy import Backoff
 from tidings.kernel.errors import DatabaseError
 from tidings.kernel.ids import IdKind
-from tidings.kernel.jobs import Pauses, wait_for_stop
 from tidings.kernel.logs import get_logger, why
 from tidings.kernel.sql import Queries
 
@@ -80,17 +81,17 @@ class Presence:
 
     async def run(self, stop: asyncio.Event) -> None:
         """Be there until `stop`."""
-        pauses = Pauses(longest=2.0)
+        backoff = Backoff(longest=2.0)
         while not stop.is_set():
             try:
-                await self._live(stop, pauses)
+                await self._live(stop, backoff)
             except Exception as error:  # noqa: BLE001  # without it all claims of this process stand still
                 self.known.clear()
-                pause = pauses.after_failure()
+                pause = backoff.after_failure()
                 _log.warning("presence_lost", retry_seconds=pause, **why(error))
                 await wait_for_stop(stop, pause)
 
-    async def _live(self, stop: asyncio.Event, pauses: Pauses) -> None:
+    async def _live(self, stop: asyncio.Event, backoff: Backoff) -> None:
         with translated():
             connection = await asyncpg.connect(
                 self._url,
@@ -110,7 +111,7 @@ class Presence:
             with translated():
                 await connection.execute("SET ROLE tidings_worker; SET synchronous_commit = off")
             await self._announce(session)
-            pauses.after_success()
+            backoff.after_success()
             looked = 0.0
             searches_until = self._clock.monotonic() + self._settings.searches_for
             while not stop.is_set():

@@ -4,11 +4,12 @@ import asyncio
 
 import pytest
 
+from tidings.kernel.durable.job_watch import LATE, JobWatch, turn_is_over
+from tidings.kernel.durable.jobs import run_jobs, wait_for_stop
+from tidings.kernel.durable.retry_policy import Backoff
+from tidings.kernel.durable.wakeup import Wakeup
 from tidings.kernel.errors import NotReadyError
-from tidings.kernel.job_watch import LATE, JobWatch, turn_is_over
-from tidings.kernel.jobs import Pauses, run_jobs, wait_for_stop
 from tidings.kernel.metrics import Metrics
-from tidings.kernel.postgres_bus.wakeups import Wake
 
 
 class Time:
@@ -33,14 +34,14 @@ class Woken:
     """Waits for a call, in a task of its own as many jobs do."""
 
     async def run(self, stop: asyncio.Event) -> None:
-        await asyncio.gather(Wake().wait(stop, 60), stop.wait())
+        await asyncio.gather(Wakeup().wait(stop, 60), stop.wait())
 
 
 class Hanging:
     """Took one turn, then never comes back from somewhere."""
 
     async def run(self, stop: asyncio.Event) -> None:
-        Pauses().after_success()
+        Backoff().after_success()
         await stop.wait()
 
 
@@ -113,4 +114,4 @@ async def test_a_job_that_fell_is_named_and_its_words_are_not() -> None:
 async def test_nobody_has_to_be_a_job() -> None:
     """The same waits are used elsewhere."""
     turn_is_over()
-    await Wake().wait(asyncio.Event(), 0)
+    await Wakeup().wait(asyncio.Event(), 0)

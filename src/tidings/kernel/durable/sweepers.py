@@ -5,9 +5,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
 from typing import TypeAlias
 
+from tidings.kernel.durable.job_watch import turn_is_over
+from tidings.kernel.durable.jobs import wait_for_stop
 from tidings.kernel.errors import TidingsError
-from tidings.kernel.job_watch import turn_is_over
-from tidings.kernel.jobs import wait_for_stop
 from tidings.kernel.logs import get_logger
 from tidings.kernel.metrics import Metrics
 

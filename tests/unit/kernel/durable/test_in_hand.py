@@ -1,6 +1,6 @@
 """What a process deals with is counted, so that two who hold the same thing don't let go of it for each other."""
 
-from tidings.kernel.in_hand import InHand
+from tidings.kernel.durable.in_hand import InHand
 
 
 def test_what_is_held_twice_is_let_go_twice() -> None:
