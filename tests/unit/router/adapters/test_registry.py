@@ -16,7 +16,7 @@ from tidings.kernel.errors import BadValueError
 from tidings.kernel.ids import TENANT
 from tidings.kernel.refusals import InvalidError
 from tidings.kernel.secrets import EnvSecrets, FileSecrets, Secret, SecretNotFoundError, SecretsByScheme
-from tidings.router.adapters.http_client.account import HttpSettings
+from tidings.router.adapters.http.adapter import HttpVendorSettings
 from tidings.router.adapters.registry import (
     ADAPTERS,
     AdapterKind,
@@ -141,7 +141,7 @@ async def test_what_a_secret_holds_may_refer_to_others() -> None:
     with pytest.raises(SecretNotFoundError, match=r"secrets\.token_ref"):
         await read_account("http", {"secret_ref": "known://whole"}, KnownSecrets(whole=json.dumps(settings)))
 
-    assert isinstance(read.settings, HttpSettings)
+    assert isinstance(read.settings, HttpVendorSettings)
     assert read.settings.body == settings["body"]
     assert (read.settings.secrets, read.settings.callback_secret) == ({"token": "hunter2"}, "hunter2")
 

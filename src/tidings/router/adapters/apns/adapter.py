@@ -17,13 +17,11 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Meta
 
-from tidings.contracts.adapters import Adapter, Capabilities
+from tidings.contracts.adapters import Capabilities
 from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused, TryLater
-from tidings.kernel.clock import Clock
 from tidings.kernel.errors import BadValueError
 from tidings.router.adapters.apns.provider_token import ApnsToken
 from tidings.router.adapters.ca_bundle import trusting
-from tidings.router.adapters.egress import Guard
 from tidings.router.adapters.host_port import host_and_port
 from tidings.router.adapters.http_client.account import ApiUrl, HttpAccount
 from tidings.router.adapters.http_client.answers import (
@@ -143,7 +141,8 @@ class ApnsAdapter:
     channels = frozenset({"push"})
     capabilities = Capabilities()
 
-    def __init__(self, settings: ApnsSettings, *, clock: Clock, guard: Guard) -> None:
+    def __init__(self, settings: ApnsSettings, around: Surroundings) -> None:
+        clock, guard = around.clock, around.guard
         # Here, because HTTP/2 costs something to load: only those who send to Apple pay for it.
         from tidings.router.adapters.apns.connect import Server
         from tidings.router.adapters.apns.sender import ApnsSender
@@ -293,10 +292,6 @@ def _context(ca_file: str | None, ca_pem: str | None) -> ssl.SSLContext:
     return context
 
 
-def _make(settings: ApnsSettings, around: Surroundings) -> Adapter:
-    return ApnsAdapter(settings, clock=around.clock, guard=around.guard)
-
-
 KIND = AdapterKind(
     name="apns",
     title="Apple Push Notification service",
@@ -305,6 +300,6 @@ KIND = AdapterKind(
     settings=ApnsSettings,
     credential_fields=("private_key",),
     main_credential="private_key",
-    make=_make,
+    make=ApnsAdapter,
     statuses=seeds_of(_CODES),
 )

@@ -14,11 +14,9 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 from msgspec import Meta
 
-from tidings.contracts.adapters import Adapter, Capabilities
+from tidings.contracts.adapters import Capabilities
 from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused, TryLater, Unlearned
-from tidings.kernel.clock import Clock
 from tidings.kernel.errors import BadValueError
-from tidings.router.adapters.egress import Guard
 from tidings.router.adapters.fcm.access_token import ServiceAccount, token_of
 from tidings.router.adapters.http_client.access_token import CLOSED
 from tidings.router.adapters.http_client.account import ApiUrl, HttpAccount, sender_of
@@ -129,7 +127,8 @@ class FcmAdapter:
     channels = frozenset({"push"})
     capabilities = Capabilities()
 
-    def __init__(self, settings: FcmSettings, *, clock: Clock, guard: Guard) -> None:
+    def __init__(self, settings: FcmSettings, around: Surroundings) -> None:
+        clock, guard = around.clock, around.guard
         self._settings = settings
         self._clock = clock
         self._url = f"{settings.api_url.rstrip('/')}/v1/projects/{settings.project_id}/messages:send"
@@ -298,10 +297,6 @@ def _code(said: Any) -> str | None:
     return code
 
 
-def _make(settings: FcmSettings, around: Surroundings) -> Adapter:
-    return FcmAdapter(settings, clock=around.clock, guard=around.guard)
-
-
 KIND = AdapterKind(
     name="fcm",
     title="Firebase Cloud Messaging (HTTP v1)",
@@ -310,6 +305,6 @@ KIND = AdapterKind(
     settings=FcmSettings,
     credential_fields=("private_key",),
     main_credential="private_key",
-    make=_make,
+    make=FcmAdapter,
     statuses=seeds_of(_CODES),
 )

@@ -5,24 +5,48 @@ a connection that was never made is `TryLater`; one that ended after the request
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 import msgspec
+from msgspec import Meta
 
-from tidings.contracts.adapters import Adapter, Capabilities
+from tidings.contracts.adapters import Capabilities
 from tidings.contracts.messages import Address, OutboundMessage, Outcome
-from tidings.kernel.clock import Clock
 from tidings.kernel.errors import BadValueError
-from tidings.router.adapters.egress import Guard
 from tidings.router.adapters.http.callbacks import GenericForm
 from tidings.router.adapters.http.template import Fill, compile_header, compile_json, compile_url
-from tidings.router.adapters.http_client.account import HttpSettings, refuse_deaf_receipts, sender_of
-from tidings.router.adapters.http_client.answers import Reading
+from tidings.router.adapters.http_client.account import HttpAccount
+from tidings.router.adapters.http_client.answers import (
+    NO_MESSAGE_ID,
+    HttpAnswer,
+    Verdict,
+    answered,
+    at,
+    decoded,
+    scalar,
+    verdict_of,
+)
+from tidings.router.adapters.http_client.one_request import OneRequestAdapter
 from tidings.router.adapters.http_client.sender import VendorRequest
 from tidings.router.adapters.kind import AdapterKind, Surroundings
+from tidings.router.adapters.secret_rotation import SigningSecrets
+from tidings.router.adapters.setting_types import Line
 
-__all__ = ["HttpAdapter", "HttpSettings"]
-
+_HeaderName = Annotated[
+    str, Meta(pattern=r"^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,60}\Z", description="must be a header's name")
+]
+_Path = Annotated[
+    str,
+    Meta(
+        pattern=r"^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*\Z",
+        max_length=200,
+        description="must be a path such as messages.0.id",
+    ),
+]
+_Status = Annotated[
+    str, Meta(pattern=r"^[1-5]([0-9]{2}|xx)\Z", description="must be a status such as 429 or 5xx")
+]
 #: Headers that the connection needs for itself.
 _OURS = frozenset({"host", "content-length", "transfer-encoding", "connection", "content-type", "expect"})
 
@@ -50,16 +74,50 @@ DEFAULT_BODY: Mapping[str, object] = {
 }
 
 
-class HttpAdapter:
+class HttpVendorSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One account with a vendor that takes JSON."""
+
+    url: Line
+    method: Literal["POST", "PUT", "PATCH"] = "POST"
+    headers: Annotated[dict[_HeaderName, Line], Meta(max_length=50)] = msgspec.field(default_factory=dict)
+    #: Any JSON with placeholders.
+    body: dict[str, Any] | list[Any] | None = None
+    #: For `{{secret.…}}`; by reference as `{"token_ref": "file://…"}`.
+    secrets: Annotated[dict[str, Line], Meta(max_length=20)] = msgspec.field(default_factory=dict)
+    #: Status → what it means, over the usual meanings.
+    statuses: dict[_Status, Verdict] = msgspec.field(default_factory=dict)
+    #: Where a success says how the vendor calls the message; then an answer without it is none.
+    message_id_path: _Path | None = None
+    #: Where a refusal says its code and its reason.
+    error_code_path: _Path | None = None
+    error_reason_path: _Path | None = None
+    #: Answers a GET with 2xx to those whose credentials are good: for a check that sends nothing.
+    check_url: Line | None = None
+    #: Carries our message id, the same when a message is repeated.
+    idempotency_header: _HeaderName = "Idempotency-Key"
+    #: The vendor really drops repeats with the same key.
+    idempotent: bool = False
+    #: The vendor tells us later what became of a message, at `/hooks/…`.
+    receipts: bool = False
+    #: What those receipts are signed with; several while one takes the place of another, one on each line.
+    callback_secret: SigningSecrets | None = None
+    #: A DELETE there calls a message back; `{{provider_message_id}}` says which.
+    cancel_url: Line | None = None
+
+    def __repr__(self) -> str:
+        return f"HttpVendorSettings(host={urlsplit(self.url).hostname!r})"
+
+
+class HttpAdapter(OneRequestAdapter[HttpVendorSettings]):
     """Hands messages to one account at one vendor over HTTP."""
 
     name = "http"
     channels = frozenset({"email", "sms", "whatsapp", "telegram", "viber", "voice", "push", "webhook"})
     capabilities = Capabilities(html=True)
 
-    def __init__(self, settings: HttpSettings, *, clock: Clock, guard: Guard) -> None:
-        self._settings = settings
-        refuse_deaf_receipts(settings)
+    def __init__(self, settings: HttpVendorSettings, around: Surroundings) -> None:
+        super().__init__(settings, around)
+        _refuse_deaf_receipts(settings)
         self.capabilities = Capabilities(
             html=True,
             idempotent=settings.idempotent,
@@ -81,31 +139,6 @@ class HttpAdapter:
         )
         body = settings.body if settings.body is not None else DEFAULT_BODY
         self._body = compile_json(body, settings.secrets, "body")
-        self._reading = Reading(
-            clock=clock,
-            statuses=settings.statuses,
-            message_id_path=settings.message_id_path,
-            error_code_path=settings.error_code_path,
-            error_reason_path=settings.error_reason_path,
-        )
-        self._sender = sender_of(settings, guard)
-
-    @property
-    def longest_send(self) -> timedelta:
-        """A call of `send` has returned after this."""
-        return self._sender.longest_send
-
-    async def send(
-        self,
-        messages: Sequence[OutboundMessage],
-        *,
-        within: float | None = None,
-        learned: list[Outcome] | None = None,
-    ) -> Sequence[Outcome]:
-        """One outcome each, in the same order."""
-        return await self._sender.send(
-            messages, ask=self._request, read=self._reading.outcome, within=within, learned=learned
-        )
 
     async def check(self) -> Outcome | None:
         """Ask what `check_url` names; None where the settings name nothing."""
@@ -122,16 +155,13 @@ class HttpAdapter:
         )
         return [answer is not None and 200 <= answer.status < 300 for answer in answers]
 
-    async def close(self) -> None:
-        """End all connections."""
-        await self._sender.close()
-
     def _question(self, method: str, url: str) -> VendorRequest:
         """A request that is about no message's content."""
         headers = {name: fill(_NOBODY) for name, fill in self._headers.items()}
         return VendorRequest(method=method, url=url, headers=headers)
 
-    def _request(self, message: OutboundMessage) -> VendorRequest:
+    def ask(self, message: OutboundMessage) -> VendorRequest:
+        """The message as a request."""
         headers = {name: fill(message) for name, fill in self._headers.items()}
         headers["Content-Type"] = "application/json"
         headers.setdefault(self._settings.idempotency_header, message.message_id)
@@ -142,6 +172,36 @@ class HttpAdapter:
             body=msgspec.json.encode(self._body(message)),
         )
 
+    def read(self, answer: HttpAnswer, message: OutboundMessage) -> Outcome:
+        """What the answer means: its status by the account's own table first, then what stands under the paths."""
+        how = self._settings
+        verdict = verdict_of(answer.status, how.statuses)
+        said = decoded(answer.content)
+        found = scalar(at(said, how.message_id_path))
+        if verdict == "accepted" and how.message_id_path is not None and found is None:
+            return NO_MESSAGE_ID
+        return answered(
+            verdict,
+            answer,
+            message,
+            clock=self._clock,
+            message_id=found,
+            code=scalar(at(said, how.error_code_path)),
+            words=scalar(at(said, how.error_reason_path)),
+        )
+
+
+def _refuse_deaf_receipts(settings: HttpVendorSettings) -> None:
+    """Whoever waits for receipts that can't be told apart, or belong to nothing, waits in vain."""
+    if not settings.receipts:
+        return
+    if settings.callback_secret is None:
+        raise BadValueError("callback_secret", "is needed with receipts: it is what they are signed with")
+    if settings.message_id_path is None:
+        raise BadValueError(
+            "message_id_path", "is needed with receipts: they name a message by the vendor's id"
+        )
+
 
 def _header_name(name: str, i: int) -> str:
     if name.lower() in _OURS:
@@ -149,19 +209,15 @@ def _header_name(name: str, i: int) -> str:
     return name
 
 
-def _make(settings: HttpSettings, around: Surroundings) -> Adapter:
-    return HttpAdapter(settings, clock=around.clock, guard=around.guard)
-
-
 KIND = AdapterKind(
     name="http",
     title="Any vendor that takes JSON",
     channels=HttpAdapter.channels,
     capabilities=HttpAdapter.capabilities,
-    settings=HttpSettings,
+    settings=HttpVendorSettings,
     credential_fields=("secrets", "callback_secret"),
     main_credential="secrets.token",
-    make=_make,
+    make=HttpAdapter,
     verbatim=frozenset({"body"}),
     prices=("message", "segment", "minute"),
     by_settings=frozenset({"idempotent", "receipts", "cancel"}),

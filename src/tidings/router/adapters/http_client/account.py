@@ -1,7 +1,6 @@
-"""Accounts with vendors that are asked over HTTP: what all have, and one that its settings describe."""
+"""Accounts with vendors that are asked over HTTP: what all have."""
 
-from typing import Annotated, Any, Final, Literal
-from urllib.parse import urlsplit
+from typing import Annotated, Final
 
 from msgspec import Meta, Struct
 
@@ -9,27 +8,9 @@ from tidings.kernel.errors import BadValueError
 from tidings.router.adapters.ca_bundle import CaPem
 from tidings.router.adapters.egress import Guard
 from tidings.router.adapters.host_port import host_and_port
-from tidings.router.adapters.http_client.answers import Verdict
 from tidings.router.adapters.http_client.sender import HttpSender
 from tidings.router.adapters.http_client.untrusted_host_limits import UntrustedHostLimits
-from tidings.router.adapters.secret_rotation import SigningSecrets
 from tidings.router.adapters.setting_types import Line
-
-_HeaderName = Annotated[
-    str, Meta(pattern=r"^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,60}\Z", description="must be a header's name")
-]
-_Path = Annotated[
-    str,
-    Meta(
-        pattern=r"^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*\Z",
-        max_length=200,
-        description="must be a path such as messages.0.id",
-    ),
-]
-_Status = Annotated[
-    str, Meta(pattern=r"^[1-5]([0-9]{2}|xx)\Z", description="must be a status such as 429 or 5xx")
-]
-
 
 #: The address of a vendor's API.
 ApiUrl = Annotated[
@@ -77,49 +58,3 @@ def sender_of(account: HttpAccount, guard: Guard, strangers: UntrustedHostLimits
         ca_pem=account.ca_pem,
         strangers=strangers,
     )
-
-
-class HttpSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One account with a vendor that takes JSON."""
-
-    url: Line
-    method: Literal["POST", "PUT", "PATCH"] = "POST"
-    headers: Annotated[dict[_HeaderName, Line], Meta(max_length=50)] = {}
-    #: Any JSON with placeholders.
-    body: dict[str, Any] | list[Any] | None = None
-    #: For `{{secret.…}}`; by reference as `{"token_ref": "file://…"}`.
-    secrets: Annotated[dict[str, Line], Meta(max_length=20)] = {}
-    #: Status → what it means, over the usual meanings.
-    statuses: dict[_Status, Verdict] = {}
-    #: Where a success says how the vendor calls the message; then an answer without it is none.
-    message_id_path: _Path | None = None
-    #: Where a refusal says its code and its reason.
-    error_code_path: _Path | None = None
-    error_reason_path: _Path | None = None
-    #: Answers a GET with 2xx to those whose credentials are good: for a check that sends nothing.
-    check_url: Line | None = None
-    #: Carries our message id, the same when a message is repeated.
-    idempotency_header: _HeaderName = "Idempotency-Key"
-    #: The vendor really drops repeats with the same key.
-    idempotent: bool = False
-    #: The vendor tells us later what became of a message, at `/hooks/…`.
-    receipts: bool = False
-    #: What those receipts are signed with; several while one takes the place of another, one on each line.
-    callback_secret: SigningSecrets | None = None
-    #: A DELETE there calls a message back; `{{provider_message_id}}` says which.
-    cancel_url: Line | None = None
-
-    def __repr__(self) -> str:
-        return f"HttpSettings(host={urlsplit(self.url).hostname!r})"
-
-
-def refuse_deaf_receipts(settings: HttpSettings) -> None:
-    """Whoever waits for receipts that can't be told apart, or belong to nothing, waits in vain."""
-    if not settings.receipts:
-        return
-    if settings.callback_secret is None:
-        raise BadValueError("callback_secret", "is needed with receipts: it is what they are signed with")
-    if settings.message_id_path is None:
-        raise BadValueError(
-            "message_id_path", "is needed with receipts: they name a message by the vendor's id"
-        )

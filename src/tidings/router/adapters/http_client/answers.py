@@ -133,34 +133,6 @@ def wait_of(text: str | None, clock: Clock) -> timedelta | None:
 NO_MESSAGE_ID = Unlearned(reason="the vendor's answer was a success without the message id it should have")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
-    """How one vendor's answers are read."""
-
-    clock: Clock
-    statuses: Mapping[str, Verdict]
-    message_id_path: str | None
-    error_code_path: str | None
-    error_reason_path: str | None
-
-    def outcome(self, answer: HttpAnswer, message: OutboundMessage) -> Outcome:
-        """What the answer means."""
-        verdict = verdict_of(answer.status, self.statuses)
-        said = decoded(answer.content)
-        found = scalar(at(said, self.message_id_path))
-        if verdict == "accepted" and self.message_id_path is not None and found is None:
-            return NO_MESSAGE_ID
-        return answered(
-            verdict,
-            answer,
-            message,
-            clock=self.clock,
-            message_id=found,
-            code=scalar(at(said, self.error_code_path)),
-            words=scalar(at(said, self.error_reason_path)),
-        )
-
-
 def checked(status: int) -> Outcome:
     """What the answer to a mere question about our credentials means."""
     if 200 <= status < 300:

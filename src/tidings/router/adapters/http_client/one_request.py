@@ -1,59 +1,50 @@
-"""An adapter for vendors that take each message in one request: what is the same for all of them.
+"""The base class of adapters for vendors that take each message in one request over HTTP.
 
-A vendor's own file says how a message is asked for and what an answer means; what goes over which connection, and how long it
-may take, is here.
+A vendor's own class says how a message is asked for (`ask`), what an answer means (`read`) and how the credentials are checked;
+which connection a request goes over, and how long it may take, is here.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Protocol
+from typing import Generic, TypeVar
 
 from tidings.contracts.adapters import Capabilities
 from tidings.contracts.messages import OutboundMessage, Outcome
+from tidings.router.adapters.http_client.account import HttpAccount, sender_of
 from tidings.router.adapters.http_client.answers import HttpAnswer
-from tidings.router.adapters.http_client.sender import HttpSender, VendorRequest
+from tidings.router.adapters.http_client.sender import VendorRequest
+from tidings.router.adapters.kind import Surroundings
+
+S = TypeVar("S", bound=HttpAccount)
 
 
-class Vendor(Protocol):
-    """What is one vendor's own."""
-
-    @property
-    def name(self) -> str:
-        """As the registry calls it."""
-        ...
-
-    @property
-    def channels(self) -> frozenset[str]:
-        """What it can send over."""
-        ...
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """What this account can do."""
-        ...
-
-    def ask(self, message: OutboundMessage) -> VendorRequest:
-        """A message as the vendor wants it; a `BadValueError` where it can't be said to this vendor."""
-        ...
-
-    def read(self, answer: HttpAnswer, message: OutboundMessage) -> Outcome:
-        """What the vendor's answer means; it may raise, and then nobody knows."""
-        ...
-
-    async def check(self, sender: HttpSender) -> Outcome | None:
-        """Ask whether our credentials are taken, and send nothing."""
-        ...
-
-
-class OneRequestAdapter:
+class OneRequestAdapter(ABC, Generic[S]):
     """Hands messages to one account."""
 
-    def __init__(self, vendor: Vendor, sender: HttpSender) -> None:
-        self.name = vendor.name
-        self.channels = vendor.channels
-        self.capabilities = vendor.capabilities
-        self._vendor = vendor
-        self._sender = sender
+    #: As the registry calls it.
+    name: str
+    #: What it can send over.
+    channels: frozenset[str]
+    #: What it can do; what this account can do, where its settings decide that.
+    capabilities: Capabilities
+
+    def __init__(self, settings: S, around: Surroundings) -> None:
+        self._settings = settings
+        self._clock = around.clock
+        self._sender = sender_of(settings, around.guard)
+
+    @abstractmethod
+    def ask(self, message: OutboundMessage) -> VendorRequest:
+        """A message as the vendor wants it; a `BadValueError` where it can't be said to this vendor."""
+
+    @abstractmethod
+    def read(self, answer: HttpAnswer, message: OutboundMessage) -> Outcome:
+        """What the vendor's answer means; it may raise, and then nobody knows."""
+
+    @abstractmethod
+    async def check(self) -> Outcome | None:
+        """Ask whether our credentials are taken, and send nothing; None where the vendor can't be asked that."""
 
     @property
     def longest_send(self) -> timedelta:
@@ -68,13 +59,7 @@ class OneRequestAdapter:
         learned: list[Outcome] | None = None,
     ) -> Sequence[Outcome]:
         """One outcome each, in the same order."""
-        return await self._sender.send(
-            messages, ask=self._vendor.ask, read=self._vendor.read, within=within, learned=learned
-        )
-
-    async def check(self) -> Outcome | None:
-        """Whether the vendor takes our credentials; nothing is sent."""
-        return await self._vendor.check(self._sender)
+        return await self._sender.send(messages, ask=self.ask, read=self.read, within=within, learned=learned)
 
     async def close(self) -> None:
         """End all connections."""

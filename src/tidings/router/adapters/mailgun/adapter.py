@@ -13,10 +13,9 @@ from typing import Annotated, Final
 
 from msgspec import Meta
 
-from tidings.contracts.adapters import Adapter, Capabilities
+from tidings.contracts.adapters import Capabilities
 from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused
-from tidings.kernel.clock import Clock
-from tidings.router.adapters.http_client.account import ApiUrl, HttpAccount, sender_of
+from tidings.router.adapters.http_client.account import ApiUrl, HttpAccount
 from tidings.router.adapters.http_client.answers import (
     NO_MESSAGE_ID,
     HttpAnswer,
@@ -30,7 +29,7 @@ from tidings.router.adapters.http_client.answers import (
     verdict_of,
 )
 from tidings.router.adapters.http_client.one_request import OneRequestAdapter
-from tidings.router.adapters.http_client.sender import HttpSender, VendorRequest
+from tidings.router.adapters.http_client.sender import VendorRequest
 from tidings.router.adapters.kind import AdapterKind, Surroundings
 from tidings.router.adapters.mail.events import Meaning, seeds
 from tidings.router.adapters.mail.parts import ID_ARGUMENT, whole_mail
@@ -89,32 +88,31 @@ class MailgunSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fie
         return f"MailgunSettings(api_url={self.api_url!r}, domain={self.domain!r})"
 
 
-class Mailgun:
+class MailgunAdapter(OneRequestAdapter[MailgunSettings]):
     """Speaks to one domain at Mailgun."""
 
     name = "mailgun"
     channels = frozenset({"email"})
     capabilities = Capabilities(html=True, attachments=True)
 
-    def __init__(self, settings: MailgunSettings, *, clock: Clock) -> None:
+    def __init__(self, settings: MailgunSettings, around: Surroundings) -> None:
+        super().__init__(settings, around)
         # Whoever waits for receipts that nobody takes in, waits in vain, and then writes again elsewhere.
         told = settings.webhook_signing_key is not None
         self.capabilities = Capabilities(html=True, attachments=True, receipts=told)
-        self._settings = settings
-        self._clock = clock
         api = settings.api_url.rstrip("/")
         self._messages = f"{api}/v3/{settings.domain}/messages.mime"
         self._domain = f"{api}/v3/domains/{settings.domain}"
         pair = base64.b64encode(f"api:{settings.api_key}".encode()).decode("ascii")
         self._headers = {"Authorization": f"Basic {pair}"}
 
-    async def check(self, sender: HttpSender) -> Outcome | None:
+    async def check(self) -> Outcome | None:
         """Ask about the domain; with a key that can only send, for a mail that has nothing in it and is refused."""
-        found = await sender.check(VendorRequest(method="GET", url=self._domain, headers=self._headers))
+        found = await self._sender.check(VendorRequest(method="GET", url=self._domain, headers=self._headers))
         if not isinstance(found, Refused):
             return found
         kind = {"Content-Type": "application/x-www-form-urlencoded"}
-        return await sender.check(
+        return await self._sender.check(
             VendorRequest(url=self._messages, headers={**self._headers, **kind}, body=b"o:testmode=yes"),
             read=lambda answer: Accepted() if answer.status == 400 else checked(answer.status),
         )
@@ -168,19 +166,15 @@ def _form(fields: Sequence[tuple[str, str]], mail: bytes) -> tuple[str, bytes]:
     return f"multipart/form-data; boundary={boundary}", b"".join(pieces)
 
 
-def _make(settings: MailgunSettings, around: Surroundings) -> Adapter:
-    return OneRequestAdapter(Mailgun(settings, clock=around.clock), sender_of(settings, around.guard))
-
-
 KIND = AdapterKind(
     name="mailgun",
     title="Mailgun",
-    channels=Mailgun.channels,
-    capabilities=Mailgun.capabilities,
+    channels=MailgunAdapter.channels,
+    capabilities=MailgunAdapter.capabilities,
     settings=MailgunSettings,
     credential_fields=("api_key", "webhook_signing_key"),
     main_credential="api_key",
-    make=_make,
+    make=MailgunAdapter,
     by_settings=frozenset({"receipts"}),
     callbacks=MailgunForm(),
     proof="in the body: HMAC-SHA256 over a time and a token, eight hours; the event itself is not signed",

@@ -11,11 +11,10 @@ from typing import Annotated, Any, Final
 import msgspec
 from msgspec import Meta
 
-from tidings.contracts.adapters import Adapter, Capabilities
+from tidings.contracts.adapters import Capabilities
 from tidings.contracts.messages import Attachment, OutboundMessage, Outcome
-from tidings.kernel.clock import Clock
 from tidings.kernel.errors import BadValueError
-from tidings.router.adapters.http_client.account import ApiUrl, HttpAccount, sender_of
+from tidings.router.adapters.http_client.account import ApiUrl, HttpAccount
 from tidings.router.adapters.http_client.answers import (
     NO_MESSAGE_ID,
     HttpAnswer,
@@ -28,7 +27,7 @@ from tidings.router.adapters.http_client.answers import (
     verdict_of,
 )
 from tidings.router.adapters.http_client.one_request import OneRequestAdapter
-from tidings.router.adapters.http_client.sender import HttpSender, VendorRequest
+from tidings.router.adapters.http_client.sender import VendorRequest
 from tidings.router.adapters.kind import AdapterKind, Surroundings
 from tidings.router.adapters.mail.events import Meaning, seeds
 from tidings.router.adapters.mail.parts import ID_ARGUMENT, in_base64, parts_of
@@ -102,28 +101,27 @@ class PostmarkSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fi
         return f"PostmarkSettings(api_url={self.api_url!r}, message_stream={self.message_stream!r})"
 
 
-class Postmark:
+class PostmarkAdapter(OneRequestAdapter[PostmarkSettings]):
     """Speaks to one server at Postmark."""
 
     name = "postmark"
     channels = frozenset({"email"})
     capabilities = Capabilities(html=True, attachments=True)
 
-    def __init__(self, settings: PostmarkSettings, *, clock: Clock) -> None:
+    def __init__(self, settings: PostmarkSettings, around: Surroundings) -> None:
+        super().__init__(settings, around)
         if (settings.webhook_user is None) != (settings.webhook_password is None):
             missing = "webhook_user" if settings.webhook_user is None else "webhook_password"
             raise BadValueError(missing, "is needed as well: user name and password go together")
         # Whoever waits for receipts that nobody takes in, waits in vain, and then writes again elsewhere.
         told = settings.webhook_user is not None
         self.capabilities = Capabilities(html=True, attachments=True, receipts=told)
-        self._settings = settings
-        self._clock = clock
         self._api = settings.api_url.rstrip("/")
         self._headers = {"Accept": "application/json", "X-Postmark-Server-Token": settings.server_token}
 
-    async def check(self, sender: HttpSender) -> Outcome | None:
+    async def check(self) -> Outcome | None:
         """Ask about the server that the token is for."""
-        return await sender.check(
+        return await self._sender.check(
             VendorRequest(method="GET", url=f"{self._api}/server", headers=self._headers)
         )
 
@@ -204,19 +202,15 @@ def _file(attachment: Attachment) -> dict[str, str]:
     return file
 
 
-def _make(settings: PostmarkSettings, around: Surroundings) -> Adapter:
-    return OneRequestAdapter(Postmark(settings, clock=around.clock), sender_of(settings, around.guard))
-
-
 KIND = AdapterKind(
     name="postmark",
     title="Postmark",
-    channels=Postmark.channels,
-    capabilities=Postmark.capabilities,
+    channels=PostmarkAdapter.channels,
+    capabilities=PostmarkAdapter.capabilities,
     settings=PostmarkSettings,
     credential_fields=("server_token", "webhook_password"),
     main_credential="server_token",
-    make=_make,
+    make=PostmarkAdapter,
     by_settings=frozenset({"receipts"}),
     callbacks=PostmarkForm(),
     proof="Authorization: Basic, with the user and password of the webhook's address; nothing is signed",

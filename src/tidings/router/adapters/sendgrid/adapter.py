@@ -11,11 +11,10 @@ from typing import Any, Final
 
 import msgspec
 
-from tidings.contracts.adapters import Adapter, Capabilities
+from tidings.contracts.adapters import Capabilities
 from tidings.contracts.messages import Address, Attachment, OutboundMessage, Outcome, TryLater
-from tidings.kernel.clock import Clock
 from tidings.kernel.errors import BadValueError
-from tidings.router.adapters.http_client.account import ApiUrl, HttpAccount, sender_of
+from tidings.router.adapters.http_client.account import ApiUrl, HttpAccount
 from tidings.router.adapters.http_client.answers import (
     NO_MESSAGE_ID,
     HttpAnswer,
@@ -29,7 +28,7 @@ from tidings.router.adapters.http_client.answers import (
     wait_of,
 )
 from tidings.router.adapters.http_client.one_request import OneRequestAdapter
-from tidings.router.adapters.http_client.sender import HttpSender, VendorRequest
+from tidings.router.adapters.http_client.sender import VendorRequest
 from tidings.router.adapters.kind import AdapterKind, Surroundings
 from tidings.router.adapters.mail.events import Meaning, seeds
 from tidings.router.adapters.mail.parts import ID_ARGUMENT, Parts, in_base64, parts_of
@@ -78,14 +77,15 @@ class SendgridSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fi
         return f"SendgridSettings(api_url={self.api_url!r})"
 
 
-class Sendgrid:
+class SendgridAdapter(OneRequestAdapter[SendgridSettings]):
     """Speaks to one account at SendGrid."""
 
     name = "sendgrid"
     channels = frozenset({"email"})
     capabilities = Capabilities(html=True, attachments=True)
 
-    def __init__(self, settings: SendgridSettings, *, clock: Clock) -> None:
+    def __init__(self, settings: SendgridSettings, around: Surroundings) -> None:
+        super().__init__(settings, around)
         for key in (settings.webhook_public_key or "").split():
             if public_key(key) is None:
                 raise BadValueError(
@@ -94,14 +94,12 @@ class Sendgrid:
         # Whoever waits for receipts that nobody takes in, waits in vain, and then writes again elsewhere.
         told = settings.webhook_public_key is not None
         self.capabilities = Capabilities(html=True, attachments=True, receipts=told)
-        self._settings = settings
-        self._clock = clock
         self._api = settings.api_url.rstrip("/")
         self._headers = {"Authorization": f"Bearer {settings.api_key}"}
 
-    async def check(self, sender: HttpSender) -> Outcome | None:
+    async def check(self) -> Outcome | None:
         """Ask what the key may do."""
-        return await sender.check(
+        return await self._sender.check(
             VendorRequest(method="GET", url=f"{self._api}/v3/scopes", headers=self._headers)
         )
 
@@ -196,19 +194,15 @@ def _file(attachment: Attachment) -> dict[str, str]:
     return file
 
 
-def _make(settings: SendgridSettings, around: Surroundings) -> Adapter:
-    return OneRequestAdapter(Sendgrid(settings, clock=around.clock), sender_of(settings, around.guard))
-
-
 KIND = AdapterKind(
     name="sendgrid",
     title="SendGrid",
-    channels=Sendgrid.channels,
-    capabilities=Sendgrid.capabilities,
+    channels=SendgridAdapter.channels,
+    capabilities=SendgridAdapter.capabilities,
     settings=SendgridSettings,
     credential_fields=("api_key",),
     main_credential="api_key",
-    make=_make,
+    make=SendgridAdapter,
     by_settings=frozenset({"receipts"}),
     callbacks=SendgridForm(),
     proof="X-Twilio-Email-Event-Webhook-Signature: ECDSA P-256 over the time and the body, a day",

@@ -14,10 +14,9 @@ from typing import Annotated, Any, Final
 import msgspec
 from msgspec import Meta
 
-from tidings.contracts.adapters import Adapter, Capabilities
+from tidings.contracts.adapters import Capabilities
 from tidings.contracts.messages import OutboundMessage, Outcome, TryLater
-from tidings.kernel.clock import Clock
-from tidings.router.adapters.http_client.account import ApiUrl, HttpAccount, sender_of
+from tidings.router.adapters.http_client.account import ApiUrl, HttpAccount
 from tidings.router.adapters.http_client.answers import (
     NO_MESSAGE_ID,
     HttpAnswer,
@@ -31,7 +30,7 @@ from tidings.router.adapters.http_client.answers import (
     verdict_of,
 )
 from tidings.router.adapters.http_client.one_request import OneRequestAdapter
-from tidings.router.adapters.http_client.sender import HttpSender, VendorRequest
+from tidings.router.adapters.http_client.sender import VendorRequest
 from tidings.router.adapters.kind import AdapterKind, Surroundings
 from tidings.router.adapters.mail.events import Meaning, seeds
 from tidings.router.adapters.mail.parts import ID_ARGUMENT, whole_mail
@@ -125,19 +124,18 @@ class SesSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fields=
         return f"SesSettings(region={self.region!r})"
 
 
-class Ses:
+class SesAdapter(OneRequestAdapter[SesSettings]):
     """Speaks to one account at Amazon SES."""
 
     name = "ses"
     channels = frozenset({"email"})
     capabilities = Capabilities(html=True, attachments=True)
 
-    def __init__(self, settings: SesSettings, *, clock: Clock) -> None:
+    def __init__(self, settings: SesSettings, around: Surroundings) -> None:
+        super().__init__(settings, around)
         # Whoever waits for receipts that nobody takes in, waits in vain, and then writes again elsewhere.
         told = bool(settings.topics)
         self.capabilities = Capabilities(html=True, attachments=True, receipts=told)
-        self._settings = settings
-        self._clock = clock
         self._api = (settings.api_url or _usual_url(settings.region)).rstrip("/")
         self._credentials = Credentials(
             access_key_id=settings.access_key_id,
@@ -145,9 +143,9 @@ class Ses:
             session_token=settings.session_token,
         )
 
-    async def check(self, sender: HttpSender) -> Outcome | None:
+    async def check(self) -> Outcome | None:
         """Ask about the account, and whether it may send."""
-        return await sender.check(self._request("GET", "/v2/email/account"), read=_account)
+        return await self._sender.check(self._request("GET", "/v2/email/account"), read=_account)
 
     def ask(self, message: OutboundMessage) -> VendorRequest:
         """The mail as a request."""
@@ -218,19 +216,15 @@ def _account(answer: HttpAnswer) -> Outcome:
     return checked(answer.status)
 
 
-def _make(settings: SesSettings, around: Surroundings) -> Adapter:
-    return OneRequestAdapter(Ses(settings, clock=around.clock), sender_of(settings, around.guard))
-
-
 KIND = AdapterKind(
     name="ses",
     title="Amazon SES",
-    channels=Ses.channels,
-    capabilities=Ses.capabilities,
+    channels=SesAdapter.channels,
+    capabilities=SesAdapter.capabilities,
     settings=SesSettings,
     credential_fields=("secret_access_key", "session_token"),
     main_credential="secret_access_key",
-    make=_make,
+    make=SesAdapter,
     by_settings=frozenset({"receipts"}),
     callbacks=SesForm(),
     proof="Amazon SNS: RSA with the certificate of its own host, one of the account's topics, 65 minutes",

@@ -5,20 +5,17 @@ of a message.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from datetime import timedelta
 from typing import Annotated, Any, Final
 
 import msgspec
 from msgspec import Meta
 
-from tidings.contracts.adapters import Adapter, Capabilities
+from tidings.contracts.adapters import Capabilities
 from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused, TryLater
-from tidings.kernel.clock import Clock
 from tidings.kernel.errors import BadValueError
-from tidings.router.adapters.egress import Guard
-from tidings.router.adapters.http_client.account import ApiUrl, HttpAccount, sender_of
+from tidings.router.adapters.http_client.account import ApiUrl, HttpAccount
 from tidings.router.adapters.http_client.answers import (
     NO_MESSAGE_ID,
     HttpAnswer,
@@ -32,6 +29,7 @@ from tidings.router.adapters.http_client.answers import (
     verdict_of,
     wait_of,
 )
+from tidings.router.adapters.http_client.one_request import OneRequestAdapter
 from tidings.router.adapters.http_client.sender import VendorRequest
 from tidings.router.adapters.kind import AdapterKind, StatusSeed, Surroundings
 from tidings.router.adapters.telegram_bot.callbacks import TelegramForm
@@ -114,48 +112,27 @@ class TelegramSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fi
         return f"TelegramSettings(bot={bot_id(self.token)!r})"
 
 
-class TelegramAdapter:
+class TelegramAdapter(OneRequestAdapter[TelegramSettings]):
     """Hands messages to one bot."""
 
     name = "telegram_bot"
     channels = frozenset({"telegram"})
     capabilities = Capabilities()
 
-    def __init__(self, settings: TelegramSettings, *, clock: Clock, guard: Guard) -> None:
+    def __init__(self, settings: TelegramSettings, around: Surroundings) -> None:
+        super().__init__(settings, around)
         self.capabilities = Capabilities(inbound=settings.webhook_secret is not None)
-        self._clock = clock
         self._bot = bot_id(settings.token)
         self._marking = marking_key(settings.token)
         self._url = f"{settings.api_url.rstrip('/')}/bot{settings.token}"
         self._link_previews = settings.link_previews
-        self._sender = sender_of(settings, guard)
-
-    @property
-    def longest_send(self) -> timedelta:
-        """A call of `send` has returned after this."""
-        return self._sender.longest_send
-
-    async def send(
-        self,
-        messages: Sequence[OutboundMessage],
-        *,
-        within: float | None = None,
-        learned: list[Outcome] | None = None,
-    ) -> Sequence[Outcome]:
-        """One outcome each, in the same order."""
-        return await self._sender.send(
-            messages, ask=self._request, read=self._outcome, within=within, learned=learned
-        )
 
     async def check(self) -> Outcome:
         """Ask the bot who it is."""
         return await self._sender.check(VendorRequest(method="GET", url=f"{self._url}/getMe"), read=_checked)
 
-    async def close(self) -> None:
-        """End all connections."""
-        await self._sender.close()
-
-    def _request(self, message: OutboundMessage) -> VendorRequest:
+    def ask(self, message: OutboundMessage) -> VendorRequest:
+        """The message as a request."""
         chat = _CHAT.fullmatch(message.to)
         if chat is None:
             raise BadValueError("to", "must be the number of a chat, or the @name of a public channel")
@@ -172,7 +149,8 @@ class TelegramAdapter:
             body=msgspec.json.encode(body),
         )
 
-    def _outcome(self, answer: HttpAnswer, message: OutboundMessage) -> Outcome:
+    def read(self, answer: HttpAnswer, message: OutboundMessage) -> Outcome:
+        """What the answer means."""
         said = decoded(answer.content)
         theirs = at(said, "ok") is False
         verdict = believed(verdict_of(answer.status, _STATUSES), answer, theirs=theirs)
@@ -213,10 +191,6 @@ def _checked(answer: HttpAnswer) -> Outcome:
     return checked(answer.status)
 
 
-def _make(settings: TelegramSettings, around: Surroundings) -> Adapter:
-    return TelegramAdapter(settings, clock=around.clock, guard=around.guard)
-
-
 def _fixed_sender(settings: TelegramSettings, _: str) -> str | None:
     return bot_id(settings.token)
 
@@ -229,7 +203,7 @@ KIND = AdapterKind(
     settings=TelegramSettings,
     credential_fields=("token", "webhook_secret"),
     main_credential="token",
-    make=_make,
+    make=TelegramAdapter,
     fixed_sender=_fixed_sender,
     by_settings=frozenset({"inbound"}),
     callbacks=TelegramForm(),

@@ -5,9 +5,8 @@ Twilio knows no key by which it would drop a repeat: what was asked and not answ
 
 import base64
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from datetime import timedelta
 from typing import Annotated, Final
 from urllib.parse import quote, urlencode
 from xml.sax.saxutils import escape, quoteattr
@@ -15,13 +14,11 @@ from xml.sax.saxutils import escape, quoteattr
 import msgspec
 from msgspec import Meta
 
-from tidings.contracts.adapters import Adapter, Capabilities
+from tidings.contracts.adapters import Capabilities
 from tidings.contracts.callback_forms import Canonical
 from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused
-from tidings.kernel.clock import Clock
 from tidings.kernel.errors import BadValueError
-from tidings.router.adapters.egress import Guard
-from tidings.router.adapters.http_client.account import ApiUrl, HttpAccount, sender_of
+from tidings.router.adapters.http_client.account import ApiUrl, HttpAccount
 from tidings.router.adapters.http_client.answers import (
     NO_MESSAGE_ID,
     HttpAnswer,
@@ -33,6 +30,7 @@ from tidings.router.adapters.http_client.answers import (
     scalar,
     verdict_of,
 )
+from tidings.router.adapters.http_client.one_request import OneRequestAdapter
 from tidings.router.adapters.http_client.sender import VendorRequest
 from tidings.router.adapters.kind import AdapterKind, StatusSeed, Surroundings
 from tidings.router.adapters.secret_rotation import Secrets
@@ -188,39 +186,20 @@ _MEANINGS: Final[tuple[tuple[str, Canonical, str], ...]] = (
 )
 
 
-class TwilioAdapter:
+class TwilioAdapter(OneRequestAdapter[TwilioSettings]):
     """Hands messages to one account at Twilio."""
 
     name = "twilio"
     channels = frozenset({"sms", "whatsapp", "voice"})
     capabilities = Capabilities()
 
-    def __init__(self, settings: TwilioSettings, *, clock: Clock, guard: Guard) -> None:
-        self._settings = settings
-        self._clock = clock
+    def __init__(self, settings: TwilioSettings, around: Surroundings) -> None:
+        super().__init__(settings, around)
         told = settings.status_callback is not None or settings.messaging_service_sid is not None
         signed = settings.auth_token is not None or settings.callback_auth_token is not None
         self.capabilities = Capabilities(receipts=told and signed, inbound=signed)
         self._authorisation = _authorisation(settings)
         self._root = f"{settings.api_url.rstrip('/')}/2010-04-01/Accounts/{settings.account_sid}"
-        self._sender = sender_of(settings, guard)
-
-    @property
-    def longest_send(self) -> timedelta:
-        """A call of `send` has returned after this."""
-        return self._sender.longest_send
-
-    async def send(
-        self,
-        messages: Sequence[OutboundMessage],
-        *,
-        within: float | None = None,
-        learned: list[Outcome] | None = None,
-    ) -> Sequence[Outcome]:
-        """One outcome each, in the same order."""
-        return await self._sender.send(
-            messages, ask=self._request, read=self._outcome, within=within, learned=learned
-        )
 
     async def check(self) -> Outcome:
         """Ask for the account; with an API key, which must not see that, for the list of messages."""
@@ -231,11 +210,8 @@ class TwilioAdapter:
         )
         return await self._sender.check(VendorRequest(method="GET", url=url, headers=self._authorisation))
 
-    async def close(self) -> None:
-        """End all connections."""
-        await self._sender.close()
-
-    def _request(self, message: OutboundMessage) -> VendorRequest:
+    def ask(self, message: OutboundMessage) -> VendorRequest:
+        """The message as a request."""
         if not _NUMBER.fullmatch(message.to):
             raise BadValueError("to", "must be a number such as +93700123456")
         if message.channel == "voice":
@@ -316,7 +292,8 @@ class TwilioAdapter:
             return name
         return known.get(f"{name}/{message.template.language}", known.get(name))
 
-    def _outcome(self, answer: HttpAnswer, message: OutboundMessage) -> Outcome:
+    def read(self, answer: HttpAnswer, message: OutboundMessage) -> Outcome:
+        """What the answer means."""
         said = decoded(answer.content)
         verdict = verdict_of(answer.status, _STATUSES)
         if verdict == "accepted":
@@ -370,10 +347,6 @@ def _authorisation(settings: TwilioSettings) -> dict[str, str]:
     return {"Authorization": "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()}
 
 
-def _make(settings: TwilioSettings, around: Surroundings) -> Adapter:
-    return TwilioAdapter(settings, clock=around.clock, guard=around.guard)
-
-
 def _fixed_sender(settings: TwilioSettings, channel: str) -> str | None:
     if channel == "voice":
         return settings.voice_from
@@ -389,7 +362,7 @@ KIND = AdapterKind(
     settings=TwilioSettings,
     credential_fields=("auth_token", "api_key_secret", "callback_auth_token"),
     main_credential="auth_token",
-    make=_make,
+    make=TwilioAdapter,
     fixed_sender=_fixed_sender,
     prices=("message", "segment", "minute"),
     by_settings=frozenset({"receipts", "inbound"}),

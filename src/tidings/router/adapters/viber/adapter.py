@@ -3,21 +3,18 @@
 Viber answers 200 to everything; whether it took a message stands in `status`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from datetime import timedelta
 from typing import Annotated, Any, Final
 
 import msgspec
 from msgspec import Meta
 
-from tidings.contracts.adapters import Adapter, Capabilities
+from tidings.contracts.adapters import Capabilities
 from tidings.contracts.callback_forms import Canonical
 from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused, TryLater
-from tidings.kernel.clock import Clock
 from tidings.kernel.errors import BadValueError
-from tidings.router.adapters.egress import Guard
-from tidings.router.adapters.http_client.account import ApiUrl, HttpAccount, sender_of
+from tidings.router.adapters.http_client.account import ApiUrl, HttpAccount
 from tidings.router.adapters.http_client.answers import (
     NO_MESSAGE_ID,
     HttpAnswer,
@@ -30,6 +27,7 @@ from tidings.router.adapters.http_client.answers import (
     scalar,
     verdict_of,
 )
+from tidings.router.adapters.http_client.one_request import OneRequestAdapter
 from tidings.router.adapters.http_client.sender import VendorRequest
 from tidings.router.adapters.kind import AdapterKind, StatusSeed, Surroundings
 from tidings.router.adapters.setting_types import ONE_LINE
@@ -124,47 +122,25 @@ class ViberSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_field
         return f"ViberSettings(bot_id={self.bot_id!r})"
 
 
-class ViberAdapter:
+class ViberAdapter(OneRequestAdapter[ViberSettings]):
     """Hands messages to one bot."""
 
     name = "viber"
     channels = frozenset({"viber"})
     capabilities = Capabilities(receipts=True, inbound=True)
 
-    def __init__(self, settings: ViberSettings, *, clock: Clock, guard: Guard) -> None:
-        self._settings = settings
-        self._clock = clock
+    def __init__(self, settings: ViberSettings, around: Surroundings) -> None:
+        super().__init__(settings, around)
         self._url = f"{settings.api_url.rstrip('/')}/pa"
         self._headers = {"X-Viber-Auth-Token": settings.auth_token, "Content-Type": "application/json"}
-        self._sender = sender_of(settings, guard)
-
-    @property
-    def longest_send(self) -> timedelta:
-        """A call of `send` has returned after this."""
-        return self._sender.longest_send
-
-    async def send(
-        self,
-        messages: Sequence[OutboundMessage],
-        *,
-        within: float | None = None,
-        learned: list[Outcome] | None = None,
-    ) -> Sequence[Outcome]:
-        """One outcome each, in the same order."""
-        return await self._sender.send(
-            messages, ask=self._request, read=self._outcome, within=within, learned=learned
-        )
 
     async def check(self) -> Outcome:
         """Ask whose token it is."""
         request = VendorRequest(url=f"{self._url}/get_account_info", headers=self._headers, body=b"{}")
         return await self._sender.check(request, read=self._checked)
 
-    async def close(self) -> None:
-        """End all connections."""
-        await self._sender.close()
-
-    def _request(self, message: OutboundMessage) -> VendorRequest:
+    def ask(self, message: OutboundMessage) -> VendorRequest:
+        """The message as a request."""
         to = message.to
         if not to or len(to) > _MOST_RECEIVER or not to.isprintable() or " " in to:
             raise BadValueError("to", "must be Viber's id of a person")
@@ -192,7 +168,8 @@ class ViberAdapter:
             raise BadValueError("sender_name", "is needed, here or as the sender's name")
         return name
 
-    def _outcome(self, answer: HttpAnswer, message: OutboundMessage) -> Outcome:
+    def read(self, answer: HttpAnswer, message: OutboundMessage) -> Outcome:
+        """What the answer means."""
         said = decoded(answer.content)
         status = at(said, "status")
         theirs = isinstance(status, int) and not isinstance(status, bool)
@@ -244,10 +221,6 @@ class ViberAdapter:
 _NOT_VIBER: Final = TryLater(reason="this is not an answer of Viber's; check api_url", code="200")
 
 
-def _make(settings: ViberSettings, around: Surroundings) -> Adapter:
-    return ViberAdapter(settings, clock=around.clock, guard=around.guard)
-
-
 def _fixed_sender(settings: ViberSettings, _: str) -> str | None:
     return settings.bot_id
 
@@ -260,7 +233,7 @@ KIND = AdapterKind(
     settings=ViberSettings,
     credential_fields=("auth_token",),
     main_credential="auth_token",
-    make=_make,
+    make=ViberAdapter,
     fixed_sender=_fixed_sender,
     callbacks=ViberForm(),
     proof="X-Viber-Content-Signature: HMAC-SHA256 over the body with the bot's token",

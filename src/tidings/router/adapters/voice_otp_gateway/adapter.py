@@ -5,21 +5,18 @@ The contract is ours: docs/vendors/voice-otp-gateway.md says what a gateway has 
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from collections.abc import Mapping
 from typing import Annotated, Any, Final
 from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Meta
 
-from tidings.contracts.adapters import Adapter, Capabilities
+from tidings.contracts.adapters import Capabilities
 from tidings.contracts.callback_forms import Canonical
 from tidings.contracts.messages import OutboundMessage, Outcome
-from tidings.kernel.clock import Clock
 from tidings.kernel.errors import BadValueError
-from tidings.router.adapters.egress import Guard
-from tidings.router.adapters.http_client.account import ApiUrl, HttpAccount, sender_of
+from tidings.router.adapters.http_client.account import ApiUrl, HttpAccount
 from tidings.router.adapters.http_client.answers import (
     NO_MESSAGE_ID,
     HttpAnswer,
@@ -31,6 +28,7 @@ from tidings.router.adapters.http_client.answers import (
     scalar,
     verdict_of,
 )
+from tidings.router.adapters.http_client.one_request import OneRequestAdapter
 from tidings.router.adapters.http_client.sender import VendorRequest
 from tidings.router.adapters.kind import AdapterKind, StatusSeed, Surroundings
 from tidings.router.adapters.secret_rotation import SigningSecrets
@@ -88,48 +86,26 @@ _MEANINGS: Final[tuple[tuple[str, Canonical, str], ...]] = (
 )
 
 
-class VoiceOtpAdapter:
+class VoiceOtpAdapter(OneRequestAdapter[VoiceOtpSettings]):
     """Hands calls to one gateway."""
 
     name = "voice_otp_gateway"
     channels = frozenset({"voice"})
     capabilities = Capabilities(idempotent=True)
 
-    def __init__(self, settings: VoiceOtpSettings, *, clock: Clock, guard: Guard) -> None:
-        self._settings = settings
-        self._clock = clock
+    def __init__(self, settings: VoiceOtpSettings, around: Surroundings) -> None:
+        super().__init__(settings, around)
         self.capabilities = Capabilities(idempotent=True, receipts=settings.callback_secret is not None)
         self._root = settings.api_url.rstrip("/")
         self._headers = {"Authorization": f"Bearer {settings.api_token}", "Accept": "application/json"}
-        self._sender = sender_of(settings, guard)
-
-    @property
-    def longest_send(self) -> timedelta:
-        """A call of `send` has returned after this."""
-        return self._sender.longest_send
-
-    async def send(
-        self,
-        messages: Sequence[OutboundMessage],
-        *,
-        within: float | None = None,
-        learned: list[Outcome] | None = None,
-    ) -> Sequence[Outcome]:
-        """One outcome each, in the same order."""
-        return await self._sender.send(
-            messages, ask=self._request, read=self._outcome, within=within, learned=learned
-        )
 
     async def check(self) -> Outcome:
         """Ask for the account."""
         url = f"{self._root}/account"
         return await self._sender.check(VendorRequest(method="GET", url=url, headers=self._headers))
 
-    async def close(self) -> None:
-        """End all connections."""
-        await self._sender.close()
-
-    def _request(self, message: OutboundMessage) -> VendorRequest:
+    def ask(self, message: OutboundMessage) -> VendorRequest:
+        """The message as a request."""
         if not _NUMBER.fullmatch(message.to):
             raise BadValueError("to", "must be a number such as +93700123456")
         if not message.text:
@@ -151,7 +127,8 @@ class VoiceOtpAdapter:
             body=msgspec.json.encode(body),
         )
 
-    def _outcome(self, answer: HttpAnswer, message: OutboundMessage) -> Outcome:
+    def read(self, answer: HttpAnswer, message: OutboundMessage) -> Outcome:
+        """What the answer means."""
         said = decoded(answer.content)
         verdict = verdict_of(answer.status, _STATUSES)
         found = scalar(at(said, "id"))
@@ -180,10 +157,6 @@ def code_in(text: str) -> str | None:
     return "".join(str(unicodedata.decimal(digit)) for digit in found[0])
 
 
-def _make(settings: VoiceOtpSettings, around: Surroundings) -> Adapter:
-    return VoiceOtpAdapter(settings, clock=around.clock, guard=around.guard)
-
-
 def _fixed_sender(settings: VoiceOtpSettings, _: str) -> str | None:
     return settings.caller
 
@@ -196,7 +169,7 @@ KIND = AdapterKind(
     settings=VoiceOtpSettings,
     credential_fields=("api_token", "callback_secret"),
     main_credential="api_token",
-    make=_make,
+    make=VoiceOtpAdapter,
     fixed_sender=_fixed_sender,
     prices=("minute",),
     by_settings=frozenset({"receipts"}),

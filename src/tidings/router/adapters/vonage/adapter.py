@@ -8,7 +8,7 @@ secret; Vonage sends webhooks for applications only. It knows no key by which it
 import base64
 import re
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Final
@@ -16,13 +16,11 @@ from typing import Annotated, Any, Final
 import msgspec
 from msgspec import Meta
 
-from tidings.contracts.adapters import Adapter, Capabilities
+from tidings.contracts.adapters import Capabilities
 from tidings.contracts.callback_forms import Canonical
 from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused
-from tidings.kernel.clock import Clock
 from tidings.kernel.errors import BadValueError
-from tidings.router.adapters.egress import Guard
-from tidings.router.adapters.http_client.account import ApiUrl, HttpAccount, sender_of
+from tidings.router.adapters.http_client.account import ApiUrl, HttpAccount
 from tidings.router.adapters.http_client.answers import (
     NO_MESSAGE_ID,
     HttpAnswer,
@@ -34,6 +32,7 @@ from tidings.router.adapters.http_client.answers import (
     scalar,
     verdict_of,
 )
+from tidings.router.adapters.http_client.one_request import OneRequestAdapter
 from tidings.router.adapters.http_client.sender import VendorRequest
 from tidings.router.adapters.kind import AdapterKind, StatusSeed, Surroundings
 from tidings.router.adapters.secret_rotation import Secrets
@@ -146,16 +145,15 @@ _MEANINGS: Final[tuple[tuple[str, Canonical, str], ...]] = (
 )
 
 
-class VonageAdapter:
+class VonageAdapter(OneRequestAdapter[VonageSettings]):
     """Hands texts to one account at Vonage."""
 
     name = "vonage"
     channels = frozenset({"sms"})
     capabilities = Capabilities()
 
-    def __init__(self, settings: VonageSettings, *, clock: Clock, guard: Guard) -> None:
-        self._settings = settings
-        self._clock = clock
+    def __init__(self, settings: VonageSettings, around: Surroundings) -> None:
+        super().__init__(settings, around)
         _refuse_half(settings)
         self._key = _private_key(settings.private_key) if settings.private_key is not None else None
         #: Until when it is used, and the JWT.
@@ -163,24 +161,6 @@ class VonageAdapter:
         told = self._key is not None and settings.signature_secret is not None
         self.capabilities = Capabilities(receipts=told, inbound=told)
         self._root = settings.api_url.rstrip("/")
-        self._sender = sender_of(settings, guard)
-
-    @property
-    def longest_send(self) -> timedelta:
-        """A call of `send` has returned after this."""
-        return self._sender.longest_send
-
-    async def send(
-        self,
-        messages: Sequence[OutboundMessage],
-        *,
-        within: float | None = None,
-        learned: list[Outcome] | None = None,
-    ) -> Sequence[Outcome]:
-        """One outcome each, in the same order."""
-        return await self._sender.send(
-            messages, ask=self._request, read=self._outcome, within=within, learned=learned
-        )
 
     async def check(self) -> Outcome | None:
         """Ask for the list of applications with the API key; None without one: a JWT can be asked nothing that sends nothing."""
@@ -192,11 +172,8 @@ class VonageAdapter:
             VendorRequest(method="GET", url=url, headers={"Authorization": basic})
         )
 
-    async def close(self) -> None:
-        """End all connections."""
-        await self._sender.close()
-
-    def _request(self, message: OutboundMessage) -> VendorRequest:
+    def ask(self, message: OutboundMessage) -> VendorRequest:
+        """The message as a request."""
         if not _NUMBER.fullmatch(message.to):
             raise BadValueError("to", "must be a number such as +93700123456")
         if not message.text:
@@ -240,7 +217,8 @@ class VonageAdapter:
             self._token = now + _GOOD_FOR / 2, _jwt(self._key, claims)
         return f"Bearer {self._token[1]}"
 
-    def _outcome(self, answer: HttpAnswer, message: OutboundMessage) -> Outcome:
+    def read(self, answer: HttpAnswer, message: OutboundMessage) -> Outcome:
+        """What the answer means."""
         said = decoded(answer.content)
         verdict = verdict_of(answer.status, _STATUSES)
         if verdict == "accepted":
@@ -298,10 +276,6 @@ def _jwt(key: Any, claims: Mapping[str, object]) -> str:
     return jwt.encode({"alg": "RS256", "typ": "JWT"}, dict(claims), key)
 
 
-def _make(settings: VonageSettings, around: Surroundings) -> Adapter:
-    return VonageAdapter(settings, clock=around.clock, guard=around.guard)
-
-
 def _fixed_sender(settings: VonageSettings, _: str) -> str | None:
     return settings.sms_from
 
@@ -314,7 +288,7 @@ KIND = AdapterKind(
     settings=VonageSettings,
     credential_fields=("private_key", "api_secret", "signature_secret"),
     main_credential="private_key",
-    make=_make,
+    make=VonageAdapter,
     fixed_sender=_fixed_sender,
     prices=("segment",),
     by_settings=frozenset({"receipts", "inbound"}),

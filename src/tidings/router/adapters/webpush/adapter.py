@@ -14,9 +14,8 @@ from typing import Annotated, Any, Final
 import msgspec
 from msgspec import Meta
 
-from tidings.contracts.adapters import Adapter, Capabilities
+from tidings.contracts.adapters import Capabilities
 from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused, TryLater
-from tidings.kernel.clock import Clock
 from tidings.kernel.errors import BadValueError
 from tidings.router.adapters.egress import Guard, public_only
 from tidings.router.adapters.http_client.account import ApiUrl, HttpAccount, sender_of
@@ -105,7 +104,8 @@ class WebPushAdapter:
     channels = frozenset({"push"})
     capabilities = Capabilities()
 
-    def __init__(self, settings: WebPushSettings, *, clock: Clock, guard: Guard) -> None:
+    def __init__(self, settings: WebPushSettings, around: Surroundings) -> None:
+        clock, guard = around.clock, around.guard
         self._settings = settings
         self._clock = clock
         key = read_vapid_key(settings.vapid_private_key, "vapid_private_key")
@@ -219,10 +219,6 @@ def _topic(message_id: str) -> str:
     return base64.urlsafe_b64encode(digest).decode()
 
 
-def _make(settings: WebPushSettings, around: Surroundings) -> Adapter:
-    return WebPushAdapter(settings, clock=around.clock, guard=around.guard)
-
-
 KIND = AdapterKind(
     name="webpush",
     title="Web Push (browsers, VAPID)",
@@ -231,6 +227,6 @@ KIND = AdapterKind(
     settings=WebPushSettings,
     credential_fields=("vapid_private_key",),
     main_credential="vapid_private_key",
-    make=_make,
+    make=WebPushAdapter,
     statuses=_SEEDS,
 )

@@ -4,20 +4,17 @@ One account is one telephone number of a business. What becomes of a message is 
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from datetime import timedelta
 from typing import Annotated, Any, Final
 
 import msgspec
 from msgspec import Meta
 
-from tidings.contracts.adapters import Adapter, Capabilities
+from tidings.contracts.adapters import Capabilities
 from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused, TryLater
-from tidings.kernel.clock import Clock
 from tidings.kernel.errors import BadValueError
-from tidings.router.adapters.egress import Guard
-from tidings.router.adapters.http_client.account import ApiUrl, HttpAccount, sender_of
+from tidings.router.adapters.http_client.account import ApiUrl, HttpAccount
 from tidings.router.adapters.http_client.answers import (
     NO_MESSAGE_ID,
     HttpAnswer,
@@ -30,6 +27,7 @@ from tidings.router.adapters.http_client.answers import (
     scalar,
     verdict_of,
 )
+from tidings.router.adapters.http_client.one_request import OneRequestAdapter
 from tidings.router.adapters.http_client.sender import VendorRequest
 from tidings.router.adapters.kind import AdapterKind, Surroundings
 from tidings.router.adapters.secret_rotation import AsciiSecrets
@@ -74,49 +72,28 @@ class WhatsAppSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fi
         return f"WhatsAppSettings(phone_number_id={self.phone_number_id!r})"
 
 
-class WhatsAppAdapter:
+class WhatsAppAdapter(OneRequestAdapter[WhatsAppSettings]):
     """Hands messages to one number."""
 
     name = "whatsapp_cloud"
     channels = frozenset({"whatsapp"})
     capabilities = Capabilities()
 
-    def __init__(self, settings: WhatsAppSettings, *, clock: Clock, guard: Guard) -> None:
+    def __init__(self, settings: WhatsAppSettings, around: Surroundings) -> None:
+        super().__init__(settings, around)
         heard = settings.app_secret is not None
         self.capabilities = Capabilities(receipts=heard, inbound=heard)
-        self._clock = clock
         self._from = settings.phone_number_id
         self._url = f"{settings.api_url.rstrip('/')}/{settings.phone_number_id}"
         self._headers = {"Authorization": f"Bearer {settings.access_token}"}
-        self._sender = sender_of(settings, guard)
-
-    @property
-    def longest_send(self) -> timedelta:
-        """A call of `send` has returned after this."""
-        return self._sender.longest_send
-
-    async def send(
-        self,
-        messages: Sequence[OutboundMessage],
-        *,
-        within: float | None = None,
-        learned: list[Outcome] | None = None,
-    ) -> Sequence[Outcome]:
-        """One outcome each, in the same order."""
-        return await self._sender.send(
-            messages, ask=self._request, read=self._outcome, within=within, learned=learned
-        )
 
     async def check(self) -> Outcome:
         """Ask for the number itself."""
         request = VendorRequest(method="GET", url=f"{self._url}?fields=id", headers=self._headers)
         return await self._sender.check(request, read=_checked)
 
-    async def close(self) -> None:
-        """End all connections."""
-        await self._sender.close()
-
-    def _request(self, message: OutboundMessage) -> VendorRequest:
+    def ask(self, message: OutboundMessage) -> VendorRequest:
+        """The message as a request."""
         if not _NUMBER.fullmatch(message.to):
             raise BadValueError("to", "must be a telephone number with + and the country code")
         body = {
@@ -135,7 +112,8 @@ class WhatsAppAdapter:
             body=msgspec.json.encode(body),
         )
 
-    def _outcome(self, answer: HttpAnswer, message: OutboundMessage) -> Outcome:
+    def read(self, answer: HttpAnswer, message: OutboundMessage) -> Outcome:
+        """What the answer means."""
         said = decoded(answer.content)
         error = at(said, "error")
         verdict = believed(verdict_of(answer.status, _STATUSES), answer, theirs=isinstance(error, dict))
@@ -193,10 +171,6 @@ def _checked(answer: HttpAnswer) -> Outcome:
     return TryLater(reason=f"the vendor answered {answer.status}", code=code)
 
 
-def _make(settings: WhatsAppSettings, around: Surroundings) -> Adapter:
-    return WhatsAppAdapter(settings, clock=around.clock, guard=around.guard)
-
-
 def _fixed_sender(settings: WhatsAppSettings, _: str) -> str | None:
     return settings.phone_number_id
 
@@ -209,7 +183,7 @@ KIND = AdapterKind(
     settings=WhatsAppSettings,
     credential_fields=("access_token", "app_secret", "verify_token"),
     main_credential="access_token",
-    make=_make,
+    make=WhatsAppAdapter,
     fixed_sender=_fixed_sender,
     by_settings=frozenset({"receipts", "inbound"}),
     callbacks=WhatsAppForm(),
