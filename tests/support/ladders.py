@@ -59,7 +59,7 @@ from tidings.router.executions.record import Recorder
 from tidings.router.executions.router import ExecutionRouter
 from tidings.router.ids import INBOUND_WEBHOOK_EVENT
 from tidings.router.ladder.decide import Ladder
-from tidings.router.ladder.patience import PATIENCE, Patience
+from tidings.router.ladder.retry_policy import STEP_RETRY_POLICIES, StepRetryPolicy
 from tidings.router.policies.change import PolicyChanger
 from tidings.router.policies.check import Adapters
 from tidings.router.policies.model import Policy, PolicyStep, Terms
@@ -150,7 +150,7 @@ class Worker:
         self.vendors = Vendors(self.accounts, adapters)
         observer = Unobserved()
         luck = world.luck
-        ladder = Ladder(world.patience)
+        ladder = Ladder(world.retry_policies)
         self.traffic = Traffic(world.limits, clock=clock)
         self.policies = Policies(db, clock=clock)
         planner = Planner(
@@ -253,7 +253,7 @@ class LadderWorld:
             clock=self.clock,
         )
         self.tenant_guard: Guard = anywhere
-        self.patience: dict[UseCase, Patience] = dict(PATIENCE)
+        self.retry_policies: dict[UseCase, StepRetryPolicy] = dict(STEP_RETRY_POLICIES)
         self.history = StoredHistory(self.clock)
         self.limits = LocalHotState(db, self.clock).limits
         self.rates = Rates()

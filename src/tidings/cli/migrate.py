@@ -59,20 +59,20 @@ def up(
     from datetime import timedelta
 
     from tidings.kernel.clock import SystemClock
-    from tidings.operations.migrations import MIGRATIONS_FOLDER, Outcome, Patience, Phase, migrate_up
+    from tidings.operations.migrations import MIGRATIONS_FOLDER, LockRetryPolicy, Outcome, Phase, migrate_up
     from tidings.operations.partitions import make_with
 
     wanted: Phase | None = (
         "pre" if phase is PhaseChoice.PRE else "post" if phase is PhaseChoice.POST else None
     )
-    patience = Patience(lock_timeout=timedelta(seconds=lock_timeout), attempts=lock_attempts)
+    lock_retry = LockRetryPolicy(lock_timeout=timedelta(seconds=lock_timeout), attempts=lock_attempts)
 
     async def work(url: str) -> tuple[Outcome, int]:
         outcome = await migrate_up(
             url,
             folder=folder or MIGRATIONS_FOLDER,
             phase=wanted,
-            patience=patience,
+            lock_retry=lock_retry,
             report=_say,
         )
         # Without them the first write fails; and we are the owner, who alone may make them.

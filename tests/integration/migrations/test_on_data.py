@@ -15,7 +15,7 @@ from tests.support.migration_files import Watcher
 from tests.support.populated import Snapshot, files_up_to, fingerprints, row_counts
 from tests.support.postgres import TestDatabase, TestServer
 from tests.support.rows import acting_as
-from tidings.operations.migrations import Patience, check_schema, discover, migrate_down, migrate_up
+from tidings.operations.migrations import LockRetryPolicy, check_schema, discover, migrate_down, migrate_up
 from tidings.operations.migrations.progress import Busy
 from tidings.operations.partitions import make_missing
 
@@ -133,7 +133,9 @@ async def test_tenants_write_while_suppressions_are_counted(full: _Full, tmp_pat
                     "DELETE FROM notification.suppression_counts WHERE tenant_id = $1", tenant
                 )
     watcher = Watcher()
-    patience = Patience(lock_timeout=timedelta(seconds=0.1), pause=timedelta(seconds=0.1), attempts=600)
+    lock_retry = LockRetryPolicy(
+        lock_timeout=timedelta(seconds=0.1), pause=timedelta(seconds=0.1), attempts=600
+    )
 
     async with database.runtime() as holder, database.runtime() as writer:
         held = holder.transaction()
@@ -143,7 +145,7 @@ async def test_tenants_write_while_suppressions_are_counted(full: _Full, tmp_pat
             "INSERT INTO notification.suppression_counts VALUES ($1, 'email', 'manual', 0, 0)", last
         )
         run = asyncio.create_task(
-            migrate_up(database.owner_url, folder=counting, patience=patience, report=watcher)
+            migrate_up(database.owner_url, folder=counting, lock_retry=lock_retry, report=watcher)
         )
         await watcher.heard(Busy)
         busy = next(event for event in watcher.events if isinstance(event, Busy))

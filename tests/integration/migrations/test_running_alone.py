@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.migration_files import RunnerProcess, Watcher, write_migrations
 from tests.support.postgres import TestDatabase
-from tidings.operations.migrations import Patience, check_schema, migrate_up
+from tidings.operations.migrations import LockRetryPolicy, check_schema, migrate_up
 from tidings.operations.migrations.errors import StayedBusyError
 from tidings.operations.migrations.progress import Began, Busy, IndexProgress, WaitingForOther
 
@@ -22,8 +22,10 @@ INDEX = {
     "0003_post_index.sql": "-- tidings: transaction=off\n-- tidings: online\nCREATE INDEX by_id ON "
     "chan.busy (id);"
 }
-QUICK = Patience(lock_timeout=timedelta(milliseconds=50), attempts=3, pause=timedelta(milliseconds=10))
-STUBBORN = Patience(lock_timeout=timedelta(milliseconds=50), attempts=1000, pause=timedelta(milliseconds=10))
+QUICK = LockRetryPolicy(lock_timeout=timedelta(milliseconds=50), attempts=3, pause=timedelta(milliseconds=10))
+STUBBORN = LockRetryPolicy(
+    lock_timeout=timedelta(milliseconds=50), attempts=1000, pause=timedelta(milliseconds=10)
+)
 
 
 async def test_two_processes_at_once(blank_database: TestDatabase, tmp_path: Path) -> None:
@@ -79,7 +81,7 @@ async def test_a_busy_table_is_asked_again(
 
         async with asyncio.TaskGroup() as tasks:
             run = tasks.create_task(
-                migrate_up(blank_database.owner_url, folder=folder, patience=STUBBORN, report=watcher)
+                migrate_up(blank_database.owner_url, folder=folder, lock_retry=STUBBORN, report=watcher)
             )
             await watcher.heard(Busy)
             # Whoever comes now is served between two attempts, although the lock is still held.
@@ -99,6 +101,6 @@ async def test_a_table_that_stays_busy(blank_database: TestDatabase, tmp_path: P
         await reader.execute("LOCK TABLE chan.busy IN ACCESS SHARE MODE")
 
         with pytest.raises(StayedBusyError, match=r"0002_pre_column\.sql, line 1: .* 3 attempts of 0\.05 s"):
-            await migrate_up(blank_database.owner_url, folder=folder, patience=QUICK)
+            await migrate_up(blank_database.owner_url, folder=folder, lock_retry=QUICK)
 
         assert await reader.fetchval("SELECT to_regclass('chan.first')") is None

@@ -14,7 +14,7 @@ from tidings.contracts.delivery import OUTCOME_SUBJECT, DeliveryOutcome, HandOff
 from tidings.kernel.db import TenantTx, WorkerTx
 from tidings.kernel.ids import TenantId
 from tidings.router.executions.snapshot import frozen_of
-from tidings.router.ladder.patience import PATIENCE
+from tidings.router.ladder.retry_policy import STEP_RETRY_POLICIES
 from tidings.router.profiles import store as profiles
 from tidings.router.profiles.model import Profile
 from tidings.router.profiles.posterior import PRIOR
@@ -70,7 +70,7 @@ async def read(
     profile = (await profiles.load(tx, [hand_off.recipient_id])).get(hand_off.recipient_id)
     row = (*ended, *live)[0]
     steps = frozen_of(row["ladder_snapshot"]).steps
-    patience = PATIENCE[hand_off.use_case]
+    policy = STEP_RETRY_POLICIES[hand_off.use_case]
     by_mark = {(one.call.vendor, one.mark): one for one in handed if one.mark is not None}
     told: list[Told] = []
     found: dict[tuple[str, str], str] = {}
@@ -108,13 +108,13 @@ async def read(
         begin=begin,
         expires_at=hand_off.expires_at,
         cap=cap,
-        budgets=tuple(patience.tries if s.retries is None else s.retries + 1 for s in steps),
+        budgets=tuple(policy.tries if s.retries is None else s.retries + 1 for s in steps),
         clocks=tuple(
             timedelta(seconds=s.deadline)
             if s.deadline is not None
-            else patience.last_step
+            else policy.last_step_timeout
             if place == len(steps)
-            else patience.step
+            else policy.step_timeout
             for place, s in enumerate(steps, 1)
         ),
         calls=[replace(one.call, attempt_id=found.get((one.call.vendor, one.mark or ""))) for one in handed],

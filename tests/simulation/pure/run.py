@@ -20,7 +20,7 @@ from tests.simulation.story import Story
 from tidings.contracts.delivery import SkipStep
 from tidings.router.ladder.hear import open_calls
 from tidings.router.ladder.model import Answered, Barred, Blocked, Happened, NotCalled, Position, Turn
-from tidings.router.ladder.patience import PATIENCE
+from tidings.router.ladder.retry_policy import STEP_RETRY_POLICIES
 
 #: Seconds until it goes on.
 Work: TypeAlias = Generator[float, None, None]
@@ -423,7 +423,7 @@ class Run:
 
 
 def _seen(world: World) -> Seen:
-    patience = PATIENCE[world.use_case]
+    policy = STEP_RETRY_POLICIES[world.use_case]
     last = len(world.steps)
     return Seen(
         steps=world.steps,
@@ -432,13 +432,13 @@ def _seen(world: World) -> Seen:
         begin=world.begin,
         expires_at=world.expires_at,
         cap=world.cap,
-        budgets=tuple(patience.tries if s.retries is None else s.retries + 1 for s in world.steps),
+        budgets=tuple(policy.tries if s.retries is None else s.retries + 1 for s in world.steps),
         clocks=tuple(
             timedelta(seconds=s.deadline)
             if s.deadline is not None
-            else patience.last_step
+            else policy.last_step_timeout
             if place == last
-            else patience.step
+            else policy.step_timeout
             for place, s in enumerate(world.steps, 1)
         ),
     )

@@ -1,13 +1,11 @@
 """What a subscription and a retry policy say."""
 
 import re
-from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from tidings.kernel.bus import Subscription
-from tidings.kernel.durable.retry_policy import RetryPolicy
 from tidings.kernel.errors import BadValueError
 
 
@@ -65,11 +63,3 @@ def test_a_bad_subscription_names_the_field(changes: dict[str, Any], field: str)
         _subscription(**changes)
 
     assert caught.value.field == field
-
-
-def test_waits_double_up_to_the_longest() -> None:
-    """And chance spreads them over the upper half."""
-    policy = RetryPolicy(first_delay=timedelta(seconds=1), longest_delay=timedelta(seconds=60))
-
-    assert [policy.delay(n, 1.0).total_seconds() for n in (1, 2, 3, 7, 8, 1000)] == [1, 2, 4, 60, 60, 60]
-    assert policy.delay(3, 0.0) == timedelta(seconds=2)

@@ -37,7 +37,7 @@ EXPRESS_NAME: Final = f"{QUEUE_NAME}.express"
 #: Critical and high.
 _EXPRESS: Final = 1
 #: After so many turns that ended in an error a notification is left for a person to look at.
-_PATIENCE: Final = 5
+_MOST_FAILURES: Final = 5
 
 #: Seconds until the next look while something is under way that will wake us, as a rule.
 _MOMENT: Final = 0.05
@@ -332,7 +332,7 @@ class DispatchJob:
     ) -> None:
         async with self._db.worker() as tx:
             failures = await give_back(tx, tenant_id, ids, worker=worker, to_blame=to_blame)
-        hopeless = [id_ for id_, times in failures.items() if times >= _PATIENCE]
+        hopeless = [id_ for id_, times in failures.items() if times >= _MOST_FAILURES]
         if hopeless:
             await self._taker.give_up(tenant_id, hopeless)
 

@@ -10,9 +10,9 @@ from tidings.operations.migrations.discover import MIGRATIONS_FOLDER, Migration,
 from tidings.operations.migrations.emergency_down import migrate_down
 from tidings.operations.migrations.errors import MigrationError, RolesMissingError, SchemaTooNew, SchemaTooOld
 from tidings.operations.migrations.history import Standing, State
-from tidings.operations.migrations.patience import Patience
 from tidings.operations.migrations.progress import Event, Report
 from tidings.operations.migrations.release import THIS_RELEASE, Release
+from tidings.operations.migrations.retry_policy import LockRetryPolicy
 from tidings.operations.migrations.roles import ROLES, roles_sql
 from tidings.operations.migrations.runner import Outcome, migrate_up
 from tidings.operations.migrations.schema_dump import SCHEMA_PATH, difference, dump_schema
@@ -26,10 +26,10 @@ __all__ = [
     "THIS_RELEASE",
     "Event",
     "Finding",
+    "LockRetryPolicy",
     "Migration",
     "MigrationError",
     "Outcome",
-    "Patience",
     "Phase",
     "Release",
     "Report",

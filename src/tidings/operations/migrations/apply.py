@@ -12,8 +12,8 @@ from tidings.operations.migrations.discover import Migration, Step
 from tidings.operations.migrations.errors import StatementFailedError
 from tidings.operations.migrations.index_builder import IndexBuilder
 from tidings.operations.migrations.ledger import LedgerRow
-from tidings.operations.migrations.patience import Patience, wait_for_locks
 from tidings.operations.migrations.progress import Began, Finished, Report
+from tidings.operations.migrations.retry_policy import LockRetryPolicy, wait_for_locks
 from tidings.operations.migrations.session import settle
 from tidings.operations.migrations.statements import Statement
 
@@ -31,7 +31,7 @@ async def apply(
     migration: Migration,
     row: LedgerRow | None,
     *,
-    patience: Patience,
+    lock_retry: LockRetryPolicy,
     report: Report,
     by: str,
 ) -> None:
@@ -41,9 +41,9 @@ async def apply(
     await settle(connection)
     started = time.monotonic()
     if migration.transactional:
-        await _apply_whole(connection, migration, patience=patience, report=report, by=by)
+        await _apply_whole(connection, migration, lock_retry=lock_retry, report=report, by=by)
     else:
-        await _apply_in_steps(connection, migration, row, patience=patience, report=report, by=by)
+        await _apply_in_steps(connection, migration, row, lock_retry=lock_retry, report=report, by=by)
     report(Finished(name=migration.name, duration=timedelta(seconds=time.monotonic() - started)))
 
 
@@ -53,7 +53,7 @@ async def run_whole(
     *,
     file: str,
     record: Callable[[], Awaitable[None]],
-    patience: Patience,
+    lock_retry: LockRetryPolicy,
     report: Report,
     remedy: str = _BY_ITSELF,
 ) -> None:
@@ -68,15 +68,20 @@ async def run_whole(
             await connection.execute("RESET ROLE")  # the file may have used SET LOCAL ROLE
             await record()
 
-    await patience.set_timeout(connection)
+    await lock_retry.set_timeout(connection)
     try:
-        await patience.insist(work, name=file, line=lambda: current.line, report=report)
+        await lock_retry.insist(work, name=file, line=lambda: current.line, report=report)
     except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
         raise _failure(file, current, error, remedy) from error
 
 
 async def _apply_whole(
-    connection: asyncpg.Connection, migration: Migration, *, patience: Patience, report: Report, by: str
+    connection: asyncpg.Connection,
+    migration: Migration,
+    *,
+    lock_retry: LockRetryPolicy,
+    report: Report,
+    by: str,
 ) -> None:
     started = time.monotonic()
 
@@ -91,7 +96,7 @@ async def _apply_whole(
         [step.statement for step in migration.steps],
         file=migration.path.name,
         record=record,
-        patience=patience,
+        lock_retry=lock_retry,
         report=report,
     )
 
@@ -101,7 +106,7 @@ async def _apply_in_steps(
     migration: Migration,
     row: LedgerRow | None,
     *,
-    patience: Patience,
+    lock_retry: LockRetryPolicy,
     report: Report,
     by: str,
 ) -> None:
@@ -111,7 +116,7 @@ async def _apply_in_steps(
         await ledger.log_action(connection, "resumed" if row else "started", migration, by=by)
     for count, step in enumerate(migration.steps[done:], start=done + 1):
         started = time.monotonic()
-        await run_step(connection, step, file=migration.path.name, patience=patience, report=report)
+        await run_step(connection, step, file=migration.path.name, lock_retry=lock_retry, report=report)
         took = timedelta(seconds=time.monotonic() - started)
         await ledger.record_progress(connection, migration.number, done=count, took=took)
     await settle(connection)
@@ -124,7 +129,7 @@ async def run_step(
     step: Step,
     *,
     file: str,
-    patience: Patience,
+    lock_retry: LockRetryPolicy,
     report: Report,
     remedy: str = _GOES_ON,
 ) -> None:
@@ -136,7 +141,7 @@ async def run_step(
             await connection.execute(statement.sql)
         else:
             builder = IndexBuilder(
-                connection, step.online, patience=patience, report=report, file=file, line=statement.line
+                connection, step.online, lock_retry=lock_retry, report=report, file=file, line=statement.line
             )
             await builder.build()
 
@@ -145,9 +150,9 @@ async def run_step(
     if step.online is not None or _CONCURRENTLY.search(statement.sql):
         await wait_for_locks(connection)
     else:
-        await patience.set_timeout(connection)
+        await lock_retry.set_timeout(connection)
     try:
-        await patience.insist(work, name=file, line=lambda: statement.line, report=report)
+        await lock_retry.insist(work, name=file, line=lambda: statement.line, report=report)
     except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
         raise _failure(file, statement, error, remedy) from error
 

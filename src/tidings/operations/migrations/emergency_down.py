@@ -6,9 +6,9 @@ from tidings.operations.migrations.apply import run_step, run_whole
 from tidings.operations.migrations.discover import MIGRATIONS_FOLDER, Migration, discover, read_down_file
 from tidings.operations.migrations.errors import DownRefusedError, SchemaTooNew
 from tidings.operations.migrations.ledger import create_ledger, forget, read_ledger, record_reopening
-from tidings.operations.migrations.patience import Patience
 from tidings.operations.migrations.progress import Report, unheard
 from tidings.operations.migrations.release import THIS_RELEASE
+from tidings.operations.migrations.retry_policy import LockRetryPolicy
 from tidings.operations.migrations.runner import operator
 from tidings.operations.migrations.session import open_runner, settle
 
@@ -25,7 +25,7 @@ async def migrate_down(
     *,
     reason: str,
     folder: Path = MIGRATIONS_FOLDER,
-    patience: Patience = Patience(),  # noqa: B008  # frozen
+    lock_retry: LockRetryPolicy = LockRetryPolicy(),  # noqa: B008  # frozen
     report: Report = unheard,
     by: str | None = None,
 ) -> Migration:
@@ -58,14 +58,16 @@ async def migrate_down(
                 [step.statement for step in down.steps],
                 file=file,
                 record=record,
-                patience=patience,
+                lock_retry=lock_retry,
                 report=report,
                 remedy="Nothing was undone. Remove the cause and try again.",
             )
         else:
             await record_reopening(connection, number)
             for step in down.steps:
-                await run_step(connection, step, file=file, patience=patience, report=report, remedy=_HALFWAY)
+                await run_step(
+                    connection, step, file=file, lock_retry=lock_retry, report=report, remedy=_HALFWAY
+                )
             async with connection.transaction():
                 await record()
     return migration

@@ -11,8 +11,8 @@ import asyncpg
 from tidings.kernel.sql import Queries
 from tidings.operations.migrations.errors import BadIndexError
 from tidings.operations.migrations.online_index import OnlineIndex, partition_index_name, quoted
-from tidings.operations.migrations.patience import Patience, wait_for_locks
 from tidings.operations.migrations.progress import IndexProgress, Report
+from tidings.operations.migrations.retry_policy import LockRetryPolicy, wait_for_locks
 
 _QUERIES = Queries.beside(__file__)
 _GONE = (asyncpg.UndefinedTableError, asyncpg.UndefinedObjectError)
@@ -50,14 +50,14 @@ class IndexBuilder:
         connection: asyncpg.Connection,
         index: OnlineIndex,
         *,
-        patience: Patience,
+        lock_retry: LockRetryPolicy,
         report: Report,
         file: str,
         line: int,
     ) -> None:
         self._connection = connection
         self._index = index
-        self._patience = patience
+        self._lock_retry = lock_retry
         self._report = report
         self._file = file
         self._line = line
@@ -148,8 +148,8 @@ class IndexBuilder:
         async def work() -> None:
             await self._connection.execute(sql)
 
-        await self._patience.set_timeout(self._connection)
-        await self._patience.insist(work, name=self._file, line=lambda: self._line, report=self._report)
+        await self._lock_retry.set_timeout(self._connection)
+        await self._lock_retry.insist(work, name=self._file, line=lambda: self._line, report=self._report)
 
     async def _attached(self, parent: _Index, partition: _Table) -> _Index | None:
         row = await self._connection.fetchrow(_QUERIES.find_attached_index.text, parent.oid, partition.oid)

@@ -9,9 +9,9 @@ from tidings.operations.migrations.apply import apply
 from tidings.operations.migrations.discover import MIGRATIONS_FOLDER, Migration, Phase, discover
 from tidings.operations.migrations.history import State, compare, plan_run
 from tidings.operations.migrations.ledger import create_ledger, read_ledger
-from tidings.operations.migrations.patience import Patience
 from tidings.operations.migrations.progress import Ahead, Report, StoppedBefore, unheard
 from tidings.operations.migrations.release import THIS_RELEASE, Release
+from tidings.operations.migrations.retry_policy import LockRetryPolicy
 from tidings.operations.migrations.session import open_runner
 
 
@@ -29,7 +29,7 @@ async def migrate_up(
     *,
     folder: Path = MIGRATIONS_FOLDER,
     phase: Phase | None = None,
-    patience: Patience = Patience(),  # noqa: B008  # frozen
+    lock_retry: LockRetryPolicy = LockRetryPolicy(),  # noqa: B008  # frozen
     report: Report = unheard,
     by: str | None = None,
     release: Release = THIS_RELEASE,
@@ -58,7 +58,7 @@ async def migrate_up(
                 connection,
                 migration,
                 rows.get(migration.number),
-                patience=patience,
+                lock_retry=lock_retry,
                 report=report,
                 by=by or operator(),
             )

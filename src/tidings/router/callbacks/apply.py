@@ -37,9 +37,9 @@ _FAILURES: Final[frozenset[Canonical]] = frozenset(
     {"failed_temp", "failed_perm", "rejected_by_provider", "rejected_by_recipient", "bounced", "unknown"}
 )
 #: Seconds that one tenant's receipts may take; the events of the others are held meanwhile.
-_PATIENCE = 5.0
+_TENANT_TIMEOUT = 5.0
 #: Seconds after which no other tenant is begun with; the server ends a transaction that idles too long.
-_ALL_PATIENCE = 20.0
+_SET_TIMEOUT = 20.0
 
 _read_details = msgspec.json.Decoder(Details).decode
 
@@ -109,7 +109,7 @@ class Applier:
         for (_, found), said in zip(events, receipts, strict=True):
             by_tenant.setdefault(found.tenant_id, []).append(said)
         # All of them to their end, whatever becomes of one: the events are ours for as long as this runs.
-        until = asyncio.get_running_loop().time() + _ALL_PATIENCE
+        until = asyncio.get_running_loop().time() + _SET_TIMEOUT
         results = await asyncio.gather(
             *(self._tell(tenant_id, told, now, until) for tenant_id, told in by_tenant.items()),
             return_exceptions=True,
@@ -135,7 +135,7 @@ class Applier:
         """All of them in one transaction; where that fails the one that is to blame is found by halving."""
         since = started()
         try:
-            async with asyncio.timeout(_PATIENCE), self._db.tenant(tenant_id) as tx:
+            async with asyncio.timeout(_TENANT_TIMEOUT), self._db.tenant(tenant_id) as tx:
                 meanings = await self._meanings(tx, told)
                 receipts = [_read_as(one.receipt, [meanings.get(code) for code in one.codes]) for one in told]
                 applied = await self._apply(tx, receipts, now=now)

@@ -16,8 +16,8 @@ from tidings.kernel.ids import time_of
 from tidings.kernel.keys.keyring import Keyring
 from tidings.router.callbacks import raw_bodies, store
 from tidings.router.callbacks.errors import CallbackNotFoundError, CallbackRequestNotFoundError
-from tidings.router.callbacks.patience import OLDEST_ATTEMPT
 from tidings.router.callbacks.raw_bodies import Place
+from tidings.router.callbacks.retry_policy import OLDEST_ATTEMPT
 from tidings.router.callbacks.store import OpenEvent
 from tidings.router.ids import InboundWebhookEventId, InboundWebhookId
 

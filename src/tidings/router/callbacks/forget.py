@@ -13,7 +13,7 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database, TenantTx
 from tidings.kernel.events import Event
 from tidings.kernel.sql import Queries
-from tidings.router.callbacks.patience import OLDEST_ATTEMPT
+from tidings.router.callbacks.retry_policy import OLDEST_ATTEMPT
 
 #: The consumer group; its cursor and its dead letters go by this name.
 GROUP: Final = "router.erased-callbacks"

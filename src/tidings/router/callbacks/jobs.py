@@ -15,7 +15,7 @@ from tidings.kernel.logs import get_logger, why
 from tidings.router.callbacks import store
 from tidings.router.callbacks.apply import Applier
 from tidings.router.callbacks.model import Observer, Unobserved
-from tidings.router.callbacks.patience import OLDEST_ATTEMPT, pause_after
+from tidings.router.callbacks.retry_policy import CORRELATION_RETRY, OLDEST_ATTEMPT
 from tidings.router.callbacks.store import Claimed, Waiting
 
 _log = get_logger("callbacks")
@@ -150,5 +150,5 @@ class CallbackJob:
 
 
 def _waiting(event: Claimed, now: datetime) -> Waiting:
-    pause = pause_after(event.looks + 1)
+    pause = CORRELATION_RETRY.next_delay(event.looks + 1)
     return Waiting(event=event, next_at=None if pause is None else now + pause)

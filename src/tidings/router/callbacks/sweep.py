@@ -12,7 +12,7 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.logs import get_logger
 from tidings.router.callbacks import store
-from tidings.router.callbacks.patience import OLDEST_ATTEMPT
+from tidings.router.callbacks.retry_policy import OLDEST_ATTEMPT
 
 _log = get_logger("callbacks")
 _DAY: Final = timedelta(days=1)

@@ -16,21 +16,21 @@ from tidings.kernel.errors import DatabaseBusyError, DatabaseUnavailableError, T
 from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.kms import KmsError
 from tidings.kernel.logs import get_logger, why
-from tidings.router.callbacks.patience import pause_after
 from tidings.router.conversations import queue
 from tidings.router.conversations.model import Observer, Unobserved
 from tidings.router.conversations.queue import Claimed, Waiting
 from tidings.router.conversations.receive import Received, Receiver
 from tidings.router.conversations.resolve import Message, Resolver
+from tidings.router.conversations.retry_policy import INBOUND_RETRY
 from tidings.router.conversations.shared_stop import SharedStops, Stop
 from tidings.router.conversations.wakeups import ConversationWakeups
 from tidings.router.executions.model import moment
 
 _log = get_logger("conversations")
 #: Seconds that one tenant's messages may take; those of the others are held meanwhile.
-_PATIENCE: Final = 5.0
+_TENANT_TIMEOUT: Final = 5.0
 #: Seconds after which no other tenant is begun with; the server ends a transaction that idles too long.
-_ALL_PATIENCE: Final = 20.0
+_SET_TIMEOUT: Final = 20.0
 #: Until the next look while whoever keeps the keys does not answer: it is no look in vain, and STOP must not wait for long.
 _WITHOUT_KEYS: Final = timedelta(seconds=5)
 #: Looks before a message is nobody's, about two minutes: an answer may overtake the note of the very message that it answers,
@@ -201,7 +201,7 @@ class ConversationJob:
             for tenant_id in sharers.get(stop.message.id, ()):
                 if tenant_id != answered.get(stop.message.id):
                     by_sharer.setdefault(tenant_id, []).append(stop)
-        until = asyncio.get_running_loop().time() + _ALL_PATIENCE
+        until = asyncio.get_running_loop().time() + _SET_TIMEOUT
         total = _NotDone()
         for tenant_id, some in by_sharer.items():
             total |= await self._share_with(tenant_id, some, now, until)
@@ -214,7 +214,7 @@ class ConversationJob:
         if asyncio.get_running_loop().time() > until:
             return _NotDone(left=ids)
         try:
-            async with asyncio.timeout(_PATIENCE), self._db.tenant(tenant_id) as tx:
+            async with asyncio.timeout(_TENANT_TIMEOUT), self._db.tenant(tenant_id) as tx:
                 await self._shared.heed(tx, stops, now=now)
         except DatabaseUnavailableError:
             raise
@@ -230,7 +230,7 @@ class ConversationJob:
         self, by_tenant: dict[TenantId, list[Message]], now: datetime, stops: list[Stop]
     ) -> _NotDone:
         """Each tenant's in its own transaction; those that are not done. Every STOP is added to `stops`."""
-        until = asyncio.get_running_loop().time() + _ALL_PATIENCE
+        until = asyncio.get_running_loop().time() + _SET_TIMEOUT
         # All of them to their end, whatever becomes of one: the messages are ours for as long as this runs.
         results = await asyncio.gather(
             *(self._take_tenant(tenant_id, some, now, until, stops) for tenant_id, some in by_tenant.items()),
@@ -261,7 +261,7 @@ class ConversationJob:
     ) -> _NotDone:
         """All of them in one transaction; where that fails the one that is to blame is found by halving."""
         try:
-            async with asyncio.timeout(_PATIENCE), self._db.tenant(tenant_id) as tx:
+            async with asyncio.timeout(_TENANT_TIMEOUT), self._db.tenant(tenant_id) as tx:
                 received = await self._receiver.receive(tx, messages, now=now)
         except DatabaseUnavailableError:
             raise
@@ -332,5 +332,5 @@ def _where(error: Exception) -> str | None:
 
 
 def _waiting(one: Claimed, now: datetime) -> Waiting:
-    pause = pause_after(one.looks + 1)
+    pause = INBOUND_RETRY.next_delay(one.looks + 1)
     return Waiting(id=one.id, next_at=None if pause is None else now + pause)

@@ -31,15 +31,13 @@ from tidings.router.conversations import reply_store
 from tidings.router.conversations.model import Observer, Unobserved
 from tidings.router.conversations.reply_costs import Reckoned, attempts_of, reckon, spent_on, taken_back
 from tidings.router.conversations.reply_store import Ended, Sending
+from tidings.router.conversations.retry_policy import CONFIRMATION_RETRY
 from tidings.router.conversations.sealing import open_address, open_words
 from tidings.router.spend import add as spend
 from tidings.router.vendors.vendors import Vendors
 
-#: How often the vendor is asked to take it, as long as it certainly has not.
-_MOST_TRIES: Final = 5
-_FIRST_PAUSE: Final = timedelta(seconds=5)
 #: How long what became of a call is kept while the database is away.
-_PATIENCE: Final = 60.0
+_WRITE_TIMEOUT: Final = 60.0
 
 
 class ReplySender:
@@ -111,7 +109,7 @@ class ReplySender:
             case Unlearned():
                 return Ended(id=one.id, status="unlearned", reason="unlearned")
             case TryLater():
-                if one.attempts >= _MOST_TRIES:
+                if CONFIRMATION_RETRY.gives_up(one.attempts):
                     return Ended(id=one.id, status="failed", reason=outcome.code)
                 return Ended(
                     id=one.id, status="queued", reason=outcome.code, next_at=self._later(one, outcome)
@@ -119,7 +117,7 @@ class ReplySender:
 
     def _later(self, one: Sending, outcome: TryLater) -> datetime:
         """Nothing was sent, and that is certain: it may be tried again."""
-        pause: timedelta = _FIRST_PAUSE * 4 ** (one.attempts - 1)
+        pause = CONFIRMATION_RETRY.delay(one.attempts)
         return self._clock.now() + max(pause, outcome.after or timedelta(0))
 
     async def _messages(self, tx: TenantTx, sending: Sequence[Sending]) -> dict[str, OutboundMessage]:
@@ -141,7 +139,7 @@ class ReplySender:
         calls: Mapping[str, tuple[Reckoned, Outcome]],
     ) -> None:
         """Again and again while the database is away: an answer that was learned is not forgotten."""
-        give_up_at = self._clock.monotonic() + _PATIENCE
+        give_up_at = self._clock.monotonic() + _WRITE_TIMEOUT
         backoff = Backoff(first=0.05, longest=2.0)
         while True:
             try:

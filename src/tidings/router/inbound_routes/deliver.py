@@ -17,7 +17,7 @@ from tidings.router.inbound_routes import delivery_store
 from tidings.router.inbound_routes.call import WebhookCaller
 from tidings.router.inbound_routes.delivery_store import Due, Tried
 from tidings.router.inbound_routes.letter import letter_of
-from tidings.router.inbound_routes.patience import pause_after
+from tidings.router.inbound_routes.retry_policy import WEBHOOK_RETRY
 
 #: Calls of one tenant side by side: one whose webhook hangs must not take all connections.
 _AT_ONCE: Final = 8
@@ -42,14 +42,14 @@ class Deliverer:
         keyring: Keyring,
         clock: Clock,
         observer: Observer | None = None,
-        luck: Callable[[], float] = random.random,
+        jitter: Callable[[], float] = random.random,
     ) -> None:
         self._db = db
         self._caller = caller
         self._keyring = keyring
         self._clock = clock
         self._observer = observer or Unobserved()
-        self._luck = luck
+        self._jitter = jitter
 
     async def deliver(self, tenant_id: TenantId, worker: str, ids: Sequence[str]) -> None:
         """Tell what was claimed, and write what became of each."""
@@ -96,7 +96,7 @@ class Deliverer:
         )
         if called.delivered:
             return Tried(id=due.id, status="delivered", answer=called.status)
-        pause = None if called.final else pause_after(due.attempts + 1, self._luck)
+        pause = None if called.final else WEBHOOK_RETRY.next_delay(due.attempts + 1, self._jitter())
         if pause is None:
             return Tried(id=due.id, status="dead", answer=called.status, reason=called.reason)
         next_at = self._clock.now() + max(pause, called.after or timedelta(0))

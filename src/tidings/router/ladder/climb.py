@@ -7,19 +7,19 @@ from msgspec.structs import replace
 from tidings.contracts.delivery import Evidence, SkipStep
 from tidings.kernel.ids import time_of
 from tidings.router.ladder.model import ATTEMPT, Calling, End, Learned, Leg, Past, Position, Step
-from tidings.router.ladder.patience import Patience
+from tidings.router.ladder.retry_policy import StepRetryPolicy
 from tidings.router.ladder.waits import closed, waiting
 
 
 class Climb:
     """Used once: `hear` what happened, then `look`."""
 
-    def __init__(self, here: Position, *, patience: Patience, now: datetime, luck: float) -> None:
+    def __init__(self, here: Position, *, retry_policy: StepRetryPolicy, now: datetime, luck: float) -> None:
         #: Where the turn began; what changes is below.
         self.here = here
         self.now = now
         self.luck = luck
-        self._patience = patience
+        self._retry_policy = retry_policy
         self.legs = {leg.step: leg for leg in here.legs}
         self.next = here.next
         self.past = list(here.past)
@@ -113,15 +113,16 @@ class Climb:
     def budget(self, leg: Leg) -> int:
         """How often its vendors may be called."""
         step = self.step(leg)
-        return self._patience.tries if step.retries is None else step.retries + 1
+        return self._retry_policy.tries if step.retries is None else step.retries + 1
 
     def clock_of(self, leg: Leg) -> timedelta:
         """How long its step has, from the first call."""
         own = self.step(leg).deadline
         if own is not None:
             return timedelta(seconds=own)
-        return self._patience.last_step if leg.step == len(self.here.steps) else self._patience.step
+        policy = self._retry_policy
+        return policy.last_step_timeout if leg.step == len(self.here.steps) else policy.step_timeout
 
     def pause(self, leg: Leg) -> timedelta:
         """How long to wait before its next call."""
-        return self._patience.pause(max(leg.tries, 1), luck=self.luck)
+        return self._retry_policy.backoff.delay(leg.tries, self.luck)

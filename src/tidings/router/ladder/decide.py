@@ -11,17 +11,17 @@ from tidings.router.ladder.climb import Climb
 from tidings.router.ladder.hear import hear
 from tidings.router.ladder.look import look
 from tidings.router.ladder.model import Calling, Happened, Leg, Position, Purse, Step, Strategy, Turn
-from tidings.router.ladder.patience import PATIENCE, Patience
+from tidings.router.ladder.retry_policy import STEP_RETRY_POLICIES, StepRetryPolicy
 from tidings.router.ladder.waits import closed
 
 _NOTHING: Final[tuple[Happened, ...]] = ()
 
 
 class Ladder:
-    """The rules, with the patience that they go by."""
+    """The rules, with the retry policies that they go by."""
 
-    def __init__(self, patience: Mapping[UseCase, Patience] = PATIENCE) -> None:
-        self._patience = patience
+    def __init__(self, retry_policies: Mapping[UseCase, StepRetryPolicy] = STEP_RETRY_POLICIES) -> None:
+        self._retry_policies = retry_policies
 
     def start(
         self,
@@ -49,7 +49,7 @@ class Ladder:
         self, here: Position, happened: Sequence[Happened] = _NOTHING, *, now: datetime, luck: float = 0.5
     ) -> Turn:
         """What follows from what happened, and from the time that it is now."""
-        climb = Climb(here, patience=self._patience[here.use_case], now=now, luck=luck)
+        climb = Climb(here, retry_policy=self._retry_policies[here.use_case], now=now, luck=luck)
         for one in happened:
             hear(climb, one)
         return look(climb)
@@ -80,5 +80,5 @@ class Ladder:
         own = here.steps[step - 1].deadline
         if own is not None:
             return timedelta(seconds=own)
-        patience = self._patience[here.use_case]
-        return patience.last_step if step == len(here.steps) else patience.step
+        policy = self._retry_policies[here.use_case]
+        return policy.last_step_timeout if step == len(here.steps) else policy.step_timeout

@@ -25,7 +25,7 @@ from tidings.router.ladder.model import (
     Past,
     WorkerDied,
 )
-from tidings.router.ladder.patience import asked_pause
+from tidings.router.ladder.retry_policy import asked_pause
 from tidings.router.ladder.statuses import (
     ARRIVED,
     EVIDENCE,
@@ -141,7 +141,7 @@ def _answered(climb: Climb, leg: Leg, call: Calling, answered: Answered) -> None
             else:
                 climb.repeat(leg, at=climb.now)
         case TryLater(after=after) if after is not None:
-            pause = asked_pause(after, luck=climb.luck)
+            pause = asked_pause(after, jitter=climb.luck)
             climb.repeat(leg, at=climb.now if climb.others(leg) else climb.now + pause)
         case Refused() | TryLater():
             climb.repeat(leg, at=climb.now if climb.others(leg) else climb.now + climb.pause(leg))

@@ -222,7 +222,9 @@ class ConversationWorld:
     def deliveries(self) -> ClaimedWork:
         """A worker that calls webhooks."""
         name = WORKER.new(self.clock.now())
-        deliverer = Deliverer(self.db, self.caller, keyring=self.keyring, clock=self.clock, luck=lambda: 0.0)
+        deliverer = Deliverer(
+            self.db, self.caller, keyring=self.keyring, clock=self.clock, jitter=lambda: 1.0
+        )
         return ClaimedWork(
             self.db,
             Deliveries(),

@@ -3,7 +3,6 @@
 import asyncio
 
 from tidings.kernel.durable.jobs import run_jobs
-from tidings.kernel.durable.retry_policy import Backoff
 from tidings.kernel.metrics import Metrics
 
 
@@ -50,15 +49,6 @@ async def test_one_that_falls_does_not_spin_and_does_not_take_the_others_along()
     assert 'tidings_job_failures_total{job="raising"} 1.0' in rendered
     assert 'tidings_job_failures_total{job="ending"} 1.0' in rendered
     assert 'tidings_job_failures_total{job="steady"}' not in rendered
-
-
-def test_pauses_grow_until_something_succeeds() -> None:
-    """To a limit, and from the beginning after a success."""
-    backoff = Backoff(first=1, longest=5)
-
-    assert [backoff.after_failure() for _ in range(4)] == [1, 2, 4, 5]
-    backoff.after_success()
-    assert backoff.after_failure() == 1
 
 
 async def test_the_last_one_is_told_when_all_the_others_have_ended() -> None:

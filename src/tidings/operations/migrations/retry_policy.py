@@ -19,7 +19,7 @@ BUSY_ERRORS = (asyncpg.LockNotAvailableError, asyncpg.DeadlockDetectedError)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Patience:
+class LockRetryPolicy:
     """How long to ask for a lock, and how often."""
 
     #: Longest wait for one lock; everybody else on that table waits as long, so keep it short.
