@@ -9,7 +9,7 @@ ASSETS := src/tidings/notify/render/assets/fetched-by-lock
 PYTEST := $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help install up test test-pythons test-unit simulate fuzz check check-types check-rest audit dist fix bench migrate schema constraints docs pictures clean
+.PHONY: help install up test test-pythons test-unit simulate fuzz check check-types check-rest audit dist fix bench migrate schema constraints docs client pictures clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -59,7 +59,7 @@ simulate: $(VENV)/dev-installed ## Send made-up messages over made-up vendors: S
 fuzz: $(VENV)/dev-installed ## Send requests made up from the OpenAPI document, with every boundary: N=20 SEED=7
 	FUZZ_MOST=$(or $(N),20) FUZZ_SEED=$(or $(SEED),7) $(PYTEST) -n 0 -s tests/integration/http/test_made_up_requests.py
 
-check: $(VENV)/dev-installed ## Format, lint, types, import contracts, SQL, schema.sql and safe versions; then the size of the tree
+check: $(VENV)/dev-installed ## Format, lint, types, import contracts, SQL, generated files and safe versions; then the size of the tree
 	@$(MAKE) --no-print-directory -j2 --output-sync=target check-types check-rest
 
 check-types: ## The types alone, which take as long as all other checks together
@@ -73,6 +73,7 @@ check-rest: ## All checks but the types
 	$(BIN)/tidings migrate check --files
 	$(BIN)/python -m tools.least_safe
 	$(BIN)/python -m tests.support.schema_file --check
+	$(BIN)/python -m tools.generate_client --check
 	$(BIN)/python -m tools.size
 
 audit: $(VENV)/dev-installed ## Ask the public databases about holes in what is pinned (needs the network)
@@ -97,9 +98,12 @@ bench: $(VENV)/dev-installed ## Measure, as ratios to the limits of the same mac
 migrate: $(VENV)/runtime-installed ## Bring the database of the data dir up to date
 	$(BIN)/tidings migrate up
 
-docs: $(VENV)/dev-installed ## Write the generated pages of docs/
+docs: $(VENV)/dev-installed ## Write the generated pages of docs/, and the generated client
 	$(BIN)/python -m tests.support.generated_docs
 	$(BIN)/python -m tests.conformance.adapters
+
+client: $(VENV)/dev-installed ## Write the generated part of the client from the OpenAPI document
+	$(BIN)/python -m tools.generate_client
 
 pictures: $(VENV)/dev-installed ## Photograph the platform's mails for docs/, in Chromium
 	$(BIN)/python -m tools.template_pictures

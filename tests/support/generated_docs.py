@@ -1,8 +1,9 @@
-"""Writes the pages of `docs/` that are made from the code: `make docs`. A test compares them."""
+"""Writes the pages of `docs/` that are made from the code, and the generated client: `make docs`. Checks compare them."""
 
 from pathlib import Path
 
 import msgspec
+from tools import generate_client
 
 from tidings import settings
 from tidings.contracts.adapters import Capabilities
@@ -140,6 +141,8 @@ def main() -> None:
     for name, page in PAGES.items():
         (DOCS / name).write_text(page())
         print(f"wrote docs/{name}")
+    generate_client.write()
+    print("wrote the generated part of the client")
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from typing import Any, Self, TypeVar, Unpack
 import httpx2
 
 from tidings_client import calls, wire
+from tidings_client.api import AsyncPlatformResources, AsyncTenantResources
 from tidings_client.calls import Call, Filter
 from tidings_client.errors import ClientError, NotDoneError
 from tidings_client.messages import Address, Message, Options, Recipient
@@ -31,7 +32,7 @@ T = TypeVar("T")
 _UPLOAD_SECONDS = 600.0
 
 
-class AsyncTidings:
+class AsyncTidings(AsyncTenantResources):
     """`async with AsyncTidings("http://127.0.0.1:8080", "tdk_…") as tidings:`; tasks may share one."""
 
     def __init__(
@@ -45,9 +46,12 @@ class AsyncTidings:
         transport: httpx2.AsyncBaseTransport | None = None,
     ) -> None:
         """`tenant` is for platform keys, which act for one; `timeout` is of one try, in seconds."""
+        super().__init__(self)
         given = wire.settings(base_url, key, tenant=tenant, timeout=timeout)
         self._http = httpx2.AsyncClient(**given, transport=transport)
         self._retries = retries or Retries()
+        #: What is the platform's own, for its keys: `tidings.platform.status_map.list()`.
+        self.platform = AsyncPlatformResources(self)
 
     async def close(self) -> None:
         """End the connections."""

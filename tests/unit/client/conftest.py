@@ -4,6 +4,7 @@ import asyncio
 import inspect
 import json
 from collections.abc import AsyncIterator, Callable, Iterator
+from copy import copy
 from typing import Any
 
 import httpx2
@@ -50,6 +51,9 @@ class Caller:
         self.client = make(URL, KEY, **given)
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+
         def call(*values: Any, **named: Any) -> Any:
             found = getattr(self.client, name)(*values, **named)
             if inspect.isawaitable(found):
@@ -59,6 +63,12 @@ class Caller:
             return list(found) if isinstance(found, Iterator) else found
 
         return call
+
+    def of(self, resource: str) -> "Caller":
+        """The calls of a resource, in the same way."""
+        same = copy(self)
+        same.client = getattr(self.client, resource)
+        return same
 
     def leave(self) -> None:
         """Close it."""
