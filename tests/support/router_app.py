@@ -9,8 +9,10 @@ from litestar import Router
 from tidings.kernel.clock import Clock
 from tidings.kernel.http.app import HttpApp, build_app
 from tidings.kernel.http.callers import Caller, Door
+from tidings.kernel.http.resources import Resource
 from tidings.kernel.http.tenant_gate import TenantGate, TenantState
 from tidings.kernel.ids import TenantId
+from tidings.kernel.parts import Parts
 from tidings.kernel.refusals import UnauthenticatedError
 
 ADMIN = "admin"
@@ -51,10 +53,13 @@ class _NoWitness:
         """Nobody acts for anybody here."""
 
 
-def router_app(routers: Sequence[Router], *, clock: Clock) -> HttpApp:
+def router_app(
+    routers: Sequence[Router] = (), *resources: Resource, clock: Clock, parts: Parts | None = None
+) -> HttpApp:
     """The application with these routes alone."""
     return build_app(
         routers=routers,
+        resources=[(parts or Parts(), resources)],
         door=Door(authenticator=_Callers(), gate=TenantGate(_AllActive(), clock=clock), witness=_NoWitness()),
         clock=clock,
         version="test",

@@ -7,7 +7,7 @@ from litestar import Router
 from litestar.handlers import HTTPRouteHandler
 
 from tidings import __version__
-from tidings.bootstrap.surface import routers
+from tidings.bootstrap.surface import resources, routers
 from tidings.bootstrap.watching import shared_checks
 from tidings.kernel import tracing
 from tidings.kernel.clock import Clock
@@ -73,6 +73,7 @@ def application(
     http = system.settings.http
     return build_app(
         routers=[*routers(system, front), *more_routers],
+        resources=resources(system),
         door=door,
         clock=system.clock,
         version=__version__,

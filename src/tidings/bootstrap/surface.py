@@ -6,6 +6,10 @@ from litestar import Router
 from litestar.handlers import HTTPRouteHandler
 
 from tidings.bootstrap.stripes import Stripe, stripe
+from tidings.kernel.audit.log import AuditLog
+from tidings.kernel.clock import Clock
+from tidings.kernel.http.resources import Resource
+from tidings.kernel.parts import Parts
 from tidings.notify.access import deps as access_deps
 from tidings.notify.access import routes as access_routes
 from tidings.notify.audit_trail import deps as audit_deps
@@ -84,9 +88,7 @@ from tidings.router.sealed_secrets import routes as secrets_routes
 from tidings.router.sealed_secrets.keep import SecretKeeper
 from tidings.router.spend import deps as spend_deps
 from tidings.router.spend import routes as spend_routes
-from tidings.router.status_map import deps as status_map_deps
 from tidings.router.status_map import routes as status_map_routes
-from tidings.router.status_map.change import StatusMapper
 from tidings.router.status_map.reapply import Reapplier
 from tidings.router.traffic import deps as traffic_deps
 from tidings.router.traffic import routes as traffic_routes
@@ -286,19 +288,6 @@ def routers(system: "System", front: NotificationsFront) -> list[Router | HTTPRo
         ),
         *conversations_routes.routers(system.conversing.conversations),
         *inbound_routes_routes.routers(system.conversing.inbound_routes),
-        *status_map_routes.routers(
-            status_map_deps.Deps(
-                db=system.db,
-                mapper=StatusMapper(audit=system.router_audit, clock=system.clock),
-                reapplier=Reapplier(
-                    system.db,
-                    receipts.apply,
-                    audit=system.router_audit,
-                    clock=system.clock,
-                    on_woken=system.due_timer.expect,
-                ),
-            )
-        ),
         *spend_routes.routers(spend_deps.Deps(db=system.db, clock=system.clock, rates=system.outbound.rates)),
         *check_routes.routers(
             check_deps.Deps(
@@ -380,6 +369,30 @@ def routers(system: "System", front: NotificationsFront) -> list[Router | HTTPRo
             )
         ),
     ]
+
+
+def resources(system: "System") -> list[tuple[Parts, list[Resource]]]:
+    """Every declared resource, with the parts that its handlers may name."""
+    return [(router_parts(system), [status_map_routes.status_map])]
+
+
+def router_parts(system: "System") -> Parts:
+    """What the router's handlers may name."""
+    return (
+        Parts(system.db, system.idempotency, system.keyring, system.outbox)
+        .add(Clock, system.clock)
+        .add(AuditLog, system.router_audit)
+        .add(
+            Reapplier,
+            Reapplier(
+                system.db,
+                receipts.apply,
+                audit=system.router_audit,
+                clock=system.clock,
+                on_woken=system.due_timer.expect,
+            ),
+        )
+    )
 
 
 def _subject_access(system: "System", bodies: BodyReader) -> subject_access_deps.Deps:

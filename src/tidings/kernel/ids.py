@@ -8,7 +8,7 @@ id alone knows its month.
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Generic, NewType, TypeVar
+from typing import Any, Generic, NewType, TypeVar
 
 from ulid_transform import ulid_at_time, ulid_to_timestamp
 
@@ -29,6 +29,15 @@ _LAST_MILLISECOND = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MILLISECOND
 _ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
 
 
+#: Every kind by its type.
+_kinds: "dict[Any, IdKind[Any]]" = {}
+
+
+def kind_of(wanted: Any) -> "IdKind[Any] | None":
+    """The kind of id that a type stands for; None where it stands for something else."""
+    return _kinds.get(wanted)
+
+
 @dataclass(frozen=True, slots=True)
 class IdKind(Generic[T]):
     """One kind of id: makes new ones and reads those that arrive."""
@@ -37,6 +46,9 @@ class IdKind(Generic[T]):
     prefix: str
     #: The type that type checkers tell apart.
     type: type[T]
+
+    def __post_init__(self) -> None:
+        _kinds[self.type] = self
 
     def new(self, at: datetime) -> T:
         """A new id whose time is `at`, cut to the millisecond."""

@@ -6,8 +6,9 @@ problems.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -23,12 +24,16 @@ from tidings.kernel.http.body_limit import DEFAULT_LIMIT, BodyLimit
 from tidings.kernel.http.callers import Door
 from tidings.kernel.http.canonical import Canonical
 from tidings.kernel.http.docs_page import docs_routes
+from tidings.kernel.http.endpoint import Endpoint
 from tidings.kernel.http.errors import NoRouteError, WrongMethodError
 from tidings.kernel.http.health import Check, health_routes
 from tidings.kernel.http.openapi import Route, document, routes_of
 from tidings.kernel.http.operations import operation
 from tidings.kernel.http.problems import MEDIA_TYPE, answer
 from tidings.kernel.http.request_ids import Answered, RequestIds, request_id_of
+from tidings.kernel.http.resources import Resource
+from tidings.kernel.http.routing import RouteTable
+from tidings.kernel.parts import Parts
 
 TITLE = "Tidings"
 
@@ -83,15 +88,22 @@ def build_app(
     body_limit: int = DEFAULT_LIMIT,
     body_limits: Mapping[str, int] | None = None,
     raw_routes: Mapping[tuple[str, str], App] | None = None,
+    resources: Sequence[tuple[Parts, Sequence[Resource]]] = (),
     tracer: trace.Tracer | None = None,
     on_answer: Callable[[Answered], None] | None = None,
     ready_timeout: float = 2.0,
 ) -> HttpApp:
     """The application over these routers.
 
-    `body_limits` are by path, `raw_routes` by method and path; `tags` is the order of groups in the docs.
+    `resources` stand with the parts that their handlers may name. `body_limits` are by path, `raw_routes` by method
+    and path; `tags` is the order of groups in the docs.
     """
     routes: list[Route] = []
+    endpoints: RouteTable[Endpoint] = RouteTable()
+    for parts, served in resources:
+        for declared in chain.from_iterable(resource.operations for resource in served):
+            endpoints.add(declared.method, declared.path, Endpoint(declared, parts, door))
+            routes.append(Route.of(declared))
     for router in routers:
         if type(router) is Router:
             router.__class__ = _OwnRouter
@@ -127,7 +139,7 @@ def build_app(
     layers = RequestIds(
         Canonical(
             BodyLimit(
-                _Front(inner, raw_routes or {}, lambda path: _methods_at(framework, path)),
+                _Front(inner, raw_routes or {}, endpoints, lambda path: _methods_at(framework, path)),
                 limit=body_limit,
                 by_path=body_limits,
             )
@@ -152,10 +164,12 @@ class _Front:
         self,
         framework: App,
         raw_routes: Mapping[tuple[str, str], App],
+        endpoints: RouteTable[Endpoint],
         methods_at: Callable[[str], list[str]],
     ) -> None:
         self._framework = framework
         self._raw = dict(raw_routes)
+        self._endpoints = endpoints
         self._methods_at = methods_at
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -175,11 +189,19 @@ class _Front:
                 # The framework would name the methods of one handler, and an address may have several.
                 allowed = self._allowed(scope["path"])
                 await respond(noting_start, 204, b"", media_type=None, extra=[("allow", ", ".join(allowed))])
-            elif raw is None:
-                await self._framework(scope, receive, noting_start)
-            else:
+            elif raw is not None:
                 scope["path_template"] = scope["path"]
                 await raw(scope, receive, noting_start)
+            else:
+                by_method, values = self._endpoints.find(scope["path"])
+                endpoint = by_method.get(scope["method"])
+                if endpoint is not None:
+                    scope.setdefault("state", {})
+                    await endpoint(scope, receive, noting_start, values)
+                elif by_method and not self._methods_at(scope["path"]):
+                    raise WrongMethodError(_with_head(by_method))  # noqa: TRY301
+                else:
+                    await self._framework(scope, receive, noting_start)
         except ClientGoneError:
             return
         except Exception as error:
@@ -190,7 +212,8 @@ class _Front:
 
     def _allowed(self, path: str) -> list[str]:
         raw = {method for method, known in self._raw if known == path}
-        methods = sorted({*self._methods_at(path), *raw})
+        declared, _ = self._endpoints.find(path)
+        methods = sorted({*self._methods_at(path), *raw, *(_with_head(declared) if declared else ())})
         if not methods:
             raise NoRouteError
         return sorted({*methods, "OPTIONS"})
@@ -206,6 +229,10 @@ def _problem(request: "Request[Any, Any, Any]", error: Exception) -> Response[by
     return Response(
         problem.body, status_code=problem.status, media_type=MEDIA_TYPE, headers=dict(problem.headers)
     )
+
+
+def _with_head(methods: Collection[str]) -> list[str]:
+    return sorted({*methods, "OPTIONS", *(["HEAD"] if "GET" in methods else [])})
 
 
 def _methods_at(app: Litestar, path: str) -> list[str]:

@@ -10,21 +10,20 @@ from typing import Any, TypeVar, get_origin
 from urllib.parse import parse_qsl
 
 import msgspec
-from litestar import Request
 from msgspec import structs
 
-from tidings.kernel.http.asgi import SeenScope, headers, read_all
+from tidings.kernel.http.asgi import SeenScope, headers
 from tidings.kernel.http.errors import MalformedBodyError, WrongContentTypeError
 from tidings.kernel.http.explain import explain, plain_type, printable
+from tidings.kernel.http.requests import CarriesScope
+from tidings.kernel.http.requests import body_of as body_of  # noqa: PLC0414
 from tidings.kernel.idempotency import canonical
 from tidings.kernel.moments import bare_number, out_of_range, timed_fields
 from tidings.kernel.refusals import FieldError, InvalidError
 
 _NUL = "\x00"
 _MOST_PARAMETERS = 100
-#: Where a body that was read is kept for whoever asks again.
-_READ = "tidings.body"
-#: And what it was decoded to.
+#: Where the decoded body of a request is kept.
 _MEANT = "tidings.body.meant"
 
 T = TypeVar("T")
@@ -32,7 +31,7 @@ _decoders: dict[Any, msgspec.json.Decoder[Any]] = {}
 _maps: dict[Any, frozenset[str]] = {}
 
 
-async def read_body(request: "Request[Any, Any, Any]", wanted: type[T]) -> T:
+async def read_body(request: CarriesScope, wanted: type[T]) -> T:
     """The body as a `wanted`; an error that names every wrong field where it is none."""
     require_json(request.scope)
     value = decode(await body_of(request), wanted)
@@ -41,7 +40,7 @@ async def read_body(request: "Request[Any, Any, Any]", wanted: type[T]) -> T:
     return value
 
 
-def meaning_of(request: "Request[Any, Any, Any]", body: bytes) -> bytes:
+def meaning_of(request: CarriesScope, body: bytes) -> bytes:
     """What two requests are compared by: the body as it was decoded, or as it is where nobody has decoded it."""
     scope: Any = request.scope
     if _MEANT in scope:
@@ -50,16 +49,6 @@ def meaning_of(request: "Request[Any, Any, Any]", body: bytes) -> bytes:
         return canonical(msgspec.json.decode(body))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return body
-
-
-async def body_of(request: "Request[Any, Any, Any]") -> bytes:
-    """The whole body; a `ClientGoneError` where its sender hung up half-way."""
-    scope: Any = request.scope
-    if _READ not in scope:
-        receive: Any = request.receive
-        scope[_READ] = await read_all(receive)
-    body: bytes = scope[_READ]
-    return body
 
 
 def require_json(scope: SeenScope) -> None:
@@ -93,7 +82,7 @@ def decode(body: bytes, wanted: type[T]) -> T:
     return value
 
 
-def read_query(request: "Request[Any, Any, Any]", wanted: type[T]) -> T:
+def read_query(request: CarriesScope, wanted: type[T]) -> T:
     """The query parameters as a `wanted`; unknown and repeated ones are refused by name."""
     return decode_query(request.scope.get("query_string", b""), wanted)
 

@@ -9,7 +9,7 @@ from tidings.kernel.http.errors import PreconditionRequiredError
 from tidings.kernel.refusals import StaleVersionError
 
 #: Whether a change has to name the version that it is made from: always, where there is something to change, or never.
-IfMatch = Literal["required", "where_there", "optional"]
+IfMatchMode = Literal["required", "where_there", "optional"]
 
 _TAG = re.compile(r'\s*(W/)?"([\x21\x23-\x7e\x80-\xff]*)"\s*')
 
@@ -37,6 +37,29 @@ def expect_nothing(scope: SeenScope, remedy: str) -> None:
     """Refuse a change that names a version, `*` too, where there is nothing yet (RFC 9110 §13.1.1)."""
     if headers(scope, b"if-match"):
         raise StaleVersionError(remedy)
+
+
+class IfMatch:
+    """The precondition of a change: the version that it is made from."""
+
+    __slots__ = ("_mode", "_scope")
+
+    def __init__(self, scope: SeenScope, mode: IfMatchMode) -> None:
+        self._scope = scope
+        self._mode = mode
+
+    def expect(
+        self, current: int | None, *, nothing: str = "there is nothing yet to change from a version"
+    ) -> None:
+        """Refuse a change that is made from another version than the current one, or names none where it must.
+
+        Where there is nothing yet (`current` is None) a change that names a version is refused, with the remedy
+        `nothing`.
+        """
+        if current is None:
+            expect_nothing(self._scope, nothing)
+        else:
+            expect_version(self._scope, current, required=self._mode != "optional")
 
 
 def _strong_tags(given: str) -> list[str]:

@@ -9,10 +9,13 @@ from litestar import Request, Response
 
 from tidings.kernel.db import PlatformTx, TenantTx
 from tidings.kernel.errors import BadValueError
+from tidings.kernel.http.answers import Answer as HttpAnswer
+from tidings.kernel.http.answers import Reply, reply_of
 from tidings.kernel.http.asgi import headers
-from tidings.kernel.http.bodies import body_of, meaning_of
-from tidings.kernel.http.callers import caller_of
+from tidings.kernel.http.bodies import meaning_of
+from tidings.kernel.http.callers import Caller, caller_of
 from tidings.kernel.http.errors import KeyReusedError, StillInProgressError
+from tidings.kernel.http.requests import CarriesScope, body_of
 from tidings.kernel.idempotency import (
     HEADER,
     Answer,
@@ -26,6 +29,50 @@ from tidings.kernel.idempotency import (
 )
 
 REPLAYED = "Idempotency-Replayed"
+
+
+class Once:
+    """Does the work of a request once, however often the request is repeated with the same key."""
+
+    __slots__ = ("_caller", "_idempotency", "_request", "_status")
+
+    def __init__(
+        self, request: CarriesScope, idempotency: Idempotency, caller: Caller, *, status: int
+    ) -> None:
+        """`status` is kept where the work names none."""
+        self._request = request
+        self._idempotency = idempotency
+        self._caller = caller
+        self._status = status
+
+    async def __call__(self, tx: TenantTx | PlatformTx, work: Callable[[], Awaitable[Any]]) -> Reply:
+        """Do the work in `tx`, or repeat the answer to the first request with the same key and body."""
+        scope = self._request.scope
+        given = headers(scope, b"idempotency-key")
+        if not given:
+            return reply_of(await work())
+        if len(given) > 1:
+            raise BadValueError(HEADER, "is given more than once")
+        key = parse_key(given[0])
+        is_test = self._caller.environment == "test"
+        where = in_environment(f"{scope['method']}:{scope['path']}", is_test=is_test)[:200]
+        meant = meaning_of(self._request, await body_of(self._request))
+        digest = hash_request(where.encode(), scope.get("query_string", b""), meant)
+        match await self._idempotency.begin(tx, where, key, digest):
+            case Replay(status, response):
+                return Reply(body=response.encode(), status=status, headers={REPLAYED: "true"})
+            case Conflict():
+                raise KeyReusedError
+            case InProgress():
+                raise StillInProgressError
+        done = await work()
+        reply = reply_of(done)
+        again = done.again if isinstance(done, HttpAnswer) else None
+        kept = reply.body if again is None else msgspec.json.encode(again)
+        if not isinstance(kept, bytes):
+            raise TypeError("a stream can't be answered once more")
+        await self._idempotency.finish(tx, where, key, Answer(reply.status or self._status, kept.decode()))
+        return reply
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,39 +93,16 @@ async def answer_once(
     work: Callable[[], Awaitable[Done]],
 ) -> Response[bytes]:
     """Do the work in `tx`, or repeat the answer to the first request with the same key and body."""
-    scope = request.scope
-    given = headers(scope, b"idempotency-key")
-    if not given:
-        return _response(await work())
-    if len(given) > 1:
-        raise BadValueError(HEADER, "is given more than once")
-    key = parse_key(given[0])
-    is_test = caller_of(request).environment == "test"
-    where = in_environment(f"{scope['method']}:{scope['path']}", is_test=is_test)[:200]
-    meant = meaning_of(request, await body_of(request))
-    digest = hash_request(where.encode(), scope.get("query_string", b""), meant)
-    match await idempotency.begin(tx, where, key, digest):
-        case Replay(status, response):
-            return Response(
-                response.encode(),
-                status_code=status,
-                media_type="application/json",
-                headers={REPLAYED: "true"},
-            )
-        case Conflict():
-            raise KeyReusedError
-        case InProgress():
-            raise StillInProgressError
-    done = await work()
-    kept = msgspec.json.encode(done.body if done.again is None else done.again).decode()
-    await idempotency.finish(tx, where, key, Answer(done.status, kept))
-    return _response(done)
 
+    async def answered() -> HttpAnswer[Any]:
+        done = await work()
+        return HttpAnswer(done.body, status=done.status, headers=done.headers, again=done.again)
 
-def _response(done: Done) -> Response[bytes]:
+    reply = await Once(request, idempotency, caller_of(request), status=200)(tx, answered)
+    body: Any = reply.body
     return Response(
-        msgspec.json.encode(done.body),
-        status_code=done.status,
+        body,
+        status_code=reply.status or 200,
         media_type="application/json",
-        headers=done.headers,
+        headers=dict(reply.headers),
     )

@@ -15,10 +15,11 @@ from litestar.routes import HTTPRoute
 from msgspec import structs
 
 from tidings.kernel.http.callers import TENANT_HEADER, TenantNeed, takes_test_keys
-from tidings.kernel.http.etags import IfMatch
+from tidings.kernel.http.etags import IfMatchMode
 from tidings.kernel.http.field_notes import describe_fields
 from tidings.kernel.http.operations import OPT, Operation
 from tidings.kernel.http.problems import MEDIA_TYPE, Problem, catalogue
+from tidings.kernel.http.resources import Declared
 from tidings.kernel.ids import TENANT
 
 _PARAMETER = re.compile(r"\{(\w+)")
@@ -37,7 +38,7 @@ _HEADERS = {
         r'^(\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$',
     ),
 }
-_IF_MATCH: dict[IfMatch, str] = {
+_IF_MATCH: dict[IfMatchMode, str] = {
     "required": "",
     "where_there": " Needed where there is something to change, and refused where there is nothing yet.",
     "optional": " May be left out.",
@@ -52,6 +53,21 @@ class Route:
     path: str
     name: str
     operation: Operation
+    #: The resource, and what is done with it, as the client and the commands call them.
+    resource: str | None = None
+    verb: str | None = None
+
+    @classmethod
+    def of(cls, declared: Declared) -> "Route":
+        """The route of a declaration."""
+        return cls(
+            method=declared.method,
+            path=declared.path,
+            name=declared.name,
+            operation=declared.operation,
+            resource=declared.resource,
+            verb=declared.verb,
+        )
 
 
 def routes_of(app: Litestar) -> Iterator[Route]:
@@ -189,6 +205,9 @@ def _operation(
         described["x-max-body-bytes"] = body_limit(route.path)
     if declared.deprecated is not None:
         described["deprecated"] = True
+    if route.resource is not None and declared.scope is not None:
+        described["x-resource"] = route.resource
+        described["x-verb"] = route.verb
     return described
 
 

@@ -14,7 +14,7 @@ from litestar.handlers import BaseRouteHandler
 from tidings.kernel.http.bodies import decode_query, refuse_query
 from tidings.kernel.http.callers import TenantNeed, requires
 from tidings.kernel.http.deprecation import Deprecated
-from tidings.kernel.http.etags import IfMatch
+from tidings.kernel.http.etags import IfMatchMode
 from tidings.kernel.ids import IdKind
 
 #: Where the declaration stands in a handler's `opt`, and where what its package needs.
@@ -85,7 +85,7 @@ class Operation:
     #: Headers it reads: `Idempotency-Key`, `If-Match`.
     headers: tuple[str, ...]
     #: Whether `If-Match` has to be there, where it is read.
-    if_match: IfMatch
+    if_match: IfMatchMode
     #: A longer text, in Markdown.
     description: str
     deprecated: Deprecated | None
@@ -115,7 +115,7 @@ def operation(
     status: int = 200,
     problems: Sequence[str] = (),
     headers: Sequence[str] = (),
-    if_match: IfMatch = "required",
+    if_match: IfMatchMode = "required",
     description: str = "",
     deprecated: Deprecated | None = None,
     example: Any = None,

@@ -9,6 +9,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from operator import attrgetter
 from typing import Annotated, Generic, TypeVar
 
 import msgspec
@@ -83,6 +84,42 @@ def page_of(
         items=[render(row) for row in shown],
         next_cursor=write_cursor(id_of(shown[-1]), listing=listing) if more and shown else None,
     )
+
+
+class Paging:
+    """The page that a request asks for, of one listing."""
+
+    __slots__ = ("_listing", "_query")
+
+    def __init__(self, query: PageQuery, listing: str) -> None:
+        self._query = query
+        self._listing = listing
+
+    @property
+    def after(self) -> After | None:
+        """The last row of the page before."""
+        return read_cursor(self._query.cursor, listing=self._listing)
+
+    @property
+    def after_id(self) -> str | None:
+        """Its id alone."""
+        after = self.after
+        return after.id if after else None
+
+    @property
+    def fetch(self) -> int:
+        """How many rows to read: one more than the page shows says whether there is another page."""
+        return self._query.limit + 1
+
+    def page(
+        self,
+        rows: Sequence[R],
+        render: Callable[[R], T],
+        *,
+        id_of: Callable[[R], str] = attrgetter("id"),
+    ) -> Page[T]:
+        """The page out of what was read."""
+        return page_of(rows, limit=self._query.limit, listing=self._listing, id_of=id_of, render=render)
 
 
 def _checksum(listing: str, last_id: str) -> bytes:

@@ -235,16 +235,21 @@ def own_line(lines: Sequence[Line], *, platform: bool) -> Line | None:
     return next((one for one in lines if one.platform == platform), None)
 
 
-def read_place(adapter: str, code: str) -> Key:
-    """Adapter and code of an address, in which `~` stands for a slash; refused by name where they are none."""
-    code = code.replace(_SLASH, "/")
+def adapter_in_path(adapter: str) -> str:
+    """The adapter in an address; refused by name where it is none."""
     if not _ADAPTER.fullmatch(adapter):
         raise BadValueError("adapter", "must be the name of an adapter or a vendor, such as twilio")
+    return adapter
+
+
+def code_in_path(code: str) -> str:
+    """The code in an address, in which `~` stands for a slash; refused by name where it is none."""
+    code = code.replace(_SLASH, "/")
     if not _CODE.fullmatch(code):
         raise BadValueError(
             "code", "must be a code or a word: letters, figures and . _ : - up to 64, with ~ for /"
         )
-    return adapter, code
+    return code
 
 
 def write_cursor(key: Key) -> str:

@@ -1,0 +1,230 @@
+"""Declares an operation once: a resource, a method, a path, and a handler whose signature says what it needs.
+
+    tenants = Resource("tenants", at="/tenants", scope="tenants", owner=Owner.PLATFORM, tag="tenants (platform)")
+
+    @tenants.get("/{tenant_id}", problems=["tenant_not_found"])
+    async def show_tenant(tx: PlatformTx, tenant_id: TenantId) -> Answer[TenantView]:
+        "Show a tenant."
+
+The route, the parsing, the scope, the transaction, the ETag, idempotency and the OpenAPI document come from it. The
+first line of the docstring is the summary, what follows is the description. `injection.py` says what a handler may
+name; `docs/adding-an-endpoint.md` shows it.
+"""
+
+import inspect
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, TypeVar
+
+from tidings.kernel.http.answers import JSON
+from tidings.kernel.http.callers import TenantNeed
+from tidings.kernel.http.deprecation import Deprecated
+from tidings.kernel.http.etags import IfMatchMode
+from tidings.kernel.http.injection import Signature, signature_of
+from tidings.kernel.http.operations import Operation
+
+Handler = Callable[..., Awaitable[Any]]
+H = TypeVar("H", bound=Handler)
+
+_READS = ("GET", "HEAD")
+
+
+class Owner(Enum):
+    """Whose things a resource holds; its addresses and its transactions follow from that."""
+
+    #: A tenant's: `/api/v1/…`, for the caller's own tenant or the one that a platform caller names.
+    TENANT = (("/api/v1", TenantNeed.REQUIRED),)
+    #: The platform's own: `/internal/v1/…`.
+    PLATFORM = (("/internal/v1", TenantNeed.NONE),)
+    #: Both have some, at both addresses.
+    TENANT_OR_PLATFORM = (("/api/v1", TenantNeed.REQUIRED), ("/internal/v1", TenantNeed.NONE))
+    #: A tenant's, or the platform's where a platform caller names no tenant: `/api/v1/…`.
+    CALLER = (("/api/v1", TenantNeed.OPTIONAL),)
+    #: A tenant's, for the platform alone, which names it: `/internal/v1/…`.
+    NAMED_TENANT = (("/internal/v1", TenantNeed.NAMED),)
+    #: Everybody's: pages and hooks, at their own addresses, without a key.
+    PUBLIC = (("", TenantNeed.NONE),)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declared:
+    """An operation at one address."""
+
+    method: str
+    path: str
+    #: What the OpenAPI document calls it.
+    name: str
+    #: The resource, and what is done with it, as the client and the commands call them.
+    resource: str
+    verb: str
+    operation: Operation
+    handler: Handler
+    signature: Signature
+    #: Whether it is refused while the tenant is frozen.
+    writes: bool
+    #: Whether an Idempotency-Key is heeded around the whole handler, in its transaction.
+    idempotent: bool
+    #: Which listing its cursors belong to.
+    listing: str
+
+
+class Resource:
+    """Operations on one kind of thing."""
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        at: str,
+        tag: str,
+        scope: str | None = None,
+        owner: Owner = Owner.TENANT,
+    ) -> None:
+        """`scope` is the part before the colon: reading needs `scope:read`, writing `scope:write`."""
+        self.name = name
+        self._at = at
+        self._tag = tag
+        self._scope = scope
+        self._owner = owner
+        #: In the order of their declaration.
+        self.operations: list[Declared] = []
+
+    def get(self, path: str = "/", **options: Any) -> Callable[[H], H]:
+        """Declare a GET; see `_declare` for the options."""
+        return self._declare("GET", path, **options)
+
+    def post(self, path: str = "/", **options: Any) -> Callable[[H], H]:
+        """Declare a POST."""
+        return self._declare("POST", path, **options)
+
+    def put(self, path: str = "/", **options: Any) -> Callable[[H], H]:
+        """Declare a PUT."""
+        return self._declare("PUT", path, **options)
+
+    def patch(self, path: str = "/", **options: Any) -> Callable[[H], H]:
+        """Declare a PATCH."""
+        return self._declare("PATCH", path, **options)
+
+    def delete(self, path: str = "/", **options: Any) -> Callable[[H], H]:
+        """Declare a DELETE."""
+        return self._declare("DELETE", path, **options)
+
+    def _declare(
+        self,
+        method: str,
+        path: str,
+        *,
+        verb: str | None = None,
+        name: str | None = None,
+        scope: str | None = None,
+        owner: Owner | None = None,
+        writes: bool | None = None,
+        test_keys: bool | None = None,
+        idempotent: bool = False,
+        if_match: IfMatchMode = "required",
+        listing: str | None = None,
+        status: int | None = None,
+        answer: Any = None,
+        also: Mapping[int, Any] | None = None,
+        pages: Mapping[int, str] | None = None,
+        media_type: str = JSON,
+        upload: Sequence[str] = (),
+        body: Any = None,
+        headers: Sequence[str] = (),
+        problems: Sequence[str] = (),
+        example: Any = None,
+        deprecated: Deprecated | None = None,
+        summary: str | None = None,
+        description: str | None = None,
+    ) -> Callable[[H], H]:
+        """What is not said follows from the method, the path and the handler's signature.
+
+        `scope` is a whole one (`recipients:read`, `any`); `writes` is whether a frozen tenant is refused, and which
+        half of the resource's scope is needed. `answer` and `body` are for handlers that give a `Reply`, or read the
+        request themselves. `also` and `pages` are other answers by their status; `upload` the kinds of files taken.
+        """
+        changes = method not in _READS if writes is None else writes
+
+        def declare(handler: H) -> H:
+            signature = signature_of(handler, path)
+            said, _, more = inspect.cleandoc(handler.__doc__ or "").partition("\n")
+            answered = answer if answer is not None else signature.answer
+            bodiless = answered is None and signature.gives_nothing
+            mine = owner or self._owner
+            for root, need in mine.value:
+                declared = Operation(
+                    summary=summary or said,
+                    description=" ".join(more.split()) if description is None else description,
+                    tag=self._tag,
+                    scope=self._scope_of(scope, mine, writes=changes),
+                    tenant=need,
+                    body=body or signature.body,
+                    body_optional=signature.body_optional,
+                    query=signature.query,
+                    answer=answered,
+                    upload=tuple(upload),
+                    path=signature.id_kinds,
+                    also=also or {},
+                    pages=pages or {},
+                    media_type=media_type,
+                    status=status or (204 if bodiless else 200),
+                    problems=tuple(problems),
+                    headers=(*headers, *signature.headers, *(["Idempotency-Key"] if idempotent else [])),
+                    if_match=if_match,
+                    deprecated=deprecated,
+                    example=example,
+                    test_keys=test_keys,
+                )
+                twin = len(mine.value) > 1 and need is TenantNeed.NONE
+                called = name or handler.__name__
+                self.operations.append(
+                    Declared(
+                        method=method,
+                        path=(root + self._at + path).rstrip("/") or "/",
+                        name=f"{called}_of_platform" if twin else called,
+                        resource=self.name,
+                        verb=verb or _verb(method, path),
+                        operation=declared,
+                        handler=handler,
+                        signature=signature,
+                        writes=changes,
+                        idempotent=idempotent,
+                        listing=listing or self.name,
+                    )
+                )
+            return handler
+
+        return declare
+
+    def _scope_of(self, whole: str | None, owner: Owner, *, writes: bool) -> str | None:
+        if owner is Owner.PUBLIC:
+            return None
+        if whole is not None:
+            return whole
+        if self._scope is None:
+            raise TypeError(f"{self.name} must name a scope, or be public")
+        return f"{self._scope}:{'write' if writes else 'read'}"
+
+
+def _verb(method: str, path: str) -> str:
+    """What a call does, by its method and by where its path ends."""
+    last = path.rstrip("/").rpartition("/")[2]
+    on_one = last.startswith("{")
+    if last and not on_one:
+        return last if method in ("GET", "POST") else f"{_VERBS[method, False]}-{last}"
+    return _VERBS[method, on_one]
+
+
+_VERBS = {
+    ("GET", False): "list",
+    ("GET", True): "show",
+    ("POST", False): "create",
+    ("POST", True): "create",
+    ("PUT", False): "put",
+    ("PUT", True): "put",
+    ("PATCH", False): "change",
+    ("PATCH", True): "change",
+    ("DELETE", False): "delete",
+    ("DELETE", True): "delete",
+}
