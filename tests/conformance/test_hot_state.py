@@ -14,12 +14,13 @@ from tests.support.valkey import Valkey, running_valkey
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database
 from tidings.kernel.errors import BadValueError
-from tidings.kernel.hot_state import HotState, Take
+from tidings.kernel.hot_state import HotState, Leases, Take
 from tidings.kernel.hot_state_takeover import TakeoverHotState
 from tidings.kernel.ids import TENANT, TenantId
 from tidings.kernel.limit_windows import FixedWindow, Limit, SlidingWindow, TokenBucket
 from tidings.kernel.local_hot_state import LocalHotState
-from tidings.kernel.redis_hot_state import RedisHotState, RedisServer
+from tidings.kernel.redis_hot_state.limits import RedisLimits
+from tidings.kernel.redis_hot_state.server import RedisServer
 from tidings.kernel.secrets import Secret
 
 MINUTE = timedelta(minutes=1)
@@ -32,8 +33,22 @@ class Two:
     one: HotState
     other: HotState
     clock: ManualClock
-    #: The sorts of rows that it has to sweep; what it keeps elsewhere goes by itself.
+    database: Database
+    #: The tables that it has to sweep; what it keeps elsewhere goes by itself.
     swept: set[str]
+
+
+class RedisAlone:
+    """Limits in Redis and nothing behind them."""
+
+    #: Leases are in Postgres, also where limits are in Redis.
+    leases: Leases
+
+    def __init__(self, url: Secret, clock: ManualClock) -> None:
+        self.limits = RedisLimits(RedisServer(url), clock)
+
+    async def sweep(self, *, limit: int = 5000) -> dict[str, int]:
+        return {}
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +62,7 @@ def _local(databases: list[Database], clock: ManualClock, _: Valkey) -> list[Hot
 
 
 def _redis(_: list[Database], clock: ManualClock, valkey: Valkey) -> list[HotState]:
-    return [RedisHotState(RedisServer(valkey.url), clock) for _ in range(2)]
+    return [RedisAlone(valkey.url, clock) for _ in range(2)]
 
 
 def _takeover(databases: list[Database], clock: ManualClock, valkey: Valkey) -> list[HotState]:
@@ -60,15 +75,20 @@ def _taken_over(databases: list[Database], clock: ManualClock, _: Valkey) -> lis
     return [TakeoverHotState(nowhere, each, clock) for each in databases]
 
 
-#: How it is made, and the sorts of rows that it has to sweep.
+#: How it is made, and the tables that it has to sweep.
 _IMPLEMENTATIONS: dict[
     str, tuple[Callable[[list[Database], ManualClock, Valkey], list[HotState]], set[str]]
 ] = {
-    "postgres": (_local, {"hot_limits", "hot_presence", "hot_seen", "hot_leases"}),
+    "postgres": (_local, {"hot_limits", "hot_presence", "hot_leases"}),
     "redis": (_redis, set()),
-    "redis with postgres behind it": (_takeover, {"hot_seen", "hot_leases"}),
-    "postgres in place of redis": (_taken_over, {"hot_limits", "hot_presence", "hot_seen", "hot_leases"}),
+    "redis with postgres behind it": (_takeover, {"hot_presence", "hot_leases"}),
+    "postgres in place of redis": (_taken_over, {"hot_limits", "hot_presence", "hot_leases"}),
 }
+
+#: Everything but limits is in Postgres.
+in_postgres = pytest.mark.parametrize(
+    "two", [name for name in _IMPLEMENTATIONS if name != "redis"], indirect=True
+)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
@@ -95,7 +115,7 @@ async def two(
     for each in databases:
         await each.open()
     states = make(databases, clock, valkey)
-    yield Two(states[0], states[1], clock, swept)
+    yield Two(states[0], states[1], clock, databases[0], swept)
     for state in states:
         if isinstance(state, TakeoverHotState):
             await state.close()
@@ -247,67 +267,7 @@ async def test_bad_wishes_are_refused_by_name(two: Two, tenant_id: TenantId) -> 
             await two.one.limits.take(tenant_id, [[wish]])
 
 
-async def test_presence_is_seen_by_all_until_it_runs_out(two: Two, tenant_id: TenantId) -> None:
-    """Said here, seen there; repeated, it lasts; said to be over, it is."""
-    await two.one.presence.touch(tenant_id, [("r1", "ws-1"), ("r1", "ws-2"), ("r2", "ws-1")], MINUTE)
-    await two.clock.advance(timedelta(seconds=59))
-    await two.other.presence.touch(tenant_id, [("r1", "ws-2")], MINUTE)
-
-    before = await two.other.presence.present(tenant_id, ["r1", "r2", "r3"])
-    await two.clock.advance(timedelta(seconds=1))
-    after = await two.other.presence.present(tenant_id, ["r1", "r2"])
-    await two.other.presence.leave(tenant_id, [("r1", "ws-2")])
-    at_last = await two.one.presence.present(tenant_id, ["r1"])
-
-    assert before == {"r1": {"ws-1", "ws-2"}, "r2": {"ws-1"}, "r3": set()}
-    assert after == {"r1": {"ws-2"}, "r2": set()}
-    assert at_last == {"r1": set()}
-
-
-async def test_presence_of_one_tenant_is_not_seen_by_another(two: Two, tenant_id: TenantId) -> None:
-    """Nor by the platform."""
-    await two.one.presence.touch(tenant_id, [("r1", "ws-1")], MINUTE)
-
-    for other in (TENANT.new(SystemClock().now()), None):
-        assert await two.one.presence.present(other, ["r1"]) == {"r1": set()}
-
-
-async def test_a_key_passes_once(two: Two, tenant_id: TenantId) -> None:
-    """Of all who bring it at the same time, from both sides, one is first."""
-    keys = [f"event-{number}" for number in range(20)]
-
-    answers = await asyncio.gather(
-        *(process.dedupe.first_time(tenant_id, keys, MINUTE) for process in (two.one, two.other) * 5)
-    )
-
-    assert sorted(key for answer in answers for key in answer) == sorted(keys)
-
-
-async def test_a_key_passes_again_when_its_time_is_over(two: Two, tenant_id: TenantId) -> None:
-    """And the time does not start anew when it is refused."""
-    await two.one.dedupe.first_time(tenant_id, ["a"], MINUTE)
-    await two.clock.advance(timedelta(seconds=59))
-    early = await two.other.dedupe.first_time(tenant_id, ["a", "b"], MINUTE)
-    await two.clock.advance(timedelta(seconds=1))
-
-    then = await two.other.dedupe.first_time(tenant_id, ["a", "b"], MINUTE)
-
-    assert (early, then) == ({"b"}, {"a"})
-
-
-async def test_the_cache_remembers_for_a_while(two: Two, tenant_id: TenantId) -> None:
-    """Until the time is over, or it is told to forget; and each tenant for itself."""
-    await two.one.cache.set(tenant_id, {"a": b"1", "b": b"2"}, MINUTE)
-    await two.one.cache.delete(tenant_id, ["b"])
-
-    known = await two.one.cache.get(tenant_id, ["a", "b", "c"])
-    strange = await two.one.cache.get(None, ["a"])
-    await two.clock.advance(MINUTE)
-    late = await two.one.cache.get(tenant_id, ["a"])
-
-    assert (known, strange, late) == ({"a": b"1"}, {}, {})
-
-
+@in_postgres
 async def test_a_lease_has_one_holder(two: Two, tenant_id: TenantId) -> None:
     """Of ten who want it one gets it; the next gets it when it runs out, with a higher fence."""
     asked = await asyncio.gather(
@@ -324,6 +284,7 @@ async def test_a_lease_has_one_holder(two: Two, tenant_id: TenantId) -> None:
     assert await two.one.leases.renew(held, MINUTE) is None
 
 
+@in_postgres
 async def test_a_lease_is_renewed_while_it_holds_and_released_by_its_holder_alone(
     two: Two, tenant_id: TenantId
 ) -> None:
@@ -347,72 +308,17 @@ async def test_a_lease_is_renewed_while_it_holds_and_released_by_its_holder_alon
     assert await two.other.leases.renew(yours, MINUTE) is None
 
 
-async def test_many_who_ask_at_once_share_one_flight(two: Two) -> None:
-    """It is made once, and again for the next who asks."""
-    made = 0
-    go = asyncio.Event()
-
-    async def make() -> int:
-        nonlocal made
-        made += 1
-        await go.wait()
-        return made
-
-    asked = [asyncio.create_task(two.one.single_flight.do("x", make)) for _ in range(5)]
-    await asyncio.sleep(0)
-    go.set()
-
-    assert await asyncio.gather(*asked) == [1] * 5
-    assert await two.one.single_flight.do("x", make) == 2
-
-
-async def test_all_on_a_flight_share_its_error(two: Two) -> None:
-    """And the next one tries again."""
-
-    async def fail() -> int:
-        await asyncio.sleep(0)
-        raise LookupError("gone")
-
-    async def succeed() -> int:
-        return 1
-
-    asked = [two.one.single_flight.do("x", fail) for _ in range(3)]
-    results = await asyncio.gather(*asked, return_exceptions=True)
-
-    assert [type(result) for result in results] == [LookupError] * 3
-    assert await two.one.single_flight.do("x", succeed) == 1
-
-
-async def test_who_gives_up_does_not_take_it_from_the_others(two: Two) -> None:
-    """Only when the last one has gone is the work stopped."""
-    go, begun, stopped = asyncio.Event(), asyncio.Event(), asyncio.Event()
-
-    async def make() -> int:
-        begun.set()
-        try:
-            await go.wait()
-        except asyncio.CancelledError:
-            stopped.set()
-            raise
-        return 1
-
-    first, second = (asyncio.create_task(two.one.single_flight.do("x", make)) for _ in range(2))
-    await begun.wait()
-    first.cancel()
-    await asyncio.wait([first])
-    assert not stopped.is_set()
-    second.cancel()
-    await asyncio.wait([second])
-
-    await asyncio.wait_for(stopped.wait(), 5)
-
-
+@in_postgres
 async def test_what_has_run_out_is_swept(two: Two, tenant_id: TenantId) -> None:
     """And only that; what is still good is still there."""
-    await two.one.dedupe.first_time(tenant_id, ["old"], MINUTE)
-    await two.one.dedupe.first_time(tenant_id, ["new"], 10 * MINUTE)
-    await two.one.presence.touch(tenant_id, [("r", "old")], MINUTE)
     await two.one.leases.acquire(tenant_id, "old", "me", MINUTE)
+    held = await two.one.leases.acquire(tenant_id, "new", "me", 10 * MINUTE)
+    async with two.database.platform() as tx:
+        await tx.connection.execute(
+            "INSERT INTO kernel.hot_presence (key, member, expires_at) VALUES ('test', $1, $2)",
+            tenant_id,
+            two.clock.now() + MINUTE,
+        )
     await two.one.limits.take(
         tenant_id, [[take(SlidingWindow(1, MINUTE))], [take(SlidingWindow(1, 5 * MINUTE))]]
     )
@@ -423,6 +329,7 @@ async def test_what_has_run_out_is_swept(two: Two, tenant_id: TenantId) -> None:
 
     assert two.swept <= {sort for sort, count in swept.items() if count}
     assert all(count == 0 for count in again.values())
-    assert await two.one.dedupe.first_time(tenant_id, ["new"], MINUTE) == set()
+    assert held is not None
+    assert await two.one.leases.renew(held, MINUTE) is not None
     (full,) = await two.one.limits.take(tenant_id, [[take(SlidingWindow(1, 5 * MINUTE))]])
     assert not full.granted

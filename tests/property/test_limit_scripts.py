@@ -23,7 +23,6 @@ from tidings.kernel.limit_windows import (
 )
 from tidings.kernel.local_hot_state.limits import decide, stored_key
 from tidings.kernel.redis_hot_state.limits import RedisLimits
-from tidings.kernel.redis_hot_state.names import Names
 from tidings.kernel.redis_hot_state.server import RedisServer
 
 _TENANT = TENANT.new(SystemClock().now())
@@ -59,7 +58,7 @@ def test_same_answers(valkey: Valkey, calls: list[tuple[int, list[list[Take]]]])
 
     async def compare() -> None:
         server = RedisServer(valkey.url, call_seconds=10)
-        limits = RedisLimits(server, SystemClock(), Names(next(_epochs)))
+        limits = RedisLimits(server, SystemClock(), epoch=next(_epochs))
         states: dict[str, State] = {}
         now = _START
         try:
@@ -82,7 +81,7 @@ def test_a_crowded_sliding_window_is_packed_alike(valkey: Valkey) -> None:
 
     async def compare() -> None:
         server = RedisServer(valkey.url, call_seconds=10)
-        limits = RedisLimits(server, SystemClock(), Names(next(_epochs)))
+        limits = RedisLimits(server, SystemClock(), epoch=next(_epochs))
         states = {stored_key(Take(key="a", limit=limit)): State()}
         now = _START
         try:

@@ -33,9 +33,9 @@ class HotStateMetrics:
     def __init__(self, metrics: Metrics) -> None:
         self._metrics = metrics
 
-    def changed(self, hand: str, reason: str) -> None:  # noqa: ARG002  # the log has it
-        self._metrics.hot_state_changes.labels(hand).inc()
-        self._metrics.hot_state_degraded.set(hand == "postgres")
+    def changed(self, leader: str, reason: str) -> None:  # noqa: ARG002  # the log has it
+        self._metrics.hot_state_changes.labels(leader).inc()
+        self._metrics.hot_state_degraded.set(leader == "postgres")
 
 
 class TrafficMetrics:

@@ -1,30 +1,28 @@
-"""The port to state that is read and written all the time and kept for a short while.
+"""The ports to state that is read and written all the time and kept for a short while: rate limits and leases.
 
-Six small ports, each with its own promise. Where a tenant is given, a key is that tenant's own; None is for
-keys of the platform, such as a vendor account's limit, and no tenant reaches those. Times come from the
+Where a tenant is given, a key is that tenant's own; None is for keys of the platform, such as the limit of an account
+that tenants share, and no tenant reaches those. Times come from the
 clock that the implementation was given. None of it takes part in the caller's transaction: what was taken
 stays taken when the caller rolls back, which errs on the safe side.
 
-`kernel.local_hot_state` is the embedded implementation, `kernel.redis_hot_state` the one in Redis, and
-`kernel.hot_state_takeover` goes from one to the other; each passes `tests/conformance/test_hot_state.py`.
+`kernel.local_hot_state` is the embedded implementation, `kernel.redis_hot_state` counts limits in Redis, and
+`kernel.hot_state_takeover` fails over from Redis to Postgres; each passes `tests/conformance/test_hot_state.py`.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 from tidings.kernel.ids import TenantId
 from tidings.kernel.limit_windows import Limit
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Take:
     """A wish to take some of a limit."""
 
-    #: What is limited: `channel:email`, `recipient:rcp_…:email`.
+    #: What is limited: `account:7`, `person:42:mail`.
     key: str
     limit: Limit
     amount: int = 1
@@ -51,56 +49,6 @@ class Limits(Protocol):
         Within a group it is all or nothing: one key without room, and the others keep theirs. Groups do not
         depend on each other, except that a later one finds what an earlier one has left.
         """
-        ...
-
-
-class Presence(Protocol):
-    """Knows who is here. After a crash of the store it may know nobody, until they say so again."""
-
-    async def touch(
-        self, tenant_id: TenantId | None, members: Iterable[tuple[str, str]], ttl: timedelta
-    ) -> None:
-        """Each (key, member) is here for that long from now; to be repeated before it runs out."""
-        ...
-
-    async def leave(self, tenant_id: TenantId | None, members: Iterable[tuple[str, str]]) -> None:
-        """Each (key, member) is gone."""
-        ...
-
-    async def present(self, tenant_id: TenantId | None, keys: Iterable[str]) -> dict[str, set[str]]:
-        """Who is here, for every key asked."""
-        ...
-
-
-class Dedupe(Protocol):
-    """Lets every key through once, across processes and crashes."""
-
-    async def first_time(self, tenant_id: TenantId | None, keys: Iterable[str], ttl: timedelta) -> set[str]:
-        """Those never seen, or not within the time that was said then; each is now seen for `ttl`."""
-        ...
-
-
-class Cache(Protocol):
-    """Remembers bytes for a while, and may forget them at any time. It need not be shared."""
-
-    async def get(self, tenant_id: TenantId | None, keys: Iterable[str]) -> dict[str, bytes]:
-        """Those that are known."""
-        ...
-
-    async def set(self, tenant_id: TenantId | None, values: Mapping[str, bytes], ttl: timedelta) -> None:
-        """Remember them for at most that long."""
-        ...
-
-    async def delete(self, tenant_id: TenantId | None, keys: Iterable[str]) -> None:
-        """Forget them."""
-        ...
-
-
-class SingleFlight(Protocol):
-    """Has a thing made once when many ask for it at the same time, within a process."""
-
-    async def do(self, key: str, make: Callable[[], Awaitable[T]]) -> T:
-        """What `make` gives; whoever asks while it runs gets the same result, or the same error."""
         ...
 
 
@@ -139,14 +87,6 @@ class HotState(Protocol):
 
     @property
     def limits(self) -> Limits: ...
-    @property
-    def presence(self) -> Presence: ...
-    @property
-    def dedupe(self) -> Dedupe: ...
-    @property
-    def cache(self) -> Cache: ...
-    @property
-    def single_flight(self) -> SingleFlight: ...
     @property
     def leases(self) -> Leases: ...
 

@@ -10,7 +10,7 @@ from tidings.kernel.local_hot_state import LocalHotState
 from tidings.kernel.secrets import Secret
 
 if TYPE_CHECKING:
-    from tidings.kernel.hot_state_takeover import HandObserver, TakeoverHotState
+    from tidings.kernel.hot_state_takeover import LeaderObserver, TakeoverHotState
 
 #: Where a change is announced, and the one thing that is said there.
 HOT_STATE_CHANNEL: Final = "tidings_hot_state"
@@ -22,7 +22,7 @@ def open_hot_state(
     db: Database,
     clock: Clock,
     *,
-    observer: "HandObserver | None" = None,
+    observer: "LeaderObserver | None" = None,
     wake: Wakeup | None = None,
 ) -> "LocalHotState | TakeoverHotState":
     """Postgres alone for None and `postgres:`; Redis or Valkey with Postgres behind it for their URLs."""

@@ -8,11 +8,11 @@ from tests.support.postgres import TestDatabase
 from tests.support.valkey import Valkey, running_valkey
 from tidings.kernel.clock import Clock, SystemClock
 from tidings.kernel.db import Database
-from tidings.kernel.hot_state_takeover import HandSettings, TakeoverHotState
+from tidings.kernel.hot_state_takeover import AgreementSettings, TakeoverHotState
 from tidings.kernel.secrets import Secret
 
 #: As in production, with less patience.
-QUICK = HandSettings(beat=0.1, silence=1.0, steady=0.5)
+QUICK = AgreementSettings(heartbeat=0.1, timeout=1.0, steady=0.5)
 
 
 class Changes(list[str]):
@@ -43,7 +43,7 @@ async def start(fresh_database: TestDatabase, valkey: Valkey) -> AsyncIterator[S
         *,
         clock: Clock | None = None,
         url: Secret | None = None,
-        settings: HandSettings = QUICK,
+        settings: AgreementSettings = QUICK,
         changes: Changes | None = None,
         call_seconds: float = 0.25,
     ) -> TakeoverHotState:

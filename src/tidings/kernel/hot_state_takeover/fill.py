@@ -20,9 +20,9 @@ _PAGE = 500
 class Filler:
     """Copies page by page."""
 
-    def __init__(self, db: Database, home: PostgresLimits, clock: Clock) -> None:
+    def __init__(self, db: Database, postgres: PostgresLimits, clock: Clock) -> None:
         self._db = db
-        self._home = home
+        self._postgres = postgres
         self._clock = clock
 
     async def fill(self, redis: RedisLimits) -> int:
@@ -59,7 +59,7 @@ class Filler:
                 count += await self._copy(redis, TenantId(tenant_id), [row["key"] for row in own])
 
     async def _copy(self, redis: RedisLimits, tenant_id: TenantId | None, keys: list[str]) -> int:
-        known = await self._home.read(tenant_id, keys)
+        known = await self._postgres.read(tenant_id, keys)
         if known:
             await redis.fill(
                 tenant_id, [(key, state, expires_at) for key, (state, expires_at) in known.items()]

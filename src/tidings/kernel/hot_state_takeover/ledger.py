@@ -1,6 +1,6 @@
-"""What this process took from limits in Redis, until it is noted in Postgres as well.
+"""The ledger of what this process took from limits in Redis, until it is flushed to Postgres.
 
-Should Redis be lost, nothing is lost with it but what a process that dies at the same moment had not yet noted.
+Should Redis be lost, nothing is lost with it but what a process that dies at the same moment had not yet flushed.
 """
 
 import asyncio
@@ -18,10 +18,10 @@ _Sums = dict[str, tuple[Limit, dict[int, int]]]
 
 
 class Ledger:
-    """Adds up, and brings the sums home."""
+    """Adds up takes in memory, and flushes the sums to Postgres."""
 
-    def __init__(self, home: PostgresLimits, clock: Clock) -> None:
-        self._home = home
+    def __init__(self, postgres: PostgresLimits, clock: Clock) -> None:
+        self._postgres = postgres
         self._clock = clock
         self._busy = asyncio.Lock()
         self._sums: dict[TenantId | None, _Sums] = {}
@@ -39,26 +39,26 @@ class Ledger:
                     moment = moments[place] if moments else _mark(take.limit, now)
                     amounts[moment] = amounts.get(moment, 0) + take.amount
 
-    async def bring_home(self) -> None:
+    async def flush(self) -> None:
         """Note all that was taken before this in Postgres; what can't be noted now is kept for the next time."""
-        # One at a time: whoever changes hands has to know that another's notes have arrived, too.
+        # One flush at a time: a change of leader has to know that the one under way has arrived, too.
         async with self._busy:
             found, self._sums = self._sums, {}
             try:
                 while found:
                     tenant_id, sums = next(iter(found.items()))
-                    await self._bring(tenant_id, sums)
+                    await self._flush_tenant(tenant_id, sums)
                     del found[tenant_id]
             finally:
                 for tenant_id, sums in found.items():
                     self._put_back(tenant_id, sums)
 
-    async def _bring(self, tenant_id: TenantId | None, sums: _Sums) -> None:
+    async def _flush_tenant(self, tenant_id: TenantId | None, sums: _Sums) -> None:
         now = to_micros(self._clock.now())
         for key in [key for key, (limit, taken) in sums.items() if limit.absorb(State(), taken, now) is None]:
             del sums[key]  # its window is over
         for keys in _parts(sorted(sums)):
-            await self._home.absorb(tenant_id, {key: sums[key] for key in keys})
+            await self._postgres.absorb(tenant_id, {key: sums[key] for key in keys})
             for key in keys:
                 del sums[key]
 

@@ -9,7 +9,6 @@ _QUERIES = Queries.beside(__file__)
 _TABLES = {
     "hot_limits": _QUERIES.sweep_limits,
     "hot_presence": _QUERIES.sweep_presence,
-    "hot_seen": _QUERIES.sweep_seen,
     "hot_leases": _QUERIES.sweep_leases,
 }
 

@@ -20,7 +20,7 @@ from tidings.kernel.limit_windows import (
     to_micros,
 )
 from tidings.kernel.local_hot_state.limits import stored_key
-from tidings.kernel.redis_hot_state.names import Names
+from tidings.kernel.local_hot_state.scope import checked_key
 from tidings.kernel.redis_hot_state.scripts import Script
 from tidings.kernel.redis_hot_state.server import RedisServer
 
@@ -53,12 +53,12 @@ class Answer:
 
 
 class RedisLimits:
-    """Counts exactly, across processes."""
+    """Counts exactly, across processes, in one epoch: what was written in another is never read, and expires by itself."""
 
-    def __init__(self, server: RedisServer, clock: Clock, names: Names) -> None:
+    def __init__(self, server: RedisServer, clock: Clock, *, epoch: int = 0) -> None:
         self._server = server
         self._clock = clock
-        self._names = names
+        self._epoch = epoch
 
     async def take(self, tenant_id: TenantId | None, groups: Sequence[Sequence[Take]]) -> list[Taken]:
         """Decide group by group in the order given, as one step that others see whole."""
@@ -86,7 +86,7 @@ class RedisLimits:
             return Answer([Taken(granted=True) for _ in groups], {})
         answer: bytes = await self._server.run(
             _TAKE,
-            [self._names.of(tenant_id, "limit", key) for key in places],
+            [self._name(tenant_id, key) for key in places],
             to_micros(now),
             msgspec.msgpack.encode(wire),
             "0" if elsewhere is None else "1",
@@ -110,9 +110,11 @@ class RedisLimits:
                 msgspec.msgpack.encode(_flat(state)),
                 max(1, (to_micros(expires_at) - now) // 1000 + 10_000),
             ]
-        await self._server.run(
-            _FILL, [self._names.of(tenant_id, "limit", key) for key, _, _ in states], *arguments
-        )
+        await self._server.run(_FILL, [self._name(tenant_id, key) for key, _, _ in states], *arguments)
+
+    def _name(self, tenant_id: TenantId | None, key: str) -> str:
+        # A tenant's keys share a hash tag, so that a cluster keeps them in one place and a script may touch many.
+        return f"tidings:{self._epoch}:{{{tenant_id or 'platform'}}}:limit:{checked_key(key)}"
 
 
 def _shape(limit: Limit) -> tuple[int, int, int, int]:

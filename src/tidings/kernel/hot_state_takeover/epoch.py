@@ -1,4 +1,4 @@
-"""Who counts at present: Redis or Postgres, under a number that rises with every change."""
+"""An epoch: a time in which one leader, Redis or Postgres, counts limits; its fence rises with every change of leader."""
 
 import asyncio
 from collections.abc import Iterator
@@ -15,8 +15,8 @@ def redis_holder(run_id: str, *, filling: bool) -> str:
     return f"{_FILLING if filling else _REDIS} {run_id}"
 
 
-class Hand:
-    """One such time, as this process sees it, and who is using it."""
+class Epoch:
+    """One epoch, as this process sees it, and how many calls use it now."""
 
     def __init__(self, holder: str, fence: int) -> None:
         self.fence = fence
@@ -27,15 +27,15 @@ class Hand:
         self.filling = kind == _FILLING
         #: The server that counts.
         self.run_id = run_id
-        #: Nobody begins to use it any more.
+        #: No further call may begin in it.
         self.closed = False
         self._users = 0
         self._idle = asyncio.Event()
         self._idle.set()
 
     @property
-    def name(self) -> str:
-        """For logs and metrics."""
+    def leader(self) -> str:
+        """`redis` or `postgres`, for logs and metrics."""
         return _REDIS if self.is_redis else POSTGRES
 
     @contextmanager
@@ -51,5 +51,5 @@ class Hand:
                 self._idle.set()
 
     async def drained(self) -> None:
-        """Until the last one who used it has ended."""
+        """Wait until the last call in it has ended."""
         await self._idle.wait()

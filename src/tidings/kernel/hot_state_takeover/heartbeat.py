@@ -1,4 +1,4 @@
-"""What a process does beside its calls: signs of life, proofs of Redis, the ledger, the copy to Redis."""
+"""The background tasks of a process: heartbeats, health checks of Redis, flushing the ledger, filling Redis."""
 
 import asyncio
 import secrets
@@ -9,34 +9,35 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.durable.wakeup import Wakeup
 from tidings.kernel.errors import TidingsError
 from tidings.kernel.hot_state import Leases
+from tidings.kernel.hot_state_takeover.epoch import Epoch
 from tidings.kernel.hot_state_takeover.fill import Filler
-from tidings.kernel.hot_state_takeover.hand import Hand
-from tidings.kernel.hot_state_takeover.hands import Hands, HandSettings
+from tidings.kernel.hot_state_takeover.leader_agreement import AgreementSettings, LeaderAgreement
 from tidings.kernel.hot_state_takeover.ledger import Ledger
 from tidings.kernel.logs import get_logger
-from tidings.kernel.redis_hot_state import RedisHotState, RedisServer
+from tidings.kernel.redis_hot_state.limits import RedisLimits
+from tidings.kernel.redis_hot_state.server import RedisServer
 
 _log = get_logger("hot_state")
 _LEASE = "hot_state:filling"
 _LAST_MOMENT = 2.0
 
 
-class Keeper:
-    """Runs from the first use to the end."""
+class Heartbeat:
+    """Runs from the first use to the end; two tasks, one for the heartbeat and one for the ledger."""
 
     def __init__(
         self,
-        hands: Hands,
+        agreement: LeaderAgreement,
         *,
         ledger: Ledger,
         filler: Filler,
         server: RedisServer,
         leases: Leases,
         clock: Clock,
-        settings: HandSettings,
+        settings: AgreementSettings,
         wake: Wakeup,
     ) -> None:
-        self._hands = hands
+        self._agreement = agreement
         self._ledger = ledger
         self._filler = filler
         self._server = server
@@ -52,9 +53,11 @@ class Keeper:
         """Begin, unless it runs."""
         if not self._tasks:
             self._stop.clear()
-            # Apart: however long the notes take, the signs of life go on.
+            # Apart: however long a flush takes, the heartbeats go on.
             self._tasks = {
-                asyncio.create_task(self._again_and_again(self._look, self._wake), name="hot state hands"),
+                asyncio.create_task(
+                    self._again_and_again(self._read_leader, self._wake), name="hot state heartbeat"
+                ),
                 asyncio.create_task(self._again_and_again(self._note, Wakeup()), name="hot state ledger"),
             }
 
@@ -78,34 +81,34 @@ class Keeper:
                 _log.warning("hot_state_round_failed", error=type(error).__name__)
             except Exception as error:  # noqa: BLE001  # without it the process would count alone
                 _log.exception("hot_state_round_failed", error=type(error).__name__)
-            await wake.wait(self._stop, self._settings.beat)
+            await wake.wait(self._stop, self._settings.heartbeat)
 
     async def _note(self) -> None:
-        await self._ledger.bring_home()
+        await self._ledger.flush()
 
-    async def _look(self) -> None:
-        await self._hands.renew()
-        await self._hands.prove_redis()
-        hand = await self._hands.ready()
-        if hand.is_redis and hand.filling:
-            await self._fill(hand)
+    async def _read_leader(self) -> None:
+        await self._agreement.renew()
+        await self._agreement.check_redis()
+        epoch = await self._agreement.current()
+        if epoch.is_redis and epoch.filling:
+            await self._fill(epoch)
 
-    async def _fill(self, hand: Hand) -> None:
+    async def _fill(self, epoch: Epoch) -> None:
         # One is enough; should it die, another begins anew.
         lease = await self._leases.acquire(None, _LEASE, self._me, timedelta(seconds=10))
         if lease is None:
             return
-        redis = RedisHotState(self._server, self._clock, epoch=hand.fence)
-        filling = asyncio.create_task(self._filler.fill(redis.limits))
+        redis = RedisLimits(self._server, self._clock, epoch=epoch.fence)
+        filling = asyncio.create_task(self._filler.fill(redis))
         try:
-            while not (await asyncio.wait({filling}, timeout=self._settings.beat))[0]:
-                await self._hands.renew()
+            while not (await asyncio.wait({filling}, timeout=self._settings.heartbeat))[0]:
+                await self._agreement.renew()
                 await self._leases.renew(lease, timedelta(seconds=10))
-                if hand.closed or self._stop.is_set():
+                if epoch.closed or self._stop.is_set():
                     return
             count = await filling
-            await self._hands.filled(hand)
-            _log.info("hot_state_filled", states=count, number=hand.fence)
+            await self._agreement.filled(epoch)
+            _log.info("hot_state_filled", states=count, number=epoch.fence)
             if await self._server.evicts():
                 _log.warning("hot_state_may_forget", remedy="set maxmemory-policy of Redis to noeviction")
         finally:

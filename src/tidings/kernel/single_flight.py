@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-class LocalSingleFlight:
+class SingleFlight:
     """Has a thing made once when many ask for it at the same time."""
 
     def __init__(self) -> None:
