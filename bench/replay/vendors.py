@@ -14,7 +14,7 @@ from tidings.contracts.callbacks import ReceiptWord, signed_headers
 from tidings.contracts.messages import Accepted, OutboundMessage, Outcome
 from tidings.kernel.clock import Clock
 from tidings.kernel.ids import TenantId
-from tidings.router.adapters.whatsapp_cloud.message_ids import message_name
+from tidings.router.adapters.whatsapp_cloud.callbacks import message_name
 from tidings.router.callbacks.take import HookCall
 from tidings.router.channel_configs.store import StoredAccount
 from tidings.sandbox.answers import Answer

@@ -87,7 +87,7 @@ async def bound(
     around = Surroundings(
         clock=SystemClock(), guard=guard, hear=discard_inbound if ears is None else ears.hear
     )
-    adapter = KIND.make(msgspec.convert(settings, SmppSettings), around)
+    adapter = KIND.adapter(msgspec.convert(settings, SmppSettings), around)
     assert isinstance(adapter, SmppAdapter)
     try:
         yield adapter

@@ -95,7 +95,7 @@ async def spoken(kind: AdapterKind, secret: str, **settings: Any) -> AsyncIterat
         url = f"http://127.0.0.1:{hooked.port}/hooks/{kind.name}/adcfg_1"
         told = await web.put(f"/hooks/{kind.name}", json={"url": url, "secret": secret})
         told.raise_for_status()
-        adapter = kind.make(read, Surroundings(clock=clock))
+        adapter = kind.adapter(read, Surroundings(clock=clock))
         assert kind.callbacks is not None
         try:
             yield Spoken(

@@ -30,7 +30,7 @@ def test_the_index_has_every_kind_with_its_channels() -> None:
     ours = {
         name: set(kind.channels)
         for name, kind in ADAPTERS.items()
-        if kind.make.__module__.startswith("tidings.")
+        if kind.adapter.__module__.startswith("tidings.")
     }
     found = {
         name: ours.get(name, set()) if channels == "all" else set(channels.split(", "))

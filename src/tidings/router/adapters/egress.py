@@ -5,6 +5,7 @@ import ipaddress
 import socket
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
+from urllib.parse import urlsplit
 
 #: Says whether an IP address may be connected to.
 Guard: TypeAlias = Callable[[str], bool]
@@ -81,3 +82,15 @@ async def look_up(host: str, port: int, guard: Guard) -> list[str]:
     if not allowed:
         raise NotAllowedThereError("the host's address is not one that we may connect to")
     return allowed
+
+
+def host_and_port(url: str) -> tuple[str, int | None] | None:
+    """None where nobody could be asked there."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port
+        # As it is looked up: labels that are empty, or too long, are no name.
+        host.encode("idna")
+    except ValueError:
+        return None
+    return (host, port) if host else None

@@ -1,8 +1,8 @@
 """What an adapter declares about itself: one `AdapterKind` in each adapter's file, all that the rest knows of it."""
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, TypeAlias
 
 import msgspec
 
@@ -43,6 +43,20 @@ class Surroundings:
     hear: InboundHandler = discard_inbound
 
 
+class AdapterClass(Protocol):
+    """The class of an adapter."""
+
+    #: In accounts, policies, hooks: `whatsapp_cloud`.
+    name: str
+    channels: frozenset[str]
+    #: Those of every account; its settings may add some.
+    capabilities: Capabilities
+
+    def __call__(self, settings: Any, around: Surroundings, /) -> Adapter:
+        """The adapter of one account."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusSeed:
     """What one of the vendor's codes means, until somebody says otherwise in the status map."""
@@ -54,23 +68,27 @@ class StatusSeed:
     reason: str
 
 
+def seeds_of(rows: Iterable[tuple[str, Canonical, str]]) -> tuple[StatusSeed, ...]:
+    """A table of codes, each with what it means and the reason, as the status map begins with it."""
+    return tuple(
+        StatusSeed(code=code, canonical=canonical, reason=reason) for code, canonical, reason in rows
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdapterKind:
     """One kind of adapter."""
 
-    #: In accounts, policies, hooks: `whatsapp_cloud`.
-    name: str
+    #: Makes an account's adapter of its settings, and says its own name, channels and capabilities.
+    adapter: AdapterClass
     #: For people: `WhatsApp (Meta Cloud API)`.
     title: str
-    channels: frozenset[str]
-    capabilities: Capabilities
     #: Read strictly: unknown keys are refused.
     settings: type[msgspec.Struct]
     #: Settings that are secret, by their names.
     credential_fields: tuple[str, ...]
     #: The one that a secret of plain text fills; dots lead inwards.
     main_credential: str
-    make: Callable[[Any, Surroundings], Adapter]
     #: The sender that these settings put in the place of the message's, on this channel; None where the message's goes out.
     #: Over accounts that tenants share it is the one that has to be granted.
     fixed_sender: Callable[[Any, str], str | None] = no_fixed_sender
@@ -88,3 +106,10 @@ class AdapterKind:
     #: The vendor speaks over the adapter's own connection: one that was made with somebody to hear connects at once, and is
     #: kept open though nothing is sent.
     listens: bool = False
+    name: str = field(init=False)
+    channels: frozenset[str] = field(init=False)
+    capabilities: Capabilities = field(init=False)
+
+    def __post_init__(self) -> None:
+        for name in ("name", "channels", "capabilities"):
+            object.__setattr__(self, name, getattr(self.adapter, name))

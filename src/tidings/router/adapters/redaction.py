@@ -19,6 +19,7 @@ _SHORTEST: Final = 3
 _TELLING_DIGITS: Final = 7
 #: A code or a number of the message: shorter ones are a vendor's own.
 _NUMBER: Final = re.compile(r"\d[\d\s.-]{2,}\d")
+_CODE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/-]{0,63}")
 _WORD: Final = re.compile(r"\w+")
 _TAG: Final = re.compile(r"<[^>]*>")
 #: So many words of the message in a row are the message, and not a vendor's own way of saying something.
@@ -36,6 +37,19 @@ def clean(text: str, message: OutboundMessage) -> str:
 def clean_code(text: str, message: OutboundMessage) -> str:
     """The same of a vendor's code: its numbers are its own, also where the message has one like it."""
     return _short(redact_text(_unaddressed(_one_line(text), message)))
+
+
+def kept_words(text: str | None) -> str | None:
+    """The reason that a vendor gave for an event: one line, not too long, without an address."""
+    return None if text is None else _short(redact_text(_one_line(text))) or None
+
+
+def kept_code(text: str | None) -> str | None:
+    """The code that a vendor gave for an event; something that is no code is left out."""
+    if text is None:
+        return None
+    code = text.strip()
+    return code if _CODE.fullmatch(code) and redact_text(code) == code else None
 
 
 def _one_line(text: str) -> str:

@@ -133,7 +133,7 @@ class ReadAccount:
 
     def open(self, surroundings: Surroundings) -> Adapter:
         """Its adapter, ready to send."""
-        return self.kind.make(self.settings, surroundings)
+        return self.kind.adapter(self.settings, surroundings)
 
 
 async def open_adapter(

@@ -21,7 +21,7 @@ from tidings.kernel.keys.data_key import DataKey
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.logs import get_logger
 from tidings.kernel.tracing import span_of_set, started
-from tidings.router.adapters.callbacks.redaction import kept_code
+from tidings.router.adapters.redaction import kept_code
 from tidings.router.adapters.registry import kind_of
 from tidings.router.callbacks import store
 from tidings.router.callbacks.model import Observer, Unobserved

@@ -11,8 +11,7 @@ from tidings.kernel.ids import TenantId
 from tidings.kernel.logs import get_logger
 from tidings.kernel.secrets import SecretNotFoundError, SecretResolver, SecretStoreError
 from tidings.router.adapters.egress import Guard, NotAllowedThereError, public_only
-from tidings.router.adapters.http_client.answers import wait_of
-from tidings.router.adapters.http_client.failures import outcome_of_failure
+from tidings.router.adapters.http_client.answers import outcome_of_failure, wait_of
 from tidings.router.adapters.http_client.sender import HttpSender, VendorRequest
 from tidings.router.inbound_routes.letter import signed
 

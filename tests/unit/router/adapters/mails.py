@@ -45,7 +45,7 @@ FURTHER = [
 
 def made(kind: AdapterKind, settings: Mapping[str, Any]) -> Adapter:
     """The adapter, at a time that stands still."""
-    return kind.make(msgspec.convert(settings, kind.settings), Surroundings(clock=ManualClock(NOW)))
+    return kind.adapter(msgspec.convert(settings, kind.settings), Surroundings(clock=ManualClock(NOW)))
 
 
 @asynccontextmanager

@@ -53,7 +53,7 @@ async def account(url: str, guard: Guard = anywhere, **more: Any) -> AsyncIterat
         **more,
     }
     read = msgspec.convert(given, ApnsSettings)
-    adapter = KIND.make(read, Surroundings(clock=ManualClock(), guard=guard))
+    adapter = KIND.adapter(read, Surroundings(clock=ManualClock(), guard=guard))
     try:
         yield adapter
     finally:
@@ -431,7 +431,7 @@ def test_a_key_that_is_none_is_named(pem: str) -> None:
         private_key=pem, key_id="ABC123DEFG", team_id="DEF123GHIJ", topic="com.example.app"
     )
     with pytest.raises(BadValueError, match="private_key") as refused:
-        KIND.make(settings, Surroundings(clock=ManualClock()))
+        KIND.adapter(settings, Surroundings(clock=ManualClock()))
 
     assert pem not in str(refused.value)
     assert repr(settings) == "ApnsSettings(topic='com.example.app', key_id='ABC123DEFG')"

@@ -37,7 +37,7 @@ async def played(*answers: bytes, **more: Any) -> AsyncIterator[tuple[Adapter, h
     async with http.played_http(*answers) as vendor:
         settings = {"api_url": f"http://127.0.0.1:{vendor.port}", "token": TOKEN, **more}
         read = msgspec.convert(settings, TelegramSettings)
-        adapter = KIND.make(read, Surroundings(clock=SystemClock()))
+        adapter = KIND.adapter(read, Surroundings(clock=SystemClock()))
         try:
             yield adapter, vendor
         finally:

@@ -14,8 +14,7 @@ from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, TryLa
 from tidings.router.adapters.egress import anywhere
 from tidings.router.adapters.http_client.answers import HttpAnswer
 from tidings.router.adapters.http_client.isolated_resolver import IsolatedResolver
-from tidings.router.adapters.http_client.sender import HttpSender, VendorRequest
-from tidings.router.adapters.http_client.untrusted_host_limits import UntrustedHostLimits
+from tidings.router.adapters.http_client.sender import HttpSender, UntrustedHostLimits, VendorRequest
 
 SILENT, PROMPT = replace(MESSAGE, to="silent"), replace(MESSAGE, to="prompt")
 

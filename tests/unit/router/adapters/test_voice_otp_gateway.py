@@ -29,7 +29,7 @@ NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 async def asked(*parts: bytes, **more: Any) -> AsyncIterator[tuple[Any, PlayedHttp]]:
     async with played_http(*parts) as played:
         given = {"api_url": f"http://127.0.0.1:{played.port}/v1/", "api_token": "t0ken", **more}
-        adapter = KIND.make(msgspec.convert(given, VoiceOtpSettings), Surroundings(clock=SystemClock()))
+        adapter = KIND.adapter(msgspec.convert(given, VoiceOtpSettings), Surroundings(clock=SystemClock()))
         try:
             yield adapter, played
         finally:

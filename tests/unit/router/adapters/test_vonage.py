@@ -56,7 +56,7 @@ async def asked(
     async with played_http(*parts) as played:
         given = {"api_url": f"http://127.0.0.1:{played.port}", **more}
         around = Surroundings(clock=clock or ManualClock(NOW))
-        adapter = KIND.make(msgspec.convert(given, VonageSettings), around)
+        adapter = KIND.adapter(msgspec.convert(given, VonageSettings), around)
         try:
             yield adapter, played
         finally:
@@ -189,7 +189,7 @@ async def test_the_api_key_is_checked() -> None:
 def test_half_of_the_credentials_is_none(given: dict[str, Any], field: str) -> None:
     """The account says what is missing, and not what it holds."""
     with pytest.raises(BadValueError) as refused:
-        KIND.make(msgspec.convert(given, VonageSettings), Surroundings(clock=ManualClock(NOW)))
+        KIND.adapter(msgspec.convert(given, VonageSettings), Surroundings(clock=ManualClock(NOW)))
 
     assert refused.value.field == field
     assert "hunter2" not in str(refused.value)

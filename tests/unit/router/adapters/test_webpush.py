@@ -59,7 +59,7 @@ async def account(**more: Any) -> AsyncIterator[Adapter]:
     """A sender that the operator trusts with every address."""
     settings = {"vapid_private_key": vapid_key()[0], "subject": "mailto:push@shop.example", **more}
     read = msgspec.convert(settings, WebPushSettings)
-    adapter = KIND.make(read, Surroundings(clock=ManualClock(), guard=anywhere))
+    adapter = KIND.adapter(read, Surroundings(clock=ManualClock(), guard=anywhere))
     try:
         yield adapter
     finally:
@@ -328,9 +328,9 @@ def test_a_vapid_key_is_read_as_tools_write_it() -> None:
 def test_a_public_key_of_another_is_noticed() -> None:
     private, public = vapid_key()
     mine = WebPushSettings(vapid_private_key=private, vapid_public_key=public, subject="mailto:a@b.example")
-    KIND.make(mine, Surroundings(clock=ManualClock()))
+    KIND.adapter(mine, Surroundings(clock=ManualClock()))
     with pytest.raises(BadValueError, match="vapid_public_key"):
-        KIND.make(
+        KIND.adapter(
             msgspec.structs.replace(mine, vapid_public_key=BROWSER_PUBLIC), Surroundings(clock=ManualClock())
         )
     assert repr(mine) == "WebPushSettings(subject='mailto:a@b.example')"

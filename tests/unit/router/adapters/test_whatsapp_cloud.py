@@ -31,8 +31,7 @@ from tidings.kernel.http.errors import MalformedBodyError, WrongContentTypeError
 from tidings.kernel.refusals import InvalidError
 from tidings.router.adapters.kind import Surroundings
 from tidings.router.adapters.whatsapp_cloud.adapter import KIND, WhatsAppSettings
-from tidings.router.adapters.whatsapp_cloud.callbacks import WhatsAppForm
-from tidings.router.adapters.whatsapp_cloud.message_ids import message_name
+from tidings.router.adapters.whatsapp_cloud.callbacks import WhatsAppForm, message_name
 
 NUMBER = "106540352242922"
 TEXT = replace(MESSAGE, channel="whatsapp", to="+93701234567", html=None)
@@ -54,7 +53,7 @@ async def played(*answers: bytes, **more: Any) -> AsyncIterator[tuple[Adapter, h
             **more,
         }
         read = msgspec.convert(settings, WhatsAppSettings)
-        adapter = KIND.make(read, Surroundings(clock=SystemClock()))
+        adapter = KIND.adapter(read, Surroundings(clock=SystemClock()))
         try:
             yield adapter, vendor
         finally:

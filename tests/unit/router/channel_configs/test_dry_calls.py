@@ -46,6 +46,10 @@ class Careful:
         self.asked: list[OutboundMessage] = []
         self.closed = 0
 
+    def __call__(self, _: CarefulSettings, __: Surroundings) -> Adapter:
+        """In the place of its class: every account has this one."""
+        return self
+
     async def send(
         self,
         messages: Sequence[OutboundMessage],
@@ -75,18 +79,12 @@ def careful(monkeypatch: pytest.MonkeyPatch) -> Iterator[Careful]:
     """As if another package had brought it."""
     adapter = Careful()
 
-    def make(_: CarefulSettings, __: Surroundings) -> Adapter:
-        return adapter
-
     kind = AdapterKind(
-        name="careful",
+        adapter=adapter,
         title="A careful vendor",
-        channels=Careful.channels,
-        capabilities=Careful.capabilities,
         settings=CarefulSettings,
         credential_fields=("token",),
         main_credential="token",
-        make=make,
     )
     monkeypatch.setitem(ADAPTERS, "careful", kind)
     kind_of.cache_clear()
@@ -127,10 +125,11 @@ async def test_an_adapter_that_falls_while_it_is_opened_ends_no_look(
 ) -> None:
     """In the words with which such an account is refused when it is set up; its own may hold anything."""
 
-    def fall(*_: object) -> Adapter:
-        raise RuntimeError("t0ken")
+    class Falling(Careful):
+        def __call__(self, _: CarefulSettings, __: Surroundings) -> Adapter:
+            raise RuntimeError("t0ken")
 
-    monkeypatch.setitem(ADAPTERS, "careful", dataclasses.replace(ADAPTERS["careful"], make=fall))
+    monkeypatch.setitem(ADAPTERS, "careful", dataclasses.replace(ADAPTERS["careful"], adapter=Falling()))
     kind_of.cache_clear()
     check = await AccountChecker(KnownSecrets(careful="t0ken"), clock=SystemClock()).check(ACCOUNT, None)
 

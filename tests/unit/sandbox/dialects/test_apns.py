@@ -48,7 +48,7 @@ async def app(api_url: str, clock: Clock, **more: Any) -> AsyncIterator[Adapter]
         "timeout_seconds": 5.0,
         **more,
     }
-    adapter = KIND.make(msgspec.convert(given, ApnsSettings), Surroundings(clock=clock))
+    adapter = KIND.adapter(msgspec.convert(given, ApnsSettings), Surroundings(clock=clock))
     try:
         yield adapter
     finally:

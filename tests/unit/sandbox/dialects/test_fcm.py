@@ -45,7 +45,7 @@ async def account(trouble: Trouble | None = None) -> AsyncIterator[FcmAdapter]:
     port = await server.start("127.0.0.1", 0)
     place = f"http://127.0.0.1:{port}"
     settings = msgspec.convert(service_account(api_url=place, token_uri=f"{place}/token"), FcmSettings)
-    adapter = KIND.make(settings, Surroundings(clock=SystemClock()))
+    adapter = KIND.adapter(settings, Surroundings(clock=SystemClock()))
     assert isinstance(adapter, FcmAdapter)
     try:
         yield adapter

@@ -46,7 +46,7 @@ async def account(trouble: Trouble | None = None) -> AsyncIterator[Adapter]:
     server = HttpSandbox(handle)
     port = await server.start("127.0.0.1", 0)
     settings = TelegramSettings(api_url=f"http://127.0.0.1:{port}", token=TOKEN)
-    adapter = KIND.make(settings, Surroundings(clock=SystemClock()))
+    adapter = KIND.adapter(settings, Surroundings(clock=SystemClock()))
     try:
         yield adapter
     finally:

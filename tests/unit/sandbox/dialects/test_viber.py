@@ -46,7 +46,7 @@ async def account(dialect: ViberDialect, trouble: Trouble | None = None) -> Asyn
     server = HttpSandbox(handle)
     port = await server.start("127.0.0.1", 0)
     settings = ViberSettings(api_url=f"http://127.0.0.1:{port}", auth_token=TOKEN, bot_id=BOT_ID)
-    adapter = KIND.make(settings, Surroundings(clock=SystemClock()))
+    adapter = KIND.adapter(settings, Surroundings(clock=SystemClock()))
     try:
         yield adapter
     finally:

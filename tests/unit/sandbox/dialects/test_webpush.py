@@ -51,7 +51,7 @@ async def account(trouble: Trouble | None = None, taken: list[Asked] | None = No
         vapid_private_key=vapid_key()[0],
         subject="mailto:push@shop.example",
     )
-    adapter = KIND.make(settings, Surroundings(clock=clock))
+    adapter = KIND.adapter(settings, Surroundings(clock=clock))
     try:
         yield adapter
     finally:

@@ -50,7 +50,7 @@ async def account(dialect: WhatsAppDialect, trouble: Trouble | None = None) -> A
     settings = WhatsAppSettings(
         api_url=f"http://127.0.0.1:{port}/v24.0", phone_number_id=NUMBER, access_token="EAAJB-token"
     )
-    adapter = KIND.make(settings, Surroundings(clock=SystemClock()))
+    adapter = KIND.adapter(settings, Surroundings(clock=SystemClock()))
     try:
         yield adapter
     finally:

@@ -22,20 +22,22 @@ from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refus
 from tidings.kernel.errors import BadValueError
 from tidings.router.adapters.apns.provider_token import ApnsToken
 from tidings.router.adapters.ca_bundle import trusting
-from tidings.router.adapters.host_port import host_and_port
+from tidings.router.adapters.egress import host_and_port
 from tidings.router.adapters.http_client.account import ApiUrl, HttpAccount
 from tidings.router.adapters.http_client.answers import (
     NO_MESSAGE_ID,
+    CodeMeaning,
     HttpAnswer,
     answered,
     at,
     believed,
+    code_seeds,
     decoded,
     scalar,
+    verdict_by,
     verdict_of,
 )
 from tidings.router.adapters.kind import AdapterKind, Surroundings
-from tidings.router.adapters.push.codes import Meaning, seeds_of, verdict_by
 from tidings.router.adapters.push.devices import send_to_devices
 from tidings.router.adapters.push.signing_keys import ec_key
 
@@ -54,15 +56,15 @@ _BAD_DEVICE: Final = "BadDeviceToken"
 #: The same where another device of the person took the message: then the environment is right, and the device is wrong.
 _BAD_BESIDE_GOOD: Final = "BadDeviceToken:device"
 
-_GONE: Final[Meaning] = ("refused", "failed_perm", "invalid_address")
-_BAD_REQUEST: Final[Meaning] = ("refused", "rejected_by_provider", "bad_request")
-_CREDENTIALS: Final[Meaning] = ("try_later", "failed_temp", "credentials")
-_TOPIC: Final[Meaning] = ("try_later", "failed_temp", "topic_refused")
-_THROTTLED: Final[Meaning] = ("try_later", "failed_temp", "throttled")
-_UNAVAILABLE: Final[Meaning] = ("try_later", "failed_temp", "unavailable")
+_GONE: Final[CodeMeaning] = ("refused", "failed_perm", "invalid_address")
+_BAD_REQUEST: Final[CodeMeaning] = ("refused", "rejected_by_provider", "bad_request")
+_CREDENTIALS: Final[CodeMeaning] = ("try_later", "failed_temp", "credentials")
+_TOPIC: Final[CodeMeaning] = ("try_later", "failed_temp", "topic_refused")
+_THROTTLED: Final[CodeMeaning] = ("try_later", "failed_temp", "throttled")
+_UNAVAILABLE: Final[CodeMeaning] = ("try_later", "failed_temp", "unavailable")
 #: `reason` → what it means for the message, and how it is kept. developer.apple.com, "Handling notification responses from
 #: APNs". What is about our key, our topic or our certificate is nothing of the message's.
-_CODES: Final[Mapping[str, Meaning]] = {
+_CODES: Final[Mapping[str, CodeMeaning]] = {
     "BadCertificate": _CREDENTIALS,
     "BadCertificateEnvironment": _CREDENTIALS,
     "BadCollapseId": _BAD_REQUEST,
@@ -293,13 +295,10 @@ def _context(ca_file: str | None, ca_pem: str | None) -> ssl.SSLContext:
 
 
 KIND = AdapterKind(
-    name="apns",
+    adapter=ApnsAdapter,
     title="Apple Push Notification service",
-    channels=ApnsAdapter.channels,
-    capabilities=ApnsAdapter.capabilities,
     settings=ApnsSettings,
     credential_fields=("private_key",),
     main_credential="private_key",
-    make=ApnsAdapter,
-    statuses=seeds_of(_CODES),
+    statuses=code_seeds(_CODES),
 )

@@ -22,17 +22,19 @@ from tidings.router.adapters.http_client.access_token import CLOSED
 from tidings.router.adapters.http_client.account import ApiUrl, HttpAccount, sender_of
 from tidings.router.adapters.http_client.answers import (
     NO_MESSAGE_ID,
+    CodeMeaning,
     HttpAnswer,
     answered,
     at,
     believed,
+    code_seeds,
     decoded,
     scalar,
+    verdict_by,
     verdict_of,
 )
 from tidings.router.adapters.http_client.sender import VendorRequest
 from tidings.router.adapters.kind import AdapterKind, Surroundings
-from tidings.router.adapters.push.codes import Meaning, seeds_of, verdict_by
 from tidings.router.adapters.push.devices import send_to_devices
 from tidings.router.adapters.push.signing_keys import rsa_key
 from tidings.router.adapters.setting_types import PRINTABLE
@@ -55,7 +57,7 @@ _RESERVED: Final = re.compile(r"from|message_type|(google|gcm).*", re.IGNORECASE
 
 #: `errorCode` of an FcmError, or the `status` beside it → what it means for the message, and how it is kept.
 #: firebase.google.com/docs/reference/fcm/rest/v1/ErrorCode; the last ones are statuses of all Google APIs.
-_CODES: Final[Mapping[str, Meaning]] = {
+_CODES: Final[Mapping[str, CodeMeaning]] = {
     "UNREGISTERED": ("refused", "failed_perm", "invalid_address"),
     _BAD_DEVICE: ("refused", "failed_perm", "invalid_address"),
     "INVALID_ARGUMENT": ("refused", "rejected_by_provider", "bad_request"),
@@ -298,13 +300,10 @@ def _code(said: Any) -> str | None:
 
 
 KIND = AdapterKind(
-    name="fcm",
+    adapter=FcmAdapter,
     title="Firebase Cloud Messaging (HTTP v1)",
-    channels=FcmAdapter.channels,
-    capabilities=FcmAdapter.capabilities,
     settings=FcmSettings,
     credential_fields=("private_key",),
     main_credential="private_key",
-    make=FcmAdapter,
-    statuses=seeds_of(_CODES),
+    statuses=code_seeds(_CODES),
 )

@@ -210,14 +210,11 @@ def _header_name(name: str, i: int) -> str:
 
 
 KIND = AdapterKind(
-    name="http",
+    adapter=HttpAdapter,
     title="Any vendor that takes JSON",
-    channels=HttpAdapter.channels,
-    capabilities=HttpAdapter.capabilities,
     settings=HttpVendorSettings,
     credential_fields=("secrets", "callback_secret"),
     main_credential="secrets.token",
-    make=HttpAdapter,
     verbatim=frozenset({"body"}),
     prices=("message", "segment", "minute"),
     by_settings=frozenset({"idempotent", "receipts", "cancel"}),

@@ -35,7 +35,7 @@ from tidings.contracts.callbacks import (
 )
 from tidings.kernel.http.bodies import decode
 from tidings.kernel.http.errors import WrongContentTypeError
-from tidings.router.adapters.callbacks.redaction import kept_code, kept_words
+from tidings.router.adapters.redaction import kept_code, kept_words
 from tidings.router.adapters.secret_rotation import secrets_of
 
 #: How far the sender's clock may be from ours.

@@ -13,7 +13,7 @@ from urllib.parse import quote
 from tidings.contracts.messages import OutboundMessage
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.explain import printable
-from tidings.router.adapters.host_port import host_and_port
+from tidings.router.adapters.egress import host_and_port
 from tidings.router.adapters.whatsapp_templates import whatsapp_template
 
 #: From what is sent, a message as a rule, to a value of it.

@@ -9,8 +9,14 @@ from typing import Final, TypeAlias
 from tidings.contracts.messages import Outcome, Refused, TryLater, Unlearned
 from tidings.kernel.clock import Clock
 from tidings.kernel.logs import get_logger
-from tidings.router.adapters.http_client.answers import HttpAnswer, at, decoded, scalar, wait_of
-from tidings.router.adapters.http_client.failures import outcome_of_failure
+from tidings.router.adapters.http_client.answers import (
+    HttpAnswer,
+    at,
+    decoded,
+    outcome_of_failure,
+    scalar,
+    wait_of,
+)
 from tidings.router.adapters.http_client.sender import HttpSender, VendorRequest
 
 _log = get_logger("access_token")

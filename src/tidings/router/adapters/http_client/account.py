@@ -6,10 +6,8 @@ from msgspec import Meta, Struct
 
 from tidings.kernel.errors import BadValueError
 from tidings.router.adapters.ca_bundle import CaPem
-from tidings.router.adapters.egress import Guard
-from tidings.router.adapters.host_port import host_and_port
-from tidings.router.adapters.http_client.sender import HttpSender
-from tidings.router.adapters.http_client.untrusted_host_limits import UntrustedHostLimits
+from tidings.router.adapters.egress import Guard, host_and_port
+from tidings.router.adapters.http_client.sender import HttpSender, UntrustedHostLimits
 from tidings.router.adapters.setting_types import Line
 
 #: The address of a vendor's API.

@@ -9,6 +9,8 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from tidings.contracts.adapters import OUR_CODES
+from tidings.contracts.callback_forms import Canonical
+from tidings.contracts.failures import NOT_ALLOWED_THERE
 from tidings.contracts.messages import (
     Accepted,
     OutboundMessage,
@@ -19,9 +21,14 @@ from tidings.contracts.messages import (
     Unlearned,
 )
 from tidings.kernel.clock import Clock
+from tidings.router.adapters.egress import NotAllowedThereError
+from tidings.router.adapters.kind import StatusSeed, seeds_of
 from tidings.router.adapters.redaction import clean, clean_code
 
 Verdict: TypeAlias = Literal["accepted", "refused", "try_later", "unlearned"]
+
+#: What a vendor's code means for the message, how that is kept, and the reason in a word of ours.
+CodeMeaning: TypeAlias = tuple[Verdict, Canonical, str]
 
 #: The usual meanings; an account's settings come first.
 USUAL: Mapping[str, Verdict] = {
@@ -75,10 +82,12 @@ def answered(
     message_id: str | None = None,
     code: str | None = None,
     words: str | None = None,
+    by_recipient: bool = False,
 ) -> Outcome:
     """The outcome, once it is known what the answer means; the vendor's words without anything personal.
 
-    `code` and `words` are the vendor's for what went wrong; its status stands in for them.
+    `code` and `words` are the vendor's for what went wrong; its status stands in for them. `by_recipient`: a refusal is the person's
+    and not the vendor's.
     """
     status = str(answer.status)
     if verdict == "accepted":
@@ -89,7 +98,7 @@ def answered(
         code = status
     reason = clean(words, message) if words else f"the vendor answered {status}"
     if verdict == "refused":
-        return Refused(reason=reason, code=code)
+        return Refused(reason=reason, code=code, status="rejected_by_recipient" if by_recipient else None)
     if verdict == "try_later":
         return TryLater(reason=reason, code=code, after=wait_of(answer.retry_after, clock))
     return Unlearned(reason=reason)
@@ -105,6 +114,16 @@ def verdict_of(status: int, statuses: Mapping[str, Verdict] | None = None) -> Ve
         if wide in table and (table is not own or text not in USUAL):
             return table[wide]
     return "unlearned"
+
+
+def verdict_by(codes: Mapping[str, CodeMeaning], code: str | None, otherwise: Verdict) -> Verdict:
+    """What the code means for the message; `otherwise` where there is none, or nobody knows it."""
+    return codes[code][0] if code is not None and code in codes else otherwise
+
+
+def code_seeds(codes: Mapping[str, CodeMeaning] | Mapping[int, CodeMeaning]) -> tuple[StatusSeed, ...]:
+    """The same table as the status map begins with it."""
+    return seeds_of((str(code), canonical, reason) for code, (_, canonical, reason) in codes.items())
 
 
 def believed(verdict: Verdict, answer: HttpAnswer, *, theirs: bool) -> Verdict:
@@ -169,3 +188,30 @@ def scalar(value: Any) -> str | None:
     if isinstance(value, str):
         return value or None
     return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def outcome_of_failure(error: Exception) -> Outcome:
+    """What is certain after a failure; the exception's own words are not kept, they name hosts and more."""
+    import aiohttp
+
+    match error:
+        # The library wraps what the guard says.
+        case NotAllowedThereError() | aiohttp.ClientConnectorError(os_error=NotAllowedThereError()):
+            return TryLater(reason=NOT_ALLOWED_THERE, code="address")
+        case aiohttp.ClientConnectorCertificateError():
+            return TryLater(reason="the vendor's certificate is not one that we trust", code="tls")
+        case aiohttp.ClientConnectorSSLError():
+            return TryLater(reason="TLS could not be agreed on", code="tls")
+        case aiohttp.ClientConnectorError() | aiohttp.ConnectionTimeoutError():
+            return TryLater(reason="the vendor can't be reached", code="connection")
+        case aiohttp.InvalidURL():
+            return Refused(reason="url is not one that can be asked", code="bad_message")
+        case TimeoutError():
+            return Unlearned(reason="the vendor did not answer in time")
+        case aiohttp.ServerDisconnectedError() | ConnectionError():
+            return Unlearned(reason="the vendor closed the connection without an answer")
+        case aiohttp.ClientPayloadError():
+            return Unlearned(reason="the vendor's answer broke off")
+        case aiohttp.ClientResponseError():
+            return Unlearned(reason="the vendor said something that is no HTTP answer")
+    return Unlearned(reason="the answer was never learned")

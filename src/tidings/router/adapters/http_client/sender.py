@@ -20,10 +20,19 @@ from tidings.kernel.errors import BadValueError
 from tidings.kernel.logs import get_logger
 from tidings.router.adapters.ca_bundle import trusting
 from tidings.router.adapters.egress import Guard, NotAllowedThereError
-from tidings.router.adapters.http_client.answers import HttpAnswer, checked, with_answer
-from tidings.router.adapters.http_client.failures import outcome_of_failure
-from tidings.router.adapters.http_client.untrusted_host_limits import UntrustedHostLimits
+from tidings.router.adapters.http_client.answers import HttpAnswer, checked, outcome_of_failure, with_answer
 from tidings.router.adapters.pending_outcomes import LATE, UNANSWERED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UntrustedHostLimits:
+    """How much of a pool of connections one of them can have."""
+
+    #: So long a request has its slot; then it waits for its answer beside, and the next one has its turn.
+    hold_seconds: float = 0.5
+    #: So many wait beside; while there are as many, slots are held.
+    most_beside: int = 160
+
 
 if TYPE_CHECKING:
     # Heavy (10 MB): only those who send over HTTP pay for it.

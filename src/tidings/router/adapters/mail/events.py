@@ -3,19 +3,18 @@
 import hashlib
 import re
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Final, NamedTuple, get_args
 
 from tidings.contracts.callback_forms import Canonical, Details, Effect, ReadEvent
-from tidings.router.adapters.callbacks.redaction import kept_code, kept_words
-from tidings.router.adapters.kind import StatusSeed
+from tidings.router.adapters.callbacks.parsing import FURTHEST_AHEAD
+from tidings.router.adapters.kind import StatusSeed, seeds_of
+from tidings.router.adapters.redaction import kept_code, kept_words
 
 #: As attempts keep it.
 _MOST_ID: Final = 200
 _MOST_WORD: Final = 60
 _MOST_WORDS: Final = 4000
-#: An event from further ahead has no time that means anything.
-_FURTHEST_AHEAD: Final = timedelta(days=1)
 #: `550 5.1.1`, which would be taken for somebody's number.
 _REPLY_CODES: Final = re.compile(r"\b([245][0-9]{2})[ -]([245]\.[0-9]{1,3}\.[0-9]{1,3})\b")
 _EFFECTS: Final[Mapping[str, Effect]] = {effect: effect for effect in get_args(Effect)}
@@ -36,10 +35,7 @@ class Meaning(NamedTuple):
 
 def seeds(table: Mapping[str, Meaning]) -> tuple[StatusSeed, ...]:
     """A table of codes as the status map begins with it."""
-    return tuple(
-        StatusSeed(code=code, canonical=meaning.status, reason=meaning.reason)
-        for code, meaning in table.items()
-    )
+    return seeds_of((code, *meaning) for code, meaning in table.items())
 
 
 def told(
@@ -61,27 +57,10 @@ def told(
         vendor_message_id=message_id[:_MOST_ID],
         word=word.lower()[:_MOST_WORD],
         status=status,
-        occurred_at=at if at is not None and at - received_at <= _FURTHEST_AHEAD else None,
+        occurred_at=at if at is not None and at - received_at <= FURTHEST_AHEAD else None,
         discriminator=_short(discriminator),
         details=details if details != Details() else None,
     )
-
-
-def from_seconds(seconds: float | None) -> datetime | None:
-    """A moment that is told in seconds since 1970."""
-    try:
-        return datetime.fromtimestamp(seconds, UTC) if seconds is not None else None
-    except (ValueError, OverflowError, OSError):
-        return None
-
-
-def from_text(text: str | None) -> datetime | None:
-    """A moment that is told as ISO 8601 has it; one without an offset is UTC."""
-    try:
-        at = datetime.fromisoformat(text) if text else None
-        return None if at is None else (at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC))
-    except (ValueError, OverflowError):
-        return None
 
 
 def _short(name: str) -> str:

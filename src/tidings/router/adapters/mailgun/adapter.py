@@ -167,14 +167,11 @@ def _form(fields: Sequence[tuple[str, str]], mail: bytes) -> tuple[str, bytes]:
 
 
 KIND = AdapterKind(
-    name="mailgun",
+    adapter=MailgunAdapter,
     title="Mailgun",
-    channels=MailgunAdapter.channels,
-    capabilities=MailgunAdapter.capabilities,
     settings=MailgunSettings,
     credential_fields=("api_key", "webhook_signing_key"),
     main_credential="api_key",
-    make=MailgunAdapter,
     by_settings=frozenset({"receipts"}),
     callbacks=MailgunForm(),
     proof="in the body: HMAC-SHA256 over a time and a token, eight hours; the event itself is not signed",

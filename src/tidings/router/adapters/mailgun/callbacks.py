@@ -30,11 +30,10 @@ from tidings.contracts.callback_forms import (
     Verified,
 )
 from tidings.kernel.errors import TidingsError
-from tidings.router.adapters.callbacks.bodies import json_body
-from tidings.router.adapters.callbacks.encodings import is_one_of
-from tidings.router.adapters.callbacks.timestamps import is_fresh
+from tidings.router.adapters.callbacks.parsing import from_seconds, json_body
+from tidings.router.adapters.callbacks.signatures import is_fresh, is_one_of
 from tidings.router.adapters.http.callbacks import require_json
-from tidings.router.adapters.mail.events import Meaning, from_seconds, told
+from tidings.router.adapters.mail.events import Meaning, told
 from tidings.router.adapters.secret_rotation import secrets_of
 
 WINDOW: Final = timedelta(hours=8)

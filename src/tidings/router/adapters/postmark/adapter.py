@@ -203,14 +203,11 @@ def _file(attachment: Attachment) -> dict[str, str]:
 
 
 KIND = AdapterKind(
-    name="postmark",
+    adapter=PostmarkAdapter,
     title="Postmark",
-    channels=PostmarkAdapter.channels,
-    capabilities=PostmarkAdapter.capabilities,
     settings=PostmarkSettings,
     credential_fields=("server_token", "webhook_password"),
     main_credential="server_token",
-    make=PostmarkAdapter,
     by_settings=frozenset({"receipts"}),
     callbacks=PostmarkForm(),
     proof="Authorization: Basic, with the user and password of the webhook's address; nothing is signed",

@@ -19,10 +19,10 @@ from tidings.contracts.callback_forms import (
     Refusal,
     Verified,
 )
-from tidings.router.adapters.callbacks.bodies import json_body
-from tidings.router.adapters.callbacks.encodings import exact_base64, is_one_of
+from tidings.router.adapters.callbacks.parsing import from_text, json_body
+from tidings.router.adapters.callbacks.signatures import exact_base64, is_one_of
 from tidings.router.adapters.http.callbacks import require_json
-from tidings.router.adapters.mail.events import Meaning, from_text, told
+from tidings.router.adapters.mail.events import Meaning, told
 from tidings.router.adapters.secret_rotation import secrets_of
 
 #: Their word → ours; what came back has a type that says more.

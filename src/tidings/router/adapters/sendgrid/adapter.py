@@ -195,14 +195,11 @@ def _file(attachment: Attachment) -> dict[str, str]:
 
 
 KIND = AdapterKind(
-    name="sendgrid",
+    adapter=SendgridAdapter,
     title="SendGrid",
-    channels=SendgridAdapter.channels,
-    capabilities=SendgridAdapter.capabilities,
     settings=SendgridSettings,
     credential_fields=("api_key",),
     main_credential="api_key",
-    make=SendgridAdapter,
     by_settings=frozenset({"receipts"}),
     callbacks=SendgridForm(),
     proof="X-Twilio-Email-Event-Webhook-Signature: ECDSA P-256 over the time and the body, a day",

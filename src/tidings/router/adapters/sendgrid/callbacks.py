@@ -26,11 +26,10 @@ from tidings.contracts.callback_forms import (
     Refusal,
     Verified,
 )
-from tidings.router.adapters.callbacks.bodies import json_body
-from tidings.router.adapters.callbacks.encodings import exact_base64
-from tidings.router.adapters.callbacks.timestamps import A_DAY_OF_TRYING, is_fresh
+from tidings.router.adapters.callbacks.parsing import from_seconds, json_body
+from tidings.router.adapters.callbacks.signatures import A_DAY_OF_TRYING, exact_base64, is_fresh
 from tidings.router.adapters.http.callbacks import require_json
-from tidings.router.adapters.mail.events import Meaning, from_seconds, told
+from tidings.router.adapters.mail.events import Meaning, told
 
 SIGNATURE_HEADER: Final = "x-twilio-email-event-webhook-signature"
 TIMESTAMP_HEADER: Final = "x-twilio-email-event-webhook-timestamp"

@@ -217,14 +217,11 @@ def _account(answer: HttpAnswer) -> Outcome:
 
 
 KIND = AdapterKind(
-    name="ses",
+    adapter=SesAdapter,
     title="Amazon SES",
-    channels=SesAdapter.channels,
-    capabilities=SesAdapter.capabilities,
     settings=SesSettings,
     credential_fields=("secret_access_key", "session_token"),
     main_credential="secret_access_key",
-    make=SesAdapter,
     by_settings=frozenset({"receipts"}),
     callbacks=SesForm(),
     proof="Amazon SNS: RSA with the certificate of its own host, one of the account's topics, 65 minutes",

@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.hashes import SHA1, SHA256
 from msgspec import Struct, field
 
 from tidings.kernel.refusals import UnavailableError
-from tidings.router.adapters.callbacks.encodings import exact_base64
+from tidings.router.adapters.callbacks.signatures import exact_base64
 from tidings.router.adapters.egress import public_only
 from tidings.router.adapters.http_client.sender import HttpSender, VendorRequest
 

@@ -11,14 +11,13 @@ from typing import Annotated, Final, Literal
 
 from msgspec import Meta, Struct
 
-from tidings.contracts.adapters import Adapter, Capabilities
+from tidings.contracts.adapters import Capabilities
 from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused, TryLater
-from tidings.kernel.clock import Clock
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.secrets import Secret
 from tidings.router.adapters.ca_bundle import CaPem, trusting
 from tidings.router.adapters.egress import Guard
-from tidings.router.adapters.kind import AdapterKind, InboundHandler, Surroundings, discard_inbound
+from tidings.router.adapters.kind import AdapterKind, Surroundings, discard_inbound
 from tidings.router.adapters.setting_types import ONE_LINE
 from tidings.router.adapters.smpp.addresses import destination_of, source_of
 from tidings.router.adapters.smpp.bind import CannotConnectError, Role, Smsc, open_session
@@ -142,10 +141,10 @@ class SmppAdapter:
     channels = frozenset({"sms"})
     capabilities = Capabilities(receipts=True, inbound=True)
 
-    def __init__(self, settings: SmppSettings, *, clock: Clock, guard: Guard, hear: InboundHandler) -> None:
+    def __init__(self, settings: SmppSettings, around: Surroundings) -> None:
         self._settings = settings
         self.capabilities = Capabilities(receipts=settings.receipts, inbound=True)
-        self._smsc = _smsc(settings, guard)
+        self._smsc = _smsc(settings, around.guard)
         self._fixed_source = self._source(settings.source, "source") if settings.source is not None else None
         form = ReceiptForm(
             response_ids=settings.response_ids,
@@ -153,8 +152,8 @@ class SmppAdapter:
             offset_minutes=settings.receipt_offset_minutes,
         )
         self._ear = SmppEar(
-            None if hear is discard_inbound else hear,
-            clock=clock,
+            None if around.hear is discard_inbound else around.hear,
+            clock=around.clock,
             form=form,
             alphabet=settings.default_alphabet,
             timeout_seconds=settings.timeout_seconds,
@@ -179,6 +178,8 @@ class SmppAdapter:
         )
         # A message may wait for its turn, and then has so long for all its answers.
         self._longest = timedelta(seconds=settings.batch_seconds + settings.timeout_seconds + 1)
+        if around.hear is not discard_inbound:
+            self.listen()
 
     @property
     def longest_send(self) -> timedelta:
@@ -309,26 +310,16 @@ def _smsc(settings: SmppSettings, guard: Guard) -> Smsc:
     )
 
 
-def _make(settings: SmppSettings, around: Surroundings) -> Adapter:
-    adapter = SmppAdapter(settings, clock=around.clock, guard=around.guard, hear=around.hear)
-    if around.hear is not discard_inbound:
-        adapter.listen()
-    return adapter
-
-
 def _fixed_sender(settings: SmppSettings, _: str) -> str | None:
     return settings.source
 
 
 KIND = AdapterKind(
-    name="smpp",
+    adapter=SmppAdapter,
     title="Any SMSC (SMPP 3.4)",
-    channels=SmppAdapter.channels,
-    capabilities=SmppAdapter.capabilities,
     settings=SmppSettings,
     credential_fields=("system_id", "password"),
     main_credential="password",
-    make=_make,
     fixed_sender=_fixed_sender,
     prices=("segment",),
     by_settings=frozenset({"receipts"}),

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final, Literal, TypeAlias
 
 from tidings.contracts.callback_forms import Canonical, Details, ReadEvent
-from tidings.router.adapters.callbacks.redaction import kept_code
+from tidings.router.adapters.redaction import kept_code
 from tidings.router.adapters.smpp.pdu import (
     ABOUT_ANOTHER,
     TLV_MESSAGE_STATE,

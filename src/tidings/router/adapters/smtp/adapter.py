@@ -10,24 +10,22 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from tidings.contracts.adapters import Adapter, Capabilities
+from tidings.contracts.adapters import Capabilities
 from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused, TryLater
-from tidings.kernel.clock import Clock
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.secrets import Secret
 from tidings.router.adapters.ca_bundle import CaPem
-from tidings.router.adapters.egress import Guard
 from tidings.router.adapters.http_client.account import ApiUrl
-from tidings.router.adapters.kind import AdapterKind, StatusSeed, Surroundings
-from tidings.router.adapters.mail.dkim import DkimSigner, FindSigners
+from tidings.router.adapters.kind import AdapterKind, Surroundings, seeds_of
+from tidings.router.adapters.mail.dkim import DkimSigner
 from tidings.router.adapters.mail.mime import build
-from tidings.router.adapters.mail.return_path import ReturnPath, WriteToken
+from tidings.router.adapters.mail.return_path import ReturnPath
 from tidings.router.adapters.setting_types import ONE_LINE, PRINTABLE
-from tidings.router.adapters.smtp.account_replies import account_trouble
 from tidings.router.adapters.smtp.bounce_mailbox import check_mailbox, mailbox_of
 from tidings.router.adapters.smtp.client import SmtpConnection
 from tidings.router.adapters.smtp.connect import CannotConnectError
 from tidings.router.adapters.smtp.pool import Ready, SmtpPool
+from tidings.router.adapters.smtp.replies import account_trouble
 from tidings.router.adapters.smtp.server import oauth_of, server_of, token_sender
 
 _Text = Annotated[
@@ -129,24 +127,19 @@ class SmtpAdapter:
     channels = frozenset({"email"})
     capabilities = Capabilities(html=True, attachments=True)
 
-    def __init__(
-        self,
-        settings: SmtpSettings,
-        *,
-        clock: Clock,
-        guard: Guard,
-        find_signers: FindSigners | None = None,
-        write_token: WriteToken | None = None,
-    ) -> None:
+    def __init__(self, settings: SmtpSettings, around: Surroundings) -> None:
+        guard = around.guard
         self._token_sender = token_sender(settings, guard)
-        self._server = server = server_of(settings, guard, oauth_of(settings, self._token_sender, clock))
-        self._clock = clock
+        self._server = server = server_of(
+            settings, guard, oauth_of(settings, self._token_sender, around.clock)
+        )
+        self._clock = around.clock
         self._own_signers = [
             DkimSigner(domain=key.domain, selector=key.selector, key=Secret(key.key), field=f"dkim[{i}]")
             for i, key in enumerate(settings.dkim)
         ]
-        self._find_signers = find_signers or self._own
-        self._return_path = ReturnPath(settings, write_token)
+        self._find_signers = around.find_signers or self._own
+        self._return_path = ReturnPath(settings, around.write_token)
         self._mailbox = mailbox_of(settings, guard)
         # A message may wait for its turn, open a connection, and have three answers to wait for.
         longest = settings.batch_seconds + settings.connect_seconds + 3 * settings.timeout_seconds
@@ -220,21 +213,9 @@ class SmtpAdapter:
         )
 
 
-def _make(settings: SmtpSettings, around: Surroundings) -> Adapter:
-    return SmtpAdapter(
-        settings,
-        clock=around.clock,
-        guard=around.guard,
-        find_signers=around.find_signers,
-        write_token=around.write_token,
-    )
-
-
 KIND = AdapterKind(
-    name="smtp",
+    adapter=SmtpAdapter,
     title="Any mail server",
-    channels=SmtpAdapter.channels,
-    capabilities=SmtpAdapter.capabilities,
     settings=SmtpSettings,
     credential_fields=(
         "username",
@@ -246,35 +227,36 @@ KIND = AdapterKind(
         "bounce_imap_password",
     ),
     main_credential="password",
-    make=_make,
     # The enhanced codes of RFC 3463 and its registry. Codes of policy (5.7.x) are about us, and not about the address.
-    statuses=(
-        StatusSeed(code="5.1.1", canonical="failed_perm", reason="invalid_address"),
-        StatusSeed(code="5.1.2", canonical="failed_perm", reason="invalid_address"),
-        StatusSeed(code="5.1.3", canonical="failed_perm", reason="invalid_address"),
-        StatusSeed(code="5.1.6", canonical="failed_perm", reason="invalid_address"),
-        StatusSeed(code="5.1.10", canonical="failed_perm", reason="invalid_address"),
-        StatusSeed(code="5.2.1", canonical="failed_perm", reason="hard_bounce"),
-        StatusSeed(code="5.2.2", canonical="failed_perm", reason="soft_bounce"),
-        StatusSeed(code="5.2.3", canonical="failed_perm", reason="message_too_large"),
-        StatusSeed(code="5.3.4", canonical="failed_perm", reason="message_too_large"),
-        StatusSeed(code="5.7.0", canonical="rejected_by_provider", reason="credentials"),
-        StatusSeed(code="5.7.1", canonical="rejected_by_provider", reason="policy"),
-        StatusSeed(code="5.7.3", canonical="rejected_by_provider", reason="credentials"),
-        StatusSeed(code="5.7.8", canonical="rejected_by_provider", reason="credentials"),
-        StatusSeed(code="5.7.9", canonical="rejected_by_provider", reason="credentials"),
-        StatusSeed(code="5.7.26", canonical="rejected_by_provider", reason="policy"),
-        StatusSeed(code="530", canonical="rejected_by_provider", reason="credentials"),
-        StatusSeed(code="535", canonical="rejected_by_provider", reason="credentials"),
-        # What happens before the server can say anything.
-        StatusSeed(code="auth", canonical="failed_temp", reason="credentials"),
-        StatusSeed(code="token", canonical="failed_temp", reason="credentials"),
-        # What is wrong with the account, whatever the mail.
-        StatusSeed(code="login_required", canonical="failed_temp", reason="credentials"),
-        StatusSeed(code="tls_required", canonical="failed_temp", reason="untrusted_connection"),
-        StatusSeed(code="sender_not_allowed", canonical="failed_temp", reason="sender_refused"),
-        StatusSeed(code="account_blocked", canonical="failed_temp", reason="account_blocked"),
-        StatusSeed(code="connection", canonical="failed_temp", reason="unreachable_server"),
-        StatusSeed(code="tls", canonical="failed_temp", reason="untrusted_connection"),
+    statuses=seeds_of(
+        (
+            ("5.1.1", "failed_perm", "invalid_address"),
+            ("5.1.2", "failed_perm", "invalid_address"),
+            ("5.1.3", "failed_perm", "invalid_address"),
+            ("5.1.6", "failed_perm", "invalid_address"),
+            ("5.1.10", "failed_perm", "invalid_address"),
+            ("5.2.1", "failed_perm", "hard_bounce"),
+            ("5.2.2", "failed_perm", "soft_bounce"),
+            ("5.2.3", "failed_perm", "message_too_large"),
+            ("5.3.4", "failed_perm", "message_too_large"),
+            ("5.7.0", "rejected_by_provider", "credentials"),
+            ("5.7.1", "rejected_by_provider", "policy"),
+            ("5.7.3", "rejected_by_provider", "credentials"),
+            ("5.7.8", "rejected_by_provider", "credentials"),
+            ("5.7.9", "rejected_by_provider", "credentials"),
+            ("5.7.26", "rejected_by_provider", "policy"),
+            ("530", "rejected_by_provider", "credentials"),
+            ("535", "rejected_by_provider", "credentials"),
+            # What happens before the server can say anything.
+            ("auth", "failed_temp", "credentials"),
+            ("token", "failed_temp", "credentials"),
+            # What is wrong with the account, whatever the mail.
+            ("login_required", "failed_temp", "credentials"),
+            ("tls_required", "failed_temp", "untrusted_connection"),
+            ("sender_not_allowed", "failed_temp", "sender_refused"),
+            ("account_blocked", "failed_temp", "account_blocked"),
+            ("connection", "failed_temp", "unreachable_server"),
+            ("tls", "failed_temp", "untrusted_connection"),
+        )
     ),
 )

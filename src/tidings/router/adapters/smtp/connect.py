@@ -9,8 +9,8 @@ from tidings.contracts.failures import LOGIN_REFUSED, NOT_ALLOWED_THERE
 from tidings.contracts.messages import Refused
 from tidings.kernel.secrets import Secret
 from tidings.router.adapters.egress import Guard, NotAllowedThereError, look_up
-from tidings.router.adapters.smtp.account_replies import login_trouble
 from tidings.router.adapters.smtp.oauth import TOKEN_REFUSED, WAYS, OAuthLogin
+from tidings.router.adapters.smtp.replies import login_trouble
 from tidings.router.adapters.smtp.wire import TLS_ENDED, ConnectionGoneError, Reply, SmtpWire
 
 

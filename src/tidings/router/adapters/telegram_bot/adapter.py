@@ -31,9 +31,8 @@ from tidings.router.adapters.http_client.answers import (
 )
 from tidings.router.adapters.http_client.one_request import OneRequestAdapter
 from tidings.router.adapters.http_client.sender import VendorRequest
-from tidings.router.adapters.kind import AdapterKind, StatusSeed, Surroundings
-from tidings.router.adapters.telegram_bot.callbacks import TelegramForm
-from tidings.router.adapters.telegram_bot.message_ids import bot_id, marking_key, message_name
+from tidings.router.adapters.kind import AdapterKind, Surroundings, seeds_of
+from tidings.router.adapters.telegram_bot.callbacks import TelegramForm, bot_id, marking_key, message_name
 
 #: A chat's number, or the name of a public channel.
 _CHAT: Final = re.compile(r"(-?[1-9][0-9]{0,18})|@[A-Za-z][A-Za-z0-9_]{3,31}")
@@ -58,21 +57,23 @@ _WORDS: Final[Mapping[int, Mapping[str, str]]] = {
         "forbidden: bot can't send messages to bots": "403:is_bot",
     },
 }
-_SEEDS: Final = (
-    StatusSeed(code="400", canonical="rejected_by_provider", reason="bad_request"),
-    StatusSeed(code="400:too_long", canonical="rejected_by_provider", reason="content_refused"),
-    StatusSeed(code="400:empty", canonical="rejected_by_provider", reason="content_refused"),
-    StatusSeed(code="400:chat_not_found", canonical="failed_perm", reason="invalid_address"),
-    StatusSeed(code="400:chat_moved", canonical="failed_perm", reason="invalid_address"),
-    StatusSeed(code="403:deactivated", canonical="failed_perm", reason="invalid_address"),
-    StatusSeed(code="403:is_bot", canonical="failed_perm", reason="invalid_address"),
-    StatusSeed(code="403:not_started", canonical="rejected_by_recipient", reason="not_started"),
-    # The person blocked the bot, or a group put it out.
-    StatusSeed(code="403", canonical="rejected_by_recipient", reason="bot_blocked"),
-    StatusSeed(code="401", canonical="rejected_by_provider", reason="credentials"),
-    StatusSeed(code="404", canonical="rejected_by_provider", reason="credentials"),
-    StatusSeed(code="409", canonical="failed_temp", reason="vendor_trouble"),
-    StatusSeed(code="429", canonical="failed_temp", reason="throttled"),
+_SEEDS: Final = seeds_of(
+    (
+        ("400", "rejected_by_provider", "bad_request"),
+        ("400:too_long", "rejected_by_provider", "content_refused"),
+        ("400:empty", "rejected_by_provider", "content_refused"),
+        ("400:chat_not_found", "failed_perm", "invalid_address"),
+        ("400:chat_moved", "failed_perm", "invalid_address"),
+        ("403:deactivated", "failed_perm", "invalid_address"),
+        ("403:is_bot", "failed_perm", "invalid_address"),
+        ("403:not_started", "rejected_by_recipient", "not_started"),
+        # The person blocked the bot, or a group put it out.
+        ("403", "rejected_by_recipient", "bot_blocked"),
+        ("401", "rejected_by_provider", "credentials"),
+        ("404", "rejected_by_provider", "credentials"),
+        ("409", "failed_temp", "vendor_trouble"),
+        ("429", "failed_temp", "throttled"),
+    )
 )
 _BY_THE_PERSON: Final = frozenset(seed.code for seed in _SEEDS if seed.canonical == "rejected_by_recipient")
 #: 404, an address without a bot behind it: the token is wrong. Of 500 nobody says that nothing was sent.
@@ -160,19 +161,19 @@ class TelegramAdapter(OneRequestAdapter[TelegramSettings]):
                 return NO_MESSAGE_ID
             found = message_name(self._marking, chat, number)
             return Accepted(provider_message_id=found, sender=self._bot)
+        # Without its words a 403 is a proxy's, and says nothing of the person.
+        code = _code(answer.status, said) if theirs else f"page:{answer.status}"
         outcome = answered(
             verdict,
             answer,
             message,
             clock=self._clock,
-            # Without its words a 403 is a proxy's, and says nothing of the person.
-            code=_code(answer.status, said) if theirs else f"page:{answer.status}",
+            code=code,
             words=scalar(at(said, "description")),
+            by_recipient=code in _BY_THE_PERSON,
         )
         if isinstance(outcome, TryLater) and outcome.after is None:
             return replace(outcome, after=wait_of(scalar(at(said, "parameters.retry_after")), self._clock))
-        if isinstance(outcome, Refused) and outcome.code in _BY_THE_PERSON:
-            return replace(outcome, status="rejected_by_recipient")
         return outcome
 
 
@@ -196,14 +197,11 @@ def _fixed_sender(settings: TelegramSettings, _: str) -> str | None:
 
 
 KIND = AdapterKind(
-    name="telegram_bot",
+    adapter=TelegramAdapter,
     title="Telegram (Bot API)",
-    channels=TelegramAdapter.channels,
-    capabilities=TelegramAdapter.capabilities,
     settings=TelegramSettings,
     credential_fields=("token", "webhook_secret"),
     main_credential="token",
-    make=TelegramAdapter,
     fixed_sender=_fixed_sender,
     by_settings=frozenset({"inbound"}),
     callbacks=TelegramForm(),

@@ -5,6 +5,7 @@ done twice. So is `my_chat_member`, with which Telegram says that somebody block
 next message to them is refused with 403.
 """
 
+import hmac
 from datetime import datetime
 from typing import Any, Final
 
@@ -20,11 +21,32 @@ from tidings.contracts.callback_forms import (
     Refusal,
     Verified,
 )
-from tidings.router.adapters.callbacks.bodies import json_body
-from tidings.router.adapters.callbacks.signatures import one_fits
-from tidings.router.adapters.callbacks.timestamps import since_1970
+from tidings.router.adapters.callbacks.parsing import json_body, since_1970
+from tidings.router.adapters.callbacks.signatures import is_one_of
 from tidings.router.adapters.http.callbacks import require_json
-from tidings.router.adapters.telegram_bot.message_ids import bot_id, marking_key, message_name
+from tidings.router.adapters.secret_rotation import secrets_of
+
+# How a bot's messages are called here: Telegram counts them chat by chat, and a chat's number is somebody's address.
+#
+# So a message is called by a mark of the chat, made with a key that only the bot's token yields, and by its number in the chat.
+_PURPOSE: Final = b"tidings telegram chat marks"
+
+
+def bot_id(token: str) -> str:
+    """The bot's own number, which is no secret."""
+    return token.partition(":")[0]
+
+
+def marking_key(token: str) -> str:
+    """What chats are marked with; it tells nothing about the token."""
+    return hmac.digest(token.encode(), _PURPOSE, "sha256").hex()
+
+
+def message_name(key: str, chat: str, number: str) -> str:
+    """The same for the same message, another one for every other of the bot."""
+    mark = hmac.digest(bytes.fromhex(key), chat.encode(), "sha256")[:10].hex()
+    return f"{mark}:{number}"
+
 
 SECRET_HEADER: Final = "x-telegram-bot-api-secret-token"  # noqa: S105  # the name of a header
 #: What a message can be, by the field that makes it so; in this order, because some have two of them. A message with none of
@@ -130,7 +152,7 @@ class TelegramForm:
                 code="unsigned",
                 remedy="send the header X-Telegram-Bot-Api-Secret-Token: call setWebhook with secret_token",
             )
-        if one_fits(given, keys["secret"]):
+        if is_one_of(given, secrets_of(keys["secret"])):
             return Verified()
         return Refusal(
             code="mismatch",

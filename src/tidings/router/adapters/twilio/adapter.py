@@ -6,7 +6,6 @@ Twilio knows no key by which it would drop a repeat: what was asked and not answ
 import base64
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Annotated, Final
 from urllib.parse import quote, urlencode
 from xml.sax.saxutils import escape, quoteattr
@@ -16,7 +15,7 @@ from msgspec import Meta
 
 from tidings.contracts.adapters import Capabilities
 from tidings.contracts.callback_forms import Canonical
-from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused
+from tidings.contracts.messages import Accepted, OutboundMessage, Outcome
 from tidings.kernel.errors import BadValueError
 from tidings.router.adapters.http_client.account import ApiUrl, HttpAccount
 from tidings.router.adapters.http_client.answers import (
@@ -32,7 +31,7 @@ from tidings.router.adapters.http_client.answers import (
 )
 from tidings.router.adapters.http_client.one_request import OneRequestAdapter
 from tidings.router.adapters.http_client.sender import VendorRequest
-from tidings.router.adapters.kind import AdapterKind, StatusSeed, Surroundings
+from tidings.router.adapters.kind import AdapterKind, Surroundings, seeds_of
 from tidings.router.adapters.secret_rotation import Secrets
 from tidings.router.adapters.setting_types import PRINTABLE, Language, SenderName
 from tidings.router.adapters.twilio.callbacks import TwilioForm
@@ -103,6 +102,8 @@ class TwilioSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fiel
 _NUMBER: Final = re.compile(r"\+[1-9][0-9]{5,14}")
 _SHORT_CODE: Final = re.compile(r"[0-9]{3,8}")
 _HX: Final = re.compile(r"HX[0-9a-fA-F]{32}")
+#: The person has replied STOP.
+_UNSUBSCRIBED: Final = "21610"
 #: Twilio takes no longer TwiML in a request (error 32018).
 _MOST_TWIML: Final = 4000
 #: Characters that XML 1.0 has no way to write.
@@ -145,7 +146,7 @@ _MEANINGS: Final[tuple[tuple[str, Canonical, str], ...]] = (
     ("21603", "rejected_by_provider", "invalid_sender"),
     ("21606", "rejected_by_provider", "invalid_sender"),
     ("21608", "rejected_by_provider", "unverified_recipient"),  # trial account
-    ("21610", "rejected_by_recipient", "unsubscribed"),  # has replied STOP
+    (_UNSUBSCRIBED, "rejected_by_recipient", "unsubscribed"),
     ("21612", "rejected_by_provider", "no_route"),
     ("21614", "failed_perm", "invalid_address"),  # not a mobile number
     ("21617", "failed_perm", "content_too_long"),
@@ -302,11 +303,7 @@ class TwilioAdapter(OneRequestAdapter[TwilioSettings]):
         verdict = believed(verdict, answer, theirs=code is not None)
         if verdict == "refused" and code in _TRY_LATER:
             verdict = "try_later"
-        return _whose(
-            answered(
-                verdict, answer, message, clock=self._clock, code=code, words=scalar(at(said, "message"))
-            )
-        )
+        return self._refused(verdict, answer, message, code, scalar(at(said, "message")))
 
     def _taken(self, said: object, answer: HttpAnswer, message: OutboundMessage) -> Outcome:
         sid = scalar(at(said, "sid"))
@@ -316,8 +313,26 @@ class TwilioAdapter(OneRequestAdapter[TwilioSettings]):
             # 201 with "status": "failed": it was made, and it goes nowhere.
             code, words = scalar(at(said, "error_code")), scalar(at(said, "error_message"))
             verdict: Verdict = "try_later" if code in _TRY_LATER else "refused"
-            return _whose(answered(verdict, answer, message, clock=self._clock, code=code, words=words))
+            return self._refused(verdict, answer, message, code, words)
         return Accepted(provider_message_id=sid[:200], sender=self._answerable(message))
+
+    def _refused(
+        self,
+        verdict: Verdict,
+        answer: HttpAnswer,
+        message: OutboundMessage,
+        code: str | None,
+        words: str | None,
+    ) -> Outcome:
+        return answered(
+            verdict,
+            answer,
+            message,
+            clock=self._clock,
+            code=code,
+            words=words,
+            by_recipient=code == _UNSUBSCRIBED,
+        )
 
     def _answerable(self, message: OutboundMessage) -> str | None:
         """Where an answer will arrive, as an inbound message names it."""
@@ -327,13 +342,6 @@ class TwilioAdapter(OneRequestAdapter[TwilioSettings]):
         if sender is None:
             return self._settings.messaging_service_sid
         return sender if _NUMBER.fullmatch(sender) or _SHORT_CODE.fullmatch(sender) else None
-
-
-def _whose(outcome: Outcome) -> Outcome:
-    """With whose no it is."""
-    if isinstance(outcome, Refused) and outcome.code == "21610":
-        return replace(outcome, status="rejected_by_recipient")
-    return outcome
 
 
 def _authorisation(settings: TwilioSettings) -> dict[str, str]:
@@ -355,18 +363,15 @@ def _fixed_sender(settings: TwilioSettings, channel: str) -> str | None:
 
 
 KIND = AdapterKind(
-    name="twilio",
+    adapter=TwilioAdapter,
     title="Twilio",
-    channels=TwilioAdapter.channels,
-    capabilities=TwilioAdapter.capabilities,
     settings=TwilioSettings,
     credential_fields=("auth_token", "api_key_secret", "callback_auth_token"),
     main_credential="auth_token",
-    make=TwilioAdapter,
     fixed_sender=_fixed_sender,
     prices=("message", "segment", "minute"),
     by_settings=frozenset({"receipts", "inbound"}),
     callbacks=TwilioForm(),
     proof="X-Twilio-Signature: HMAC-SHA1 over the address and all fields; no time",
-    statuses=tuple(StatusSeed(code=code, canonical=is_, reason=why) for code, is_, why in _MEANINGS),
+    statuses=seeds_of(_MEANINGS),
 )

@@ -29,8 +29,8 @@ from tidings.contracts.callback_forms import (
     Verified,
 )
 from tidings.kernel.http.errors import MalformedBodyError, WrongContentTypeError
-from tidings.router.adapters.callbacks.redaction import kept_code, kept_words
-from tidings.router.adapters.callbacks.timestamps import FURTHEST_AHEAD
+from tidings.router.adapters.callbacks.parsing import FURTHEST_AHEAD
+from tidings.router.adapters.redaction import kept_code, kept_words
 from tidings.router.adapters.secret_rotation import secrets_of
 
 SIGNATURE_HEADER: Final = "x-twilio-signature"

@@ -4,25 +4,25 @@ Viber answers 200 to everything; whether it took a message stands in `status`.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Annotated, Any, Final
 
 import msgspec
 from msgspec import Meta
 
 from tidings.contracts.adapters import Capabilities
-from tidings.contracts.callback_forms import Canonical
 from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused, TryLater
 from tidings.kernel.errors import BadValueError
 from tidings.router.adapters.http_client.account import ApiUrl, HttpAccount
 from tidings.router.adapters.http_client.answers import (
     NO_MESSAGE_ID,
+    CodeMeaning,
     HttpAnswer,
     Verdict,
     answered,
     at,
     believed,
     checked,
+    code_seeds,
     decoded,
     scalar,
     verdict_of,
@@ -39,7 +39,7 @@ _TOKEN_REFUSED: Final = 2
 
 #: `status` in an answer → what it means for the message, and how it is kept. The list is that of developers.viber.com,
 #: "Error codes"; another number is a general error.
-_CODES: Final[Mapping[int, tuple[Verdict, Canonical, str]]] = {
+_CODES: Final[Mapping[int, CodeMeaning]] = {
     1: ("refused", "rejected_by_provider", "bad_request"),
     2: ("try_later", "rejected_by_provider", "credentials"),
     3: ("refused", "rejected_by_provider", "bad_request"),
@@ -69,7 +69,7 @@ _CODES: Final[Mapping[int, tuple[Verdict, Canonical, str]]] = {
 #: Of 500 nobody says that nothing was sent.
 _STATUSES: Final[Mapping[str, Verdict]] = {"500": "unlearned"}
 _SEEDS: Final = (
-    *(StatusSeed(code=str(code), canonical=how, reason=why) for code, (_, how, why) in _CODES.items()),
+    *code_seeds(_CODES),
     # Told later, with words and without a number.
     StatusSeed(code="failed", canonical="failed_perm", reason="permanent_failure"),
 )
@@ -188,19 +188,14 @@ class ViberAdapter(OneRequestAdapter[ViberSettings]):
         elif verdict == "accepted":
             # A general error: nobody says what had been done before it.
             verdict = "unlearned"
-        found = answered(
+        return answered(
             verdict,
             answer,
             message,
             clock=self._clock,
             code=scalar(status),
             words=scalar(at(said, "status_message")),
-        )
-        by_them = meaning is not None and meaning[1] == "rejected_by_recipient"
-        return (
-            replace(found, status="rejected_by_recipient")
-            if isinstance(found, Refused) and by_them
-            else found
+            by_recipient=meaning is not None and meaning[1] == "rejected_by_recipient",
         )
 
     def _checked(self, answer: HttpAnswer) -> Outcome:
@@ -226,14 +221,11 @@ def _fixed_sender(settings: ViberSettings, _: str) -> str | None:
 
 
 KIND = AdapterKind(
-    name="viber",
+    adapter=ViberAdapter,
     title="Viber (REST Bot API)",
-    channels=ViberAdapter.channels,
-    capabilities=ViberAdapter.capabilities,
     settings=ViberSettings,
     credential_fields=("auth_token",),
     main_credential="auth_token",
-    make=ViberAdapter,
     fixed_sender=_fixed_sender,
     callbacks=ViberForm(),
     proof="X-Viber-Content-Signature: HMAC-SHA256 over the body with the bot's token",

@@ -24,11 +24,10 @@ from tidings.contracts.callback_forms import (
     Verified,
 )
 from tidings.kernel.refusals import FieldError, InvalidError
-from tidings.router.adapters.callbacks.bodies import json_body
-from tidings.router.adapters.callbacks.redaction import kept_words
+from tidings.router.adapters.callbacks.parsing import json_body, since_1970
 from tidings.router.adapters.callbacks.signatures import hex_digest_fits, is_hex_digest
-from tidings.router.adapters.callbacks.timestamps import since_1970
 from tidings.router.adapters.http.callbacks import require_json
+from tidings.router.adapters.redaction import kept_words
 
 SIGNATURE_HEADER: Final = "x-viber-content-signature"
 #: Their word → ours; events of other names are about no message.

@@ -30,7 +30,7 @@ from tidings.router.adapters.http_client.answers import (
 )
 from tidings.router.adapters.http_client.one_request import OneRequestAdapter
 from tidings.router.adapters.http_client.sender import VendorRequest
-from tidings.router.adapters.kind import AdapterKind, StatusSeed, Surroundings
+from tidings.router.adapters.kind import AdapterKind, Surroundings, seeds_of
 from tidings.router.adapters.secret_rotation import SigningSecrets
 from tidings.router.adapters.setting_types import PRINTABLE, Language, SenderName
 from tidings.router.adapters.voice_otp_gateway.callbacks import VoiceOtpForm
@@ -162,18 +162,15 @@ def _fixed_sender(settings: VoiceOtpSettings, _: str) -> str | None:
 
 
 KIND = AdapterKind(
-    name="voice_otp_gateway",
+    adapter=VoiceOtpAdapter,
     title="Voice one-time passwords (an operator's gateway)",
-    channels=VoiceOtpAdapter.channels,
-    capabilities=VoiceOtpAdapter.capabilities,
     settings=VoiceOtpSettings,
     credential_fields=("api_token", "callback_secret"),
     main_credential="api_token",
-    make=VoiceOtpAdapter,
     fixed_sender=_fixed_sender,
     prices=("minute",),
     by_settings=frozenset({"receipts"}),
     callbacks=VoiceOtpForm(),
     proof="Standard Webhooks: HMAC-SHA256 over id, time and body, five minutes",
-    statuses=tuple(StatusSeed(code=code, canonical=is_, reason=why) for code, is_, why in _MEANINGS),
+    statuses=seeds_of(_MEANINGS),
 )

@@ -21,9 +21,9 @@ from tidings.contracts.callback_forms import (
 from tidings.contracts.callbacks import MOST_EVENTS, CallbackCost
 from tidings.contracts.moments import ToldMoment
 from tidings.kernel.http.bodies import decode
-from tidings.router.adapters.callbacks.redaction import kept_code, kept_words
-from tidings.router.adapters.callbacks.timestamps import FURTHEST_AHEAD
+from tidings.router.adapters.callbacks.parsing import FURTHEST_AHEAD
 from tidings.router.adapters.http.callbacks import GenericForm
+from tidings.router.adapters.redaction import kept_code, kept_words
 
 #: Their word → ours. Who has answered is listening: nothing more is tried meanwhile.
 WORDS: Final[Mapping[str, Canonical]] = {

@@ -9,7 +9,6 @@ import base64
 import re
 import secrets
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Final
 
@@ -18,7 +17,7 @@ from msgspec import Meta
 
 from tidings.contracts.adapters import Capabilities
 from tidings.contracts.callback_forms import Canonical
-from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused
+from tidings.contracts.messages import Accepted, OutboundMessage, Outcome
 from tidings.kernel.errors import BadValueError
 from tidings.router.adapters.http_client.account import ApiUrl, HttpAccount
 from tidings.router.adapters.http_client.answers import (
@@ -34,7 +33,7 @@ from tidings.router.adapters.http_client.answers import (
 )
 from tidings.router.adapters.http_client.one_request import OneRequestAdapter
 from tidings.router.adapters.http_client.sender import VendorRequest
-from tidings.router.adapters.kind import AdapterKind, StatusSeed, Surroundings
+from tidings.router.adapters.kind import AdapterKind, Surroundings, seeds_of
 from tidings.router.adapters.secret_rotation import Secrets
 from tidings.router.adapters.setting_types import PRINTABLE, SenderName
 from tidings.router.adapters.vonage.callbacks import VonageForm, code_of, number
@@ -231,10 +230,9 @@ class VonageAdapter(OneRequestAdapter[VonageSettings]):
         if verdict == "refused" and code in _TRY_LATER:
             verdict = "try_later"
         words = scalar(at(said, "detail")) or scalar(at(said, "title"))
-        outcome = answered(verdict, answer, message, clock=self._clock, code=code, words=words)
-        if isinstance(outcome, Refused) and outcome.code == "1240":
-            return replace(outcome, status="rejected_by_recipient")
-        return outcome
+        return answered(
+            verdict, answer, message, clock=self._clock, code=code, words=words, by_recipient=code == "1240"
+        )
 
     def _answerable(self, message: OutboundMessage) -> str | None:
         """Where an answer will arrive: a number, not a name."""
@@ -281,18 +279,15 @@ def _fixed_sender(settings: VonageSettings, _: str) -> str | None:
 
 
 KIND = AdapterKind(
-    name="vonage",
+    adapter=VonageAdapter,
     title="Vonage (Messages API)",
-    channels=VonageAdapter.channels,
-    capabilities=VonageAdapter.capabilities,
     settings=VonageSettings,
     credential_fields=("private_key", "api_secret", "signature_secret"),
     main_credential="private_key",
-    make=VonageAdapter,
     fixed_sender=_fixed_sender,
     prices=("segment",),
     by_settings=frozenset({"receipts", "inbound"}),
     callbacks=VonageForm(),
     proof="Authorization: a JWT, HS256, with the hash of the body, a day",
-    statuses=tuple(StatusSeed(code=code, canonical=is_, reason=why) for code, is_, why in _MEANINGS),
+    statuses=seeds_of(_MEANINGS),
 )

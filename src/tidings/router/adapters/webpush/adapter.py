@@ -21,17 +21,17 @@ from tidings.router.adapters.egress import Guard, public_only
 from tidings.router.adapters.http_client.account import ApiUrl, HttpAccount, sender_of
 from tidings.router.adapters.http_client.answers import (
     NO_MESSAGE_ID,
+    CodeMeaning,
     HttpAnswer,
     Verdict,
     answered,
     at,
+    code_seeds,
     decoded,
     verdict_of,
 )
-from tidings.router.adapters.http_client.sender import VendorRequest
-from tidings.router.adapters.http_client.untrusted_host_limits import UntrustedHostLimits
+from tidings.router.adapters.http_client.sender import UntrustedHostLimits, VendorRequest
 from tidings.router.adapters.kind import AdapterKind, StatusSeed, Surroundings
-from tidings.router.adapters.push.codes import Meaning, seeds_of
 from tidings.router.adapters.push.devices import send_to_devices
 from tidings.router.adapters.webpush.encryption import encrypt
 from tidings.router.adapters.webpush.subscription import read_subscription
@@ -46,7 +46,7 @@ _BLOCKED: Final = "endpoint_not_allowed"
 _ASTRAY: Final = "404:api_url"
 
 #: Their status → what it means for the message, and how it is kept. RFC 8030; 403 and 406 as push services document them.
-_CODES: Final[Mapping[str, Meaning]] = {
+_CODES: Final[Mapping[str, CodeMeaning]] = {
     "400": ("refused", "rejected_by_provider", "bad_request"),
     # Our token, or a subscription that was made for another key.
     "401": ("try_later", "failed_temp", "credentials"),
@@ -64,7 +64,7 @@ _CODES: Final[Mapping[str, Meaning]] = {
 }
 _VERDICTS: Final[Mapping[str, Verdict]] = {code: meaning[0] for code, meaning in _CODES.items()}
 _SEEDS: Final = (
-    *seeds_of(_CODES),
+    *code_seeds(_CODES),
     # Not `invalid_address`: a name server of ours that is astray must not cost everybody their subscription.
     StatusSeed(code=_BLOCKED, canonical="rejected_by_provider", reason="endpoint_not_allowed"),
 )
@@ -220,13 +220,10 @@ def _topic(message_id: str) -> str:
 
 
 KIND = AdapterKind(
-    name="webpush",
+    adapter=WebPushAdapter,
     title="Web Push (browsers, VAPID)",
-    channels=WebPushAdapter.channels,
-    capabilities=WebPushAdapter.capabilities,
     settings=WebPushSettings,
     credential_fields=("vapid_private_key",),
     main_credential="vapid_private_key",
-    make=WebPushAdapter,
     statuses=_SEEDS,
 )

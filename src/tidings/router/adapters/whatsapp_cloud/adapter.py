@@ -5,7 +5,6 @@ One account is one telephone number of a business. What becomes of a message is 
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Annotated, Any, Final
 
 import msgspec
@@ -31,9 +30,8 @@ from tidings.router.adapters.http_client.one_request import OneRequestAdapter
 from tidings.router.adapters.http_client.sender import VendorRequest
 from tidings.router.adapters.kind import AdapterKind, Surroundings
 from tidings.router.adapters.secret_rotation import AsciiSecrets
-from tidings.router.adapters.whatsapp_cloud.callbacks import WhatsAppForm
+from tidings.router.adapters.whatsapp_cloud.callbacks import WhatsAppForm, message_name
 from tidings.router.adapters.whatsapp_cloud.error_codes import MEANINGS, SEEDS, Meaning
-from tidings.router.adapters.whatsapp_cloud.message_ids import message_name
 from tidings.router.adapters.whatsapp_templates import whatsapp_template
 
 _Secret = Annotated[
@@ -134,12 +132,9 @@ class WhatsAppAdapter(OneRequestAdapter[WhatsAppSettings]):
         words = scalar(at(error, "error_data.details")) or scalar(at(error, "message"))
         if code == str(_WINDOW_CLOSED):
             words = _TEMPLATE_NEEDED
-        found = answered(verdict, answer, message, clock=self._clock, code=code, words=words)
         by_them = meaning is not None and meaning.canonical == "rejected_by_recipient"
-        return (
-            replace(found, status="rejected_by_recipient")
-            if isinstance(found, Refused) and by_them
-            else found
+        return answered(
+            verdict, answer, message, clock=self._clock, code=code, words=words, by_recipient=by_them
         )
 
 
@@ -176,14 +171,11 @@ def _fixed_sender(settings: WhatsAppSettings, _: str) -> str | None:
 
 
 KIND = AdapterKind(
-    name="whatsapp_cloud",
+    adapter=WhatsAppAdapter,
     title="WhatsApp (Meta Cloud API)",
-    channels=WhatsAppAdapter.channels,
-    capabilities=WhatsAppAdapter.capabilities,
     settings=WhatsAppSettings,
     credential_fields=("access_token", "app_secret", "verify_token"),
     main_credential="access_token",
-    make=WhatsAppAdapter,
     fixed_sender=_fixed_sender,
     by_settings=frozenset({"receipts", "inbound"}),
     callbacks=WhatsAppForm(),
