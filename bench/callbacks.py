@@ -45,7 +45,7 @@ from tidings.router.channel_configs.configure import AdapterConfigs
 from tidings.router.executions import receipts
 from tidings.router.executions.model import EXECUTION
 from tidings.router.ids import INBOUND_WEBHOOK_EVENT
-from tidings.router.ladder.model import ATTEMPT
+from tidings.router.state_machine.model import ATTEMPT
 
 EVENTS = 20_000
 _CONNECTIONS = 200

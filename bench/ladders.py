@@ -30,21 +30,21 @@ from tidings.router.adapters.registry import ADAPTERS, kind_of
 from tidings.router.channel_configs.configure import AdapterConfigs
 from tidings.router.executions import receipts, store
 from tidings.router.executions.advance import Advancer
-from tidings.router.executions.booking import Booking
-from tidings.router.executions.call import Caller
+from tidings.router.executions.call import VendorCaller
 from tidings.router.executions.jobs import DueJob
-from tidings.router.executions.model import Unobserved
+from tidings.router.executions.model import NoExecutionObserver
 from tidings.router.executions.plan import Planner
 from tidings.router.executions.record import Recorder
+from tidings.router.executions.reserve import AttemptReserver
 from tidings.router.executions.router import ExecutionRouter
 from tidings.router.executions.snapshot import state_of
 from tidings.router.ids import INBOUND_WEBHOOK_EVENT
-from tidings.router.ladder.decide import Ladder
 from tidings.router.policies.change import PolicyChanger
 from tidings.router.policies.check import Adapters
 from tidings.router.policies.model import PolicyStep, Terms
 from tidings.router.policies.policies import Policies
 from tidings.router.prices.rates import Rates
+from tidings.router.state_machine.machine import ExecutionStateMachine
 from tidings.router.status_map.meanings import Meanings
 from tidings.router.traffic.board import Traffic
 from tidings.router.vendors.accounts import Accounts
@@ -138,7 +138,7 @@ class _Router:
         self.due_timer = DueTimer()
         self.accounts = Accounts(db, vendors=frozenset(ADAPTERS), clock=clock)
         traffic = Traffic(LocalHotState(db, clock).limits, clock=clock)
-        rates, ladder, observer = Rates(), Ladder(), Unobserved()
+        rates, ladder, observer = Rates(), ExecutionStateMachine(), NoExecutionObserver()
         policies = Policies(db, clock=clock)
         planner = Planner(
             db,
@@ -147,21 +147,23 @@ class _Router:
             rates=rates,
             traffic=traffic,
             clock=clock,
-            luck=luck,
+            random_unit=luck,
         )
         adapters = _Adapters()
-        booking = Booking(self.accounts, traffic, senders=adapters, rates=rates, clock=clock, luck=luck)
+        booking = AttemptReserver(
+            self.accounts, traffic, senders=adapters, rates=rates, clock=clock, random_unit=luck
+        )
         recorder = Recorder(
             db,
             ladder=ladder,
             clock=clock,
-            luck=luck,
+            jitter=luck,
             due_timer=self.due_timer,
             note_sent=_nobody_answers,
             observer=observer,
         )
         vendors = Vendors(self.accounts, adapters)  # type: ignore[arg-type]
-        caller = Caller(
+        caller = VendorCaller(
             vendors,
             recorder,
             traffic=traffic,
@@ -264,7 +266,7 @@ class _Router:
                 status=status,
             )
             for row in live
-            for past in state_of(row["state"]).past
+            for past in state_of(row["state"]).attempts
             if past.channel == channel
         ]
         async with self.db.tenant(tenant_id, by_index=True) as tx:

@@ -60,21 +60,21 @@ from tidings.router.callbacks.wrote import InboundKeeper
 from tidings.router.channel_configs.configure import AdapterConfigs
 from tidings.router.executions import receipts
 from tidings.router.executions.advance import Advancer
-from tidings.router.executions.booking import Booking
-from tidings.router.executions.call import Caller
+from tidings.router.executions.call import VendorCaller
 from tidings.router.executions.jobs import DueJob, DueSettings
-from tidings.router.executions.model import Begun, Unobserved
+from tidings.router.executions.model import Begun, NoExecutionObserver
 from tidings.router.executions.plan import Planner
 from tidings.router.executions.record import Recorder
+from tidings.router.executions.reserve import AttemptReserver
 from tidings.router.executions.router import ExecutionRouter
 from tidings.router.ids import InboundWebhookEventId
-from tidings.router.ladder.decide import Ladder
 from tidings.router.policies.change import PolicyChanger
 from tidings.router.policies.check import Adapters
 from tidings.router.policies.model import PolicyStep, Terms
 from tidings.router.policies.policies import Policies
 from tidings.router.prices.rates import Rates
 from tidings.router.profiles.hear import StoredMailboxNews
+from tidings.router.state_machine.machine import ExecutionStateMachine
 from tidings.router.status_map import store as status_map
 from tidings.router.status_map.meanings import Meanings
 from tidings.router.status_map.seed import seed
@@ -342,23 +342,31 @@ class World:
         self._id = WORKER.new(clock.now())
         accounts = Accounts(db, vendors=frozenset(ADAPTERS), clock=clock)
         traffic = Traffic(LocalHotState(db, clock).limits, clock=clock)
-        rates, ladder, observer = Rates(), Ladder(), Unobserved()
+        rates, ladder, observer = Rates(), ExecutionStateMachine(), NoExecutionObserver()
         policies = Policies(db, clock=clock)
         played: Any = PlayedAdapters(self.side, self._messages.__getitem__)
-        booking = Booking(accounts, traffic, senders=played, rates=rates, clock=clock, luck=luck)
+        booking = AttemptReserver(
+            accounts, traffic, senders=played, rates=rates, clock=clock, random_unit=luck
+        )
         planner = Planner(
-            db, policies=policies, accounts=accounts, rates=rates, traffic=traffic, clock=clock, luck=luck
+            db,
+            policies=policies,
+            accounts=accounts,
+            rates=rates,
+            traffic=traffic,
+            clock=clock,
+            random_unit=luck,
         )
         recorder = Recorder(
             db,
             ladder=ladder,
             clock=clock,
-            luck=luck,
+            jitter=luck,
             due_timer=self._due_timer,
             note_sent=_nobody_answers,
             observer=observer,
         )
-        caller = Caller(
+        caller = VendorCaller(
             Vendors(accounts, played),
             recorder,
             traffic=traffic,

@@ -10,13 +10,14 @@ from hypothesis import strategies as st
 from tidings.contracts.delivery import SkipStep, WaitStep
 from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater, Unlearned
 from tidings.router.adapters.registry import ADAPTERS, kind_of
-from tidings.router.ladder.decide import Ladder
-from tidings.router.ladder.model import Barred, Blocked, Purse, Step
 from tidings.router.policies.check import Adapters, wrong_with
 from tidings.router.policies.clocks import beginnings
 from tidings.router.policies.model import PolicyStep, Terms
 from tidings.router.policies.walk import Fare, Walk, walk
 from tidings.router.policies.wire import TermsInput
+from tidings.router.state_machine.cost_budget import CostBudget
+from tidings.router.state_machine.machine import ExecutionStateMachine
+from tidings.router.state_machine.model import LadderStep, StepBarred, StepBlocked
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
 ADAPTERS_HERE = Adapters(kinds=ADAPTERS, find=kind_of)
@@ -61,13 +62,13 @@ before_a_call = st.sampled_from(
         None,
         SkipStep(reason="no_address", result="REFUSED_NO_CHANNEL"),
         WaitStep(until=NOW + timedelta(hours=2), reason="quiet_hours"),
-        Blocked(step=0, reason="circuit_open", until=NOW + timedelta(seconds=40)),
+        StepBlocked(step=0, reason="circuit_open", until=NOW + timedelta(seconds=40)),
     ]
 )
 
 
-def frozen(step: PolicyStep) -> Step:
-    return Step(
+def frozen(step: PolicyStep) -> LadderStep:
+    return LadderStep(
         channel=step.channel,
         vendors=(step.vendor or "http",),
         success=step.success,
@@ -78,17 +79,17 @@ def frozen(step: PolicyStep) -> Step:
 
 
 def rehearsed(terms: Terms, answer: Outcome, barred: list[Any], costs: list[int], *, life: timedelta) -> Walk:
-    def ask(place: int, at: datetime, purse: Purse) -> Fare | Barred | Blocked:
+    def ask(place: int, at: datetime, purse: CostBudget) -> Fare | StepBarred | StepBlocked:
         by, cost = barred[place % len(barred)], costs[place % len(costs)]
-        if isinstance(by, Blocked) and at < by.until:
-            return Blocked(step=place, reason=by.reason, until=by.until)
+        if isinstance(by, StepBlocked) and at < by.until:
+            return StepBlocked(step=place, reason=by.reason, until=by.until)
         if isinstance(by, SkipStep) or (isinstance(by, WaitStep) and at < by.until):
-            return Barred(step=place, by=by)
-        if not purse.holds(cost):
-            return Barred(step=place, by=SkipStep(reason="cost_cap", result="REFUSED_COST_CAP"))
+            return StepBarred(step=place, by=by)
+        if not purse.allows(cost):
+            return StepBarred(step=place, by=SkipStep(reason="cost_cap", result="REFUSED_COST_CAP"))
         return Fare(vendor="http", account_id=None, cost=cost, receipts=True)
 
-    ladder = Ladder()
+    ladder = ExecutionStateMachine()
     start = ladder.start(
         tuple(frozen(step) for step in terms.ladder),
         use_case="txn",

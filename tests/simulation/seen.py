@@ -10,7 +10,7 @@ from typing import Literal
 
 from tidings.contracts.delivery import DeliveryResult, Evidence
 from tidings.contracts.words import UseCase
-from tidings.router.ladder.model import Step, Strategy
+from tidings.router.state_machine.model import LadderStep, Strategy
 
 
 class Stamps:
@@ -106,7 +106,7 @@ class Outcome:
 class Seen:
     """One execution."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[LadderStep, ...]
     use_case: UseCase
     strategy: Strategy
     begin: datetime

@@ -48,23 +48,23 @@ from tidings.router.conversations.hashes import AddressHashes
 from tidings.router.conversations.sent import SentNotes
 from tidings.router.executions import receipts, store
 from tidings.router.executions.advance import Advancer
-from tidings.router.executions.booking import Booking
-from tidings.router.executions.call import Caller
+from tidings.router.executions.call import VendorCaller
 from tidings.router.executions.history import StoredHistory
 from tidings.router.executions.jobs import DueJob, DueSettings
-from tidings.router.executions.model import Begun, Unobserved
+from tidings.router.executions.model import Begun, NoExecutionObserver
 from tidings.router.executions.plan import Planner
 from tidings.router.executions.receipts import Applied, Receipt
 from tidings.router.executions.record import Recorder
+from tidings.router.executions.reserve import AttemptReserver
 from tidings.router.executions.router import ExecutionRouter
 from tidings.router.ids import INBOUND_WEBHOOK_EVENT
-from tidings.router.ladder.decide import Ladder
-from tidings.router.ladder.retry_policy import STEP_RETRY_POLICIES, StepRetryPolicy
 from tidings.router.policies.change import PolicyChanger
 from tidings.router.policies.check import Adapters
 from tidings.router.policies.model import Policy, PolicyStep, Terms
 from tidings.router.policies.policies import Policies
 from tidings.router.prices.rates import Rates
+from tidings.router.state_machine.machine import ExecutionStateMachine
+from tidings.router.state_machine.retry_policy import STEP_RETRY_POLICIES, StepRetryPolicy
 from tidings.router.status_map.meanings import Meanings
 from tidings.router.traffic.board import Traffic
 from tidings.router.vendors.accounts import Accounts
@@ -148,9 +148,9 @@ class Worker:
         self.accounts = Accounts(db, vendors=frozenset(ADAPTERS), clock=clock)
         adapters = OpenAdapters(world.secrets, clock=clock, tenant_guard=world.tenant_guard)
         self.vendors = Vendors(self.accounts, adapters)
-        observer = Unobserved()
+        observer = NoExecutionObserver()
         luck = world.luck
-        ladder = Ladder(world.retry_policies)
+        ladder = ExecutionStateMachine(world.retry_policies)
         self.traffic = Traffic(world.limits, clock=clock)
         self.policies = Policies(db, clock=clock)
         planner = Planner(
@@ -160,10 +160,10 @@ class Worker:
             rates=world.rates,
             traffic=self.traffic,
             clock=clock,
-            luck=luck,
+            random_unit=luck,
         )
-        booking = Booking(
-            self.accounts, self.traffic, senders=adapters, rates=world.rates, clock=clock, luck=luck
+        booking = AttemptReserver(
+            self.accounts, self.traffic, senders=adapters, rates=world.rates, clock=clock, random_unit=luck
         )
         sent = SentNotes(
             AddressHashes(db, Keyring(world.kms, clock=clock)), outbox=Outbox("chan"), clock=clock
@@ -172,12 +172,12 @@ class Worker:
             db,
             ladder=ladder,
             clock=clock,
-            luck=luck,
+            jitter=luck,
             due_timer=self.due_timer,
             note_sent=sent.note_sent,
             observer=observer,
         )
-        caller = Caller(
+        caller = VendorCaller(
             self.vendors,
             recorder,
             traffic=self.traffic,

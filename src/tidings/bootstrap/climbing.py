@@ -8,14 +8,14 @@ from tidings.bootstrap.stripes import Stripe, stripe
 from tidings.kernel.db import WorkerTx
 from tidings.kernel.durable.in_hand import InHand
 from tidings.router.executions.advance import Advancer
-from tidings.router.executions.booking import Booking
-from tidings.router.executions.call import Caller
+from tidings.router.executions.call import VendorCaller
 from tidings.router.executions.jobs import DueJob
 from tidings.router.executions.plan import Planner
 from tidings.router.executions.record import Recorder
 from tidings.router.executions.rescue import Rescuer
+from tidings.router.executions.reserve import AttemptReserver
 from tidings.router.executions.router import ExecutionRouter
-from tidings.router.ladder.decide import Ladder
+from tidings.router.state_machine.machine import ExecutionStateMachine
 from tidings.router.status_map.meanings import Meanings
 
 if TYPE_CHECKING:
@@ -29,14 +29,14 @@ class Climbing:
         db, clock, due_timer = system.db, system.clock, system.due_timer
         vendors = system.outbound
         observer = ExecutionMetrics(system.router_metrics)
-        luck = SystemRandom().random
+        random_unit = SystemRandom().random
         in_hand = InHand()
 
         def worker_id() -> str:
             return system.presence.id
 
         self._rescuer = Rescuer(in_hand, worker_id=worker_id, clock=clock)
-        self.ladder = Ladder()
+        self.ladder = ExecutionStateMachine()
         self.planner = Planner(
             db,
             policies=system.policies,
@@ -44,23 +44,23 @@ class Climbing:
             rates=vendors.rates,
             traffic=vendors.traffic,
             clock=clock,
-            luck=luck,
+            random_unit=random_unit,
         )
-        booking = Booking(
+        booking = AttemptReserver(
             vendors.accounts,
             vendors.traffic,
             senders=vendors.adapters,
             rates=vendors.rates,
             clock=clock,
-            luck=luck,
+            random_unit=random_unit,
         )
-        caller = Caller(
+        caller = VendorCaller(
             vendors.vendors,
             Recorder(
                 db,
                 ladder=self.ladder,
                 clock=clock,
-                luck=luck,
+                jitter=random_unit,
                 due_timer=due_timer,
                 note_sent=system.conversing.sent_notes.note_sent,
                 observer=observer,

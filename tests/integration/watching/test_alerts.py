@@ -27,7 +27,7 @@ from tidings.kernel.durable.jobs import run_jobs
 from tidings.router.channel_configs.store import StoredAccount, find_accounts
 from tidings.router.conversations.claimed_work import ClaimedWork
 from tidings.router.conversations.jobs import ConversationJob
-from tidings.router.ladder.model import ATTEMPT
+from tidings.router.state_machine.model import ATTEMPT
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("alerts")]
 

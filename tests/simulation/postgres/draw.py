@@ -12,9 +12,9 @@ from tidings.contracts.tenants import Channel
 from tidings.contracts.words import Priority, UseCase
 from tidings.router.channel_configs.configure import ADAPTER_CONFIG
 from tidings.router.channel_configs.store import StoredAccount
-from tidings.router.ladder.hours import Hours
-from tidings.router.ladder.model import Strategy, Success
 from tidings.router.policies.model import POLICY, Conditions, Policy, PolicyStep
+from tidings.router.state_machine.hours import Hours
+from tidings.router.state_machine.model import Strategy, Success
 
 _CHANNELS: Final[tuple[Channel, ...]] = ("email", "sms", "whatsapp")
 _USE_CASES: Final[tuple[UseCase, ...]] = ("otp", "alert", "txn")

@@ -14,10 +14,10 @@ from tidings.contracts.delivery import OUTCOME_SUBJECT, DeliveryOutcome, HandOff
 from tidings.kernel.db import TenantTx, WorkerTx
 from tidings.kernel.ids import TenantId
 from tidings.router.executions.snapshot import frozen_of
-from tidings.router.ladder.retry_policy import STEP_RETRY_POLICIES
 from tidings.router.profiles import store as profiles
 from tidings.router.profiles.model import Profile
 from tidings.router.profiles.posterior import PRIOR
+from tidings.router.state_machine.retry_policy import STEP_RETRY_POLICIES
 
 #: Later than everything: where nobody knows when it was.
 _LAST: Final = 2**62

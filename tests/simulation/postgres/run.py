@@ -31,8 +31,8 @@ from tidings.router.channel_configs import store as accounts_store
 from tidings.router.executions import receipts as receipts_store
 from tidings.router.executions.model import moment
 from tidings.router.executions.snapshot import state_of
-from tidings.router.ladder.decide import Ladder
 from tidings.router.policies import store as policies_store
+from tidings.router.state_machine.machine import ExecutionStateMachine
 from tidings.router.traffic.circuit import Circuit
 from tidings.router.traffic.known import AccountCircuit
 
@@ -45,9 +45,11 @@ _BOUND: Final = timedelta(hours=6)
 class PostgresRun:
     """One seed."""
 
-    def __init__(self, seed: int, db: Database, tenant_id: TenantId, *, ladder: Ladder | None = None) -> None:
+    def __init__(
+        self, seed: int, db: Database, tenant_id: TenantId, *, ladder: ExecutionStateMachine | None = None
+    ) -> None:
         self.seed = seed
-        self._ladder = ladder or Ladder()
+        self._ladder = ladder or ExecutionStateMachine()
         self._db = db
         self._tenant_id = tenant_id
         self._luck = Random(seed)
@@ -331,7 +333,9 @@ class PostgresRun:
                     reserved=row["cost_reserved_micros"],
                     spent=row["cost_spent_micros"],
                     held=sum(
-                        leg.calling.reserved for leg in state_of(row["state"]).legs if leg.calling is not None
+                        leg.open_attempt.reserved
+                        for leg in state_of(row["state"]).active_steps
+                        if leg.open_attempt is not None
                     ),
                 )
             )

@@ -7,7 +7,7 @@ from tests.simulation.pure.mutations import MUTATIONS
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database
 from tidings.kernel.ids import TENANT
-from tidings.router.ladder.decide import Ladder
+from tidings.router.state_machine.machine import ExecutionStateMachine
 
 #: Seeds that share a database, one after the other: claims reach across tenants.
 _EACH = 10
@@ -16,7 +16,7 @@ _GROUPS = 4
 _ENOUGH = 20
 
 
-def run_of(seed: int, db: Database, ladder: Ladder | None = None) -> PostgresRun:
+def run_of(seed: int, db: Database, ladder: ExecutionStateMachine | None = None) -> PostgresRun:
     """A tenant of its own."""
     return PostgresRun(seed, db, TENANT.new(SystemClock().now()), ladder=ladder)
 
@@ -49,7 +49,7 @@ async def test_no_sentence_is_broken(fresh_db: Database, first: int) -> None:
 async def test_a_broken_ladder_is_noticed(fresh_db: Database, name: str) -> None:
     """The sentences are checked on what Postgres and the vendors have to say, too."""
     (mutation,) = [one for one in MUTATIONS if one.name == name]
-    ladder = mutation.rules().ladder
+    ladder = mutation.rules().machine
     for seed in range(1, _ENOUGH + 1):
         if await run_of(seed, fresh_db, ladder).go():
             return

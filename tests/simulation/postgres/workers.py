@@ -21,17 +21,17 @@ from tidings.kernel.ids import TenantId
 from tidings.router.adapters.registry import ADAPTERS
 from tidings.router.executions import store
 from tidings.router.executions.advance import Advancer
-from tidings.router.executions.booking import Booking
-from tidings.router.executions.call import Caller
+from tidings.router.executions.call import VendorCaller
 from tidings.router.executions.jobs import DueJob, DueSettings
-from tidings.router.executions.model import ExecutionId, Note, Unobserved
+from tidings.router.executions.model import ExecutionChange, ExecutionId, NoExecutionObserver
 from tidings.router.executions.plan import Planner
 from tidings.router.executions.record import Recorder
 from tidings.router.executions.rescue import Rescuer
+from tidings.router.executions.reserve import AttemptReserver
 from tidings.router.executions.router import ExecutionRouter
-from tidings.router.ladder.decide import Ladder
 from tidings.router.policies.policies import Policies
 from tidings.router.prices.rates import Rates
+from tidings.router.state_machine.machine import ExecutionStateMachine
 from tidings.router.status_map.meanings import Meanings
 from tidings.router.traffic.board import Traffic
 from tidings.router.vendors.accounts import Accounts
@@ -95,10 +95,10 @@ class StampedRecorder(Recorder):
     noted: dict[str, int]
 
     async def _write(
-        self, tenant_id: TenantId, worker: str, notes: Sequence[Note], now: datetime
+        self, tenant_id: TenantId, worker: str, notes: Sequence[ExecutionChange], now: datetime
     ) -> set[ExecutionId]:
         stamp = self.stamps.next()
-        self.noted.update({note.live.notification_id: stamp for note in notes if note.keep})
+        self.noted.update({note.execution.notification_id: stamp for note in notes if note.keep})
         return await super()._write(tenant_id, worker, notes, now)
 
 
@@ -115,7 +115,7 @@ class MortalWorker(Process):
         asks: dict[str, list[Ask]],
         luck: Random,
         name: str,
-        ladder: Ladder,
+        ladder: ExecutionStateMachine,
         setting: Setting,
     ) -> None:
         clock = street.clock
@@ -124,7 +124,7 @@ class MortalWorker(Process):
         self._plain = db
         self.db = MortalDatabase(db, fate)
         self.gates = Gates(self, street, people, asks)
-        due_timer, observer, in_hand = DueTimer(), Unobserved(), InHand()
+        due_timer, observer, in_hand = DueTimer(), NoExecutionObserver(), InHand()
         draw: Callable[[], float] = luck.random
         # What is only remembered is read past death, so that the last transaction is always the one that counts.
         accounts = Accounts(db, vendors=frozenset(ADAPTERS), clock=clock)
@@ -139,21 +139,23 @@ class MortalWorker(Process):
             rates=Rates(),
             traffic=self.traffic,
             clock=clock,
-            luck=draw,
+            random_unit=draw,
         )
-        booking = Booking(accounts, self.traffic, senders=adapters, rates=Rates(), clock=clock, luck=draw)
+        booking = AttemptReserver(
+            accounts, self.traffic, senders=adapters, rates=Rates(), clock=clock, random_unit=draw
+        )
         recorder = StampedRecorder(
             self.db,
             ladder=ladder,
             clock=clock,
-            luck=draw,
+            jitter=draw,
             due_timer=due_timer,
             note_sent=_nobody_answers,
             observer=observer,
         )
         recorder.stamps = self._stamps = street.stamps
         recorder.noted = self.noted
-        caller = Caller(
+        caller = VendorCaller(
             vendors,
             recorder,
             traffic=self.traffic,

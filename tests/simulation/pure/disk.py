@@ -8,8 +8,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from tests.simulation.seen import Outcome, Receipt, Seen, Stamps, Told, Write
-from tidings.router.executions.snapshot import Frozen, frozen_of, frozen_text, state_of, state_text
-from tidings.router.ladder.model import Heard, Leg, Position, Purse, Turn
+from tidings.router.executions.snapshot import LadderSnapshot, frozen_of, frozen_text, state_of, state_text
+from tidings.router.state_machine.cost_budget import CostBudget
+from tidings.router.state_machine.model import (
+    ActiveStep,
+    ExecutionState,
+    ReceiptReceived,
+    Transition,
+)
 
 
 @dataclass(slots=True)
@@ -38,9 +44,9 @@ class Fences:
 class Loaded:
     """A ladder in a worker's hands."""
 
-    here: Position
+    here: ExecutionState
     version: int
-    heard: tuple[Heard, ...]
+    heard: tuple[ReceiptReceived, ...]
     stamp: int
 
 
@@ -58,17 +64,17 @@ class Disk:
     attempts: dict[str, str | None] = field(default_factory=dict)
     _before: Row | None = None
 
-    def begin(self, here: Position, *, worker: str | None, now: datetime) -> None:
+    def begin(self, here: ExecutionState, *, worker: str | None, now: datetime) -> None:
         """The hand-off's transaction."""
         self.row = Row(
-            frozen_text(Frozen(steps=here.steps)),
+            frozen_text(LadderSnapshot(steps=here.steps)),
             state_text(here),
-            here.purse.reserved,
-            here.purse.spent,
+            here.cost_budget.reserved,
+            here.cost_budget.spent,
             now,
             worker,
         )
-        self._noted(self.row, here.legs)
+        self._noted(self.row, here.active_steps)
 
     def load(self, worker: str) -> Loaded | None:
         """What is in this worker's hands, with the news."""
@@ -76,14 +82,16 @@ class Disk:
         if row is None or row.claimed_by != worker:
             return None
         here = self._here(row)
-        known = {past.id for past in here.past}
+        known = {past.id for past in here.attempts}
         heard = (
-            tuple(Heard(attempt_id=a, status=s) for a, s in self._said if a in known) if row.receipts else ()
+            tuple(ReceiptReceived(attempt_id=a, status=s) for a, s in self._said if a in known)
+            if row.receipts
+            else ()
         )
         return Loaded(here, row.version, heard, self.stamps.next())
 
-    def write(self, loaded: Loaded, turn: Turn, *, worker: str, keep: bool, now: datetime) -> bool:
-        """`record_turns`: False where the claim was lost, or somebody wrote another version first."""
+    def write(self, loaded: Loaded, turn: Transition, *, worker: str, keep: bool, now: datetime) -> bool:
+        """`record_transitions`: False where the claim was lost, or somebody wrote another version first."""
         row = self.row
         if row is None:
             if self.fences.claim or self._before is None:
@@ -94,11 +102,11 @@ class Disk:
             return False
         if self.fences.version and row.version != loaded.version:
             return False
-        purse = turn.there.purse
+        purse = turn.state.cost_budget
         row.reserved, row.spent = purse.reserved, purse.spent
         row.version += 1
-        stamp = self._noted(row, () if turn.end is not None else turn.there.legs)
-        for past in turn.fresh:
+        stamp = self._noted(row, () if turn.end is not None else turn.state.active_steps)
+        for past in turn.new_attempts:
             self.attempts[past.id] = past.provider_message_id
             self.seen.told.append(
                 Told(
@@ -115,7 +123,7 @@ class Disk:
         self.seen.given_up |= {past.id for past in turn.late}
         self.seen.learned += [(one.channel, one.delivered) for one in turn.learned]
         if turn.end is None:
-            row.state = state_text(turn.there)
+            row.state = state_text(turn.state)
             row.due_at = now if turn.ask else turn.due_at or now
             row.claimed_by = row.claimed_by if keep else None
             return True
@@ -165,23 +173,23 @@ class Disk:
             row.due_at = min(row.due_at, now)
         return True
 
-    def _here(self, row: Row) -> Position:
+    def _here(self, row: Row) -> ExecutionState:
         state = state_of(row.state)
         seen = self.seen
-        return Position(
+        return ExecutionState(
             steps=frozen_of(row.frozen).steps,
             use_case=seen.use_case,
             expires_at=seen.expires_at,
             strategy=seen.strategy,
-            legs=state.legs,
+            active_steps=state.active_steps,
             next=state.next,
-            past=state.past,
+            attempts=state.attempts,
             again=state.again,
-            purse=Purse(cap=seen.cap, reserved=row.reserved, spent=row.spent),
+            cost_budget=CostBudget(cap=seen.cap, reserved=row.reserved, spent=row.spent),
         )
 
-    def _noted(self, row: Row, legs: Sequence[Leg]) -> int:
+    def _noted(self, row: Row, legs: Sequence[ActiveStep]) -> int:
         stamp = self.stamps.next()
-        held = sum(leg.calling.reserved for leg in legs if leg.calling is not None)
+        held = sum(leg.open_attempt.reserved for leg in legs if leg.open_attempt is not None)
         self.seen.writes.append(Write(stamp=stamp, reserved=row.reserved, spent=row.spent, held=held))
         return stamp

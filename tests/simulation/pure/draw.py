@@ -10,8 +10,8 @@ from tests.simulation.conduct import Conduct
 from tidings.contracts.delivery import DeliveryResult, SkipStep, WaitStep
 from tidings.contracts.tenants import Channel
 from tidings.contracts.words import UseCase
-from tidings.router.ladder.hours import Hours
-from tidings.router.ladder.model import Step, Strategy, Success
+from tidings.router.state_machine.hours import Hours
+from tidings.router.state_machine.model import LadderStep, Strategy, Success
 
 _CHANNELS: Final[tuple[Channel, ...]] = ("email", "sms", "whatsapp", "telegram", "viber", "voice")
 _USE_CASES: Final[tuple[UseCase, ...]] = ("otp", "alert", "txn", "conversational", "marketing")
@@ -53,7 +53,7 @@ class World:
     expires_at: datetime
     use_case: UseCase
     strategy: Strategy
-    steps: tuple[Step, ...]
+    steps: tuple[LadderStep, ...]
     cap: int | None
     vendors: dict[str, Conduct]
     #: By step.
@@ -123,7 +123,7 @@ def draw(luck: Random) -> World:
     )
 
 
-def _steps(luck: Random, strategy: Strategy, vendors: dict[str, Conduct]) -> tuple[Step, ...]:
+def _steps(luck: Random, strategy: Strategy, vendors: dict[str, Conduct]) -> tuple[LadderStep, ...]:
     count = luck.choice((1, 1, 2, 2, 3, 3, 4, 5))
     if strategy == "PARALLEL":
         count = max(count, 2)
@@ -136,7 +136,7 @@ def _steps(luck: Random, strategy: Strategy, vendors: dict[str, Conduct]) -> tup
     )
 
 
-def _step(luck: Random, channel: Channel, strategy: Strategy, vendors: dict[str, Conduct]) -> Step:
+def _step(luck: Random, channel: Channel, strategy: Strategy, vendors: dict[str, Conduct]) -> LadderStep:
     many = 1 if strategy == "FAILOVER" else luck.choice((1, 1, 1, 2, 3))
     names = tuple(f"{channel}_{letter}" for letter in luck.sample("abcd", many))
     for name in names:
@@ -144,7 +144,7 @@ def _step(luck: Random, channel: Channel, strategy: Strategy, vendors: dict[str,
             price = luck.choice((0, 700, 5_000, 20_000))
             vendors[name] = Conduct(name, luck, price=price, receipts=luck.random() < 0.85)
     night = luck.choice(_NIGHTS) if luck.random() < 0.1 else None
-    return Step(
+    return LadderStep(
         channel=channel,
         vendors=() if luck.random() < 0.02 else names,
         success=luck.choice(_SUCCESS),

@@ -1,6 +1,6 @@
-"""Ladders with one rule broken: the invariants are only worth something if they notice each of them.
+"""State machines with one rule broken: the invariants are only worth something if they notice each of them.
 
-A mutation replaces a piece of the real source. Where that piece is gone, because the ladder was written anew, making
+A mutation replaces a piece of the real source. Where that piece is gone, because the rule was written anew, making
 the mutant fails, so that none of them can pass unnoticed.
 """
 
@@ -12,10 +12,18 @@ from typing import Any, Final, Literal
 
 from tests.simulation.pure.disk import Fences
 from tests.simulation.pure.rules import Rules
-from tidings.router.ladder import climb, decide, ends, hear, look, model, statuses
+from tidings.router.state_machine import (
+    apply_clock,
+    apply_event,
+    cost_budget,
+    final_result,
+    machine,
+    statuses,
+    transition,
+)
 
 #: The rules, each after those that it imports.
-_RULES: Final = (statuses, ends, climb, hear, look, decide)
+_RULES: Final = (statuses, final_result, transition, apply_event, apply_clock, machine)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,14 +31,16 @@ class Mutation:
     """One rule that is broken."""
 
     name: str
-    module: Literal["statuses", "ends", "climb", "hear", "look", "decide", "model"]
+    module: Literal[
+        "statuses", "cost_budget", "final_result", "transition", "apply_event", "apply_clock", "machine"
+    ]
     old: str
     new: str
 
     def rules(self) -> Rules:
         """The rules with this one broken."""
-        if self.module == "model":
-            return Rules(holds=self._run(model)["Purse"].holds)
+        if self.module == "cost_budget":
+            return Rules(allows=self._run(cost_budget)["CostBudget"].allows)
         known = {module.__name__: module for module in _RULES}
         try:
             for module in _RULES:
@@ -38,7 +48,7 @@ class Mutation:
                 mutant.__dict__.update(self._run(module))
                 # Those that come after it import this one.
                 sys.modules[module.__name__] = mutant
-            return Rules(ladder=mutant.__dict__["Ladder"]())
+            return Rules(machine=mutant.__dict__["ExecutionStateMachine"]())
         finally:
             sys.modules.update(known)
 
@@ -62,84 +72,89 @@ FENCES: Final[dict[str, Fences]] = {
 }
 
 MUTATIONS: Final = (
-    Mutation("the cap is ignored", "model", "<= self.cap", "<= self.cap + 10**9"),
-    Mutation("the budget is one too many", "climb", "else step.retries + 1", "else step.retries + 2"),
-    Mutation("calls are not counted", "decide", "tries=leg.tries + 1", "tries=leg.tries"),
+    Mutation("the cap is ignored", "cost_budget", "<= self.cap", "<= self.cap + 10**9"),
+    Mutation("the budget is one too many", "transition", "else step.retries + 1", "else step.retries + 2"),
+    Mutation("calls are not counted", "machine", "tries=active.tries + 1", "tries=active.tries"),
     Mutation(
         "the clock of a step begins anew with every call",
-        "decide",
-        "deadline_at=leg.deadline_at or now + self.clock_of(here, leg.step)",
-        "deadline_at=now + self.clock_of(here, leg.step)",
+        "machine",
+        "deadline_at=active.deadline_at or now + step_timeout(state, active.step, retry_policy)",
+        "deadline_at=now + step_timeout(state, active.step, retry_policy)",
     ),
     Mutation(
         "a receipt is awaited for ever",
-        "look",
-        "if late:\n            _give_up(climb, leg)",
+        "apply_clock",
+        "if late:\n            _give_up(builder, active)",
         "pass",
     ),
     Mutation(
         "the clock of the message is ignored",
-        "look",
-        "if now >= here.expires_at:\n            _expire(climb)",
+        "apply_clock",
+        "if now >= state.expires_at:\n            _expire(builder)",
         "pass",
     ),
     Mutation(
         "a wait may be longer than the message lives",
-        "hear",
-        "elif barred.by.until >= climb.here.expires_at:",
+        "apply_event",
+        "elif barred.by.until >= builder.state.expires_at:",
         "elif False:",
     ),
     Mutation(
         "a wait is not waited",
-        "hear",
+        "apply_event",
         "barred.by.reason, until=barred.by.until)",
-        "barred.by.reason, until=climb.now)",
+        "barred.by.reason, until=builder.now)",
     ),
     Mutation(
         "a blocked vendor is asked again at once",
-        "hear",
+        "apply_event",
         "blocked.reason, until=blocked.until)",
-        "blocked.reason, until=climb.now)",
+        "blocked.reason, until=builder.now)",
     ),
     Mutation(
         "what was reserved is not released",
-        "climb",
-        "reserved=purse.reserved - call.reserved",
-        "reserved=purse.reserved",
+        "transition",
+        "reserved=budget.reserved - attempt.reserved",
+        "reserved=budget.reserved",
     ),
-    Mutation("what was spent is not counted", "climb", "spent=purse.spent + cost", "spent=purse.spent"),
+    Mutation(
+        "what was spent is not counted", "transition", "spent=budget.spent + cost", "spent=budget.spent"
+    ),
     Mutation(
         "nothing is reserved",
-        "decide",
-        "reserved=here.purse.reserved + held",
-        "reserved=here.purse.reserved",
+        "machine",
+        "reserved=budget.reserved + held",
+        "reserved=budget.reserved",
     ),
     Mutation(
-        "a refusal is paid for", "hear", "cost=call.reserved if maybe_taken else 0", "cost=call.reserved"
+        "a refusal is paid for",
+        "apply_event",
+        "cost=opened.reserved if maybe_taken else 0",
+        "cost=opened.reserved",
     ),
     Mutation(
         "what may have been taken is not paid for",
-        "hear",
+        "apply_event",
         "isinstance(outcome, Accepted | Unlearned)",
         "isinstance(outcome, Accepted)",
     ),
     Mutation(
         "a call that was not made is paid for",
-        "hear",
-        "climb.settle(call, cost=0)",
-        "climb.settle(call, cost=call.reserved)",
+        "apply_event",
+        "builder.settle(opened, cost=0)",
+        "builder.settle(opened, cost=opened.reserved)",
     ),
     Mutation(
         "the call of a dead worker is forgotten",
-        "hear",
-        '_called(climb, call, _past(climb, leg, call, "timed_out", ANSWER_NEVER_LEARNED, cost=call.reserved))',
-        "pass",
+        "apply_event",
+        "    _close(builder, opened, closed)\n    active = replace(active, open_attempt=None, unlearned=opened.vendor)",
+        "    active = replace(active, open_attempt=None, unlearned=opened.vendor)",
     ),
     Mutation(
         "a delivery of a step that was left does not count",
-        "hear",
+        "apply_event",
         "if rank >= WANTED[step.success]:",
-        "if rank >= WANTED[step.success] and past.step in climb.legs:",
+        "if rank >= WANTED[step.success] and attempt.step in builder.active_steps:",
     ),
     Mutation(
         "being sent is as good as being delivered",
@@ -149,62 +164,65 @@ MUTATIONS: Final = (
     ),
     Mutation(
         "the first delivery does not win while others are under way",
-        "climb",
-        'if self.end is None:\n            channel = self.here.steps[step - 1].channel\n            self.end = End(result="DELIVERED"',
-        'if self.end is None and len(self.legs) < 2:\n            channel = self.here.steps[step - 1].channel\n            self.end = End(result="DELIVERED"',
+        "transition",
+        'if self.end is None:\n            channel = self.state.steps[step - 1].channel\n            self.end = ExecutionEnd(result="DELIVERED"',
+        'if self.end is None and len(self.active_steps) < 2:\n            channel = self.state.steps[step - 1].channel\n            self.end = ExecutionEnd(result="DELIVERED"',
     ),
-    Mutation("what has arrived unread is not told", "ends", "if rank >= ARRIVED:", "if False:"),
+    Mutation("what has arrived unread is not told", "final_result", "if rank >= ARRIVED:", "if False:"),
     Mutation(
         "a delivery is told of the wrong channel",
-        "climb",
-        "channel = self.here.steps[step - 1].channel\n            self.end",
-        "channel = self.here.steps[0].channel\n            self.end",
+        "transition",
+        "channel = self.state.steps[step - 1].channel\n            self.end",
+        "channel = self.state.steps[0].channel\n            self.end",
     ),
     Mutation(
-        "a refused address is tried elsewhere", "look", "step.channel in _refused_channels(climb)", "False"
+        "a refused address is tried elsewhere",
+        "apply_clock",
+        "step.channel in _refused_channels(builder)",
+        "False",
     ),
     Mutation(
         "a vendor that refuses is asked again",
-        "hear",
-        "if is_of_person(outcome) or not climb.others(leg):",
+        "apply_event",
+        "if is_of_person(outcome) or not builder.has_other_vendor(active):",
         "if is_of_person(outcome):",
     ),
     Mutation(
         "a skipped step is not told",
-        "climb",
-        "        self.past.append(past)",
-        '        if past.status == "step_skipped":\n            return\n        self.past.append(past)',
+        "transition",
+        "        self.attempts.append(attempt)",
+        '        if attempt.status == "step_skipped":\n            return\n        self.attempts.append(attempt)',
     ),
-    Mutation("every second step is passed over", "look", "climb.next += 1", "climb.next += 2"),
-    Mutation("a step does not look at the hour", "look", "not step.hours.hold(climb.now)", "False"),
+    Mutation("every second step is passed over", "apply_clock", "builder.next += 1", "builder.next += 2"),
+    Mutation("a step does not look at the hour", "apply_clock", "not step.hours.hold(builder.now)", "False"),
     Mutation(
         "what was learned is learned again",
-        "hear",
-        "_learn(climb, past, heard.status, before=known)",
-        "_learn(climb, past, heard.status, before=0)",
+        "apply_event",
+        "_learn(builder, attempt, receipt.status, before=known)",
+        "_learn(builder, attempt, receipt.status, before=0)",
     ),
     Mutation(
         "what was heard last counts",
-        "hear",
-        'if WEIGHT.get(heard.status, 0) > WEIGHT.get(past.receipt or "", 0):',
+        "apply_event",
+        'if WEIGHT.get(receipt.status, 0) > WEIGHT.get(attempt.receipt or "", 0):',
         "if True:",
     ),
     Mutation(
         "a refusal that comes after being sent is not heard",
-        "hear",
-        'if WEIGHT.get(heard.status, 0) > WEIGHT.get(past.receipt or "", 0):',
-        "if rank > known or past.receipt is None:",
+        "apply_event",
+        'if WEIGHT.get(receipt.status, 0) > WEIGHT.get(attempt.receipt or "", 0):',
+        "if rank > known or attempt.receipt is None:",
     ),
     Mutation(
         "losers are not called off",
-        "look",
-        "needless=_needless(climb) if climb.end is not None else ()",
+        "apply_clock",
+        "needless=_needless(builder) if builder.end is not None else ()",
         "needless=()",
     ),
     Mutation(
         "an answer that comes after the end is forgotten",
-        "hear",
-        "        if isinstance(happened, Answered):\n",
-        "        if climb.end is not None:\n            pass\n        elif isinstance(happened, Answered):\n",
+        "apply_event",
+        "        if isinstance(event, VendorAnswered):\n",
+        "        if builder.end is not None:\n            pass\n        elif isinstance(event, VendorAnswered):\n",
     ),
 )

@@ -1,17 +1,17 @@
-"""The rules under test: the real ladder, and what stands around it."""
+"""The rules under test: the real state machine, and what stands around it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from tests.simulation.pure.disk import Fences
-from tidings.router.ladder.decide import Ladder
-from tidings.router.ladder.model import Purse
+from tidings.router.state_machine.cost_budget import CostBudget
+from tidings.router.state_machine.machine import ExecutionStateMachine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
     """As they are; a mutation puts something else in place of one of them."""
 
-    ladder: Ladder = field(default_factory=Ladder)
-    holds: Callable[[Purse, int], bool] = Purse.holds
+    machine: ExecutionStateMachine = field(default_factory=ExecutionStateMachine)
+    allows: Callable[[CostBudget, int], bool] = CostBudget.allows
     fences: Fences = Fences()

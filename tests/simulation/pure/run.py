@@ -11,16 +11,24 @@ from random import Random
 from typing import Final, TypeAlias
 
 from tests.simulation.invariants import Violation, violations
-from tests.simulation.pure.booking import Going, book
 from tests.simulation.pure.disk import Disk, Loaded
 from tests.simulation.pure.draw import World, draw
+from tests.simulation.pure.reserve import Going, book
 from tests.simulation.pure.rules import Rules
 from tests.simulation.seen import Ask, Call, Seen, Stamps
 from tests.simulation.story import Story
 from tidings.contracts.delivery import SkipStep
-from tidings.router.ladder.hear import open_calls
-from tidings.router.ladder.model import Answered, Barred, Blocked, Happened, NotCalled, Position, Turn
-from tidings.router.ladder.retry_policy import STEP_RETRY_POLICIES
+from tidings.router.state_machine.apply_event import worker_died_events
+from tidings.router.state_machine.model import (
+    CallSkipped,
+    ExecutionEvent,
+    ExecutionState,
+    StepBarred,
+    StepBlocked,
+    Transition,
+    VendorAnswered,
+)
+from tidings.router.state_machine.retry_policy import STEP_RETRY_POLICIES
 
 #: Seconds until it goes on.
 Work: TypeAlias = Generator[float, None, None]
@@ -155,7 +163,7 @@ class Run:
             self._tell(f"What {worker} had in hand is free.")
 
     def _begin(self) -> None:
-        world, ladder = self._world, self._rules.ladder
+        world, ladder = self._world, self._rules.machine
         here = ladder.start(
             world.steps,
             use_case=world.use_case,
@@ -173,7 +181,7 @@ class Run:
             self._ask(worker, 1, loaded=0)
             (answer,) = book(world, self._rules, here, (1,), now=self._now, luck=self._luck)
             if isinstance(answer, Going):
-                here = ladder.called(here, {1: answer.call}, now=self._now)
+                here = ladder.open_attempts(here, {1: answer.call}, now=self._now)
                 self._disk.begin(here, worker=worker, now=self._now)
                 stamp = self._noted([answer])
                 self._tell(f"{worker} hands it over with its first call noted.")
@@ -187,15 +195,15 @@ class Run:
         if loaded is None:
             return
         yield self._moment()
-        died = open_calls(loaded.here.legs)
-        happened: tuple[Happened, ...] = (*died, *loaded.heard)
+        died = worker_died_events(loaded.here.active_steps)
+        happened: tuple[ExecutionEvent, ...] = (*died, *loaded.heard)
         turn = self._turn(loaded.here, happened)
         going: list[Going] = []
-        refused: list[Barred | Blocked] = []
+        refused: list[StepBarred | StepBlocked] = []
         if turn.ask and not died:
             ready = [step for step in turn.ask if self._let_through(worker, step, loaded, refused)]
             yield self._luck.choice((0.005, 0.1, 0.1, 3.0))
-            answers = book(self._world, self._rules, turn.there, ready, now=self._now, luck=self._luck)
+            answers = book(self._world, self._rules, turn.state, ready, now=self._now, luck=self._luck)
             going = [one for one in answers if isinstance(one, Going)]
             refused += [one for one in answers if not isinstance(one, Going)]
             if refused:
@@ -206,22 +214,24 @@ class Run:
         going = [one for one in going if one.step in turn.ask]
         if going:
             marks = {one.step: one.call for one in going}
-            turn = Turn(
-                there=self._rules.ladder.called(turn.there, marks, now=self._now),
+            turn = Transition(
+                state=self._rules.machine.open_attempts(turn.state, marks, now=self._now),
                 due_at=self._now,
-                fresh=turn.fresh,
+                new_attempts=turn.new_attempts,
                 late=turn.late,
                 learned=turn.learned,
             )
         yield from self._record(worker, loaded, happened, turn, going=going, refused=refused)
 
-    def _let_through(self, worker: str, step: int, loaded: Loaded, refused: list[Barred | Blocked]) -> bool:
+    def _let_through(
+        self, worker: str, step: int, loaded: Loaded, refused: list[StepBarred | StepBlocked]
+    ) -> bool:
         answer = self._ask(worker, step, loaded=loaded.stamp)
         if answer is not None:
             refused.append(answer)
         return answer is None
 
-    def _ask(self, worker: str, step: int, *, loaded: int) -> Barred | None:
+    def _ask(self, worker: str, step: int, *, loaded: int) -> StepBarred | None:
         said = self._world.gate(step, self._now)
         ends = isinstance(said, SkipStep) and said.ends
         self.seen.asks.append(
@@ -241,17 +251,17 @@ class Run:
                 reason=None if said is None else said.reason,
             )
         )
-        return None if said is None else Barred(step=step, by=said)
+        return None if said is None else StepBarred(step=step, by=said)
 
     def _record(
         self,
         worker: str,
         loaded: Loaded,
-        happened: Sequence[Happened],
-        turn: Turn,
+        happened: Sequence[ExecutionEvent],
+        turn: Transition,
         *,
         going: Sequence[Going] = (),
-        refused: Sequence[Barred | Blocked] = (),
+        refused: Sequence[StepBarred | StepBlocked] = (),
     ) -> Work:
         """As `Recorder.record`: whoever missed the news hears it and decides anew, without the calls."""
         yield self._moment()
@@ -262,7 +272,7 @@ class Run:
                 stamp = self._noted(going)
                 if self._luck.random() >= self._world.forgets:
                     if going:
-                        written = Loaded(turn.there, loaded.version + 1, (), stamp)
+                        written = Loaded(turn.state, loaded.version + 1, (), stamp)
                         yield from self._call(worker, written, going, stamp)
                     return
                 self._tell(f"{worker} does not learn that this was committed.")
@@ -278,12 +288,12 @@ class Run:
 
     def _call(self, worker: str, loaded: Loaded, going: Sequence[Going], noted: int) -> Work:
         yield self._moment()
-        answers: list[Happened] = []
+        answers: list[ExecutionEvent] = []
         latency = 0.0
         for one in going:
             if self._now >= self._world.expires_at:
                 self.seen.not_made.add(one.call.id)
-                answers.append(NotCalled(step=one.step))
+                answers.append(CallSkipped(step=one.step))
                 self._tell(f"It is too late for {self._name(one)}.")
                 continue
             vendor = self._world.vendors[one.call.vendor]
@@ -307,23 +317,23 @@ class Run:
             for place, saying in enumerate(doing.sayings):
                 for time in range(saying.times):
                     self._say(one.call.id, saying.status, saying.after, place, time, knows_us=doing.knows_us)
-            answers.append(Answered(step=one.step, outcome=doing.outcome, receipts=vendor.receipts))
+            answers.append(VendorAnswered(step=one.step, outcome=doing.outcome, receipts=vendor.receipts))
         yield latency
         turn = self._turn(loaded.here, answers)
         yield from self._record(worker, loaded, answers, turn)
 
-    def _turn(self, here: Position, happened: Sequence[Happened]) -> Turn:
-        return self._rules.ladder.turn(here, happened, now=self._now, luck=self._luck.random())
+    def _turn(self, here: ExecutionState, happened: Sequence[ExecutionEvent]) -> Transition:
+        return self._rules.machine.transition(here, happened, now=self._now, jitter=self._luck.random())
 
-    def _further(self, first: Turn, happened: Sequence[Happened]) -> Turn:
+    def _further(self, first: Transition, happened: Sequence[ExecutionEvent]) -> Transition:
         """As `Recorder.further`: more has happened before the first was written."""
-        then = self._turn(first.there, happened)
-        return Turn(
-            there=then.there,
+        then = self._turn(first.state, happened)
+        return Transition(
+            state=then.state,
             end=then.end,
             ask=then.ask,
             due_at=then.due_at,
-            fresh=(*first.fresh, *then.fresh),
+            new_attempts=(*first.new_attempts, *then.new_attempts),
             late=(*first.late, *then.late),
             needless=then.needless,
             learned=(*first.learned, *then.learned),
@@ -367,17 +377,17 @@ class Run:
             self.seen.held[one.call.id] = one.call.reserved
         return self.seen.writes[-1].stamp
 
-    def _note_refused(self, turn: Turn, refused: Sequence[Barred | Blocked]) -> None:
+    def _note_refused(self, turn: Transition, refused: Sequence[StepBarred | StepBlocked]) -> None:
         """What the gates and the purse have said is known from here on."""
-        legs = {leg.step for leg in turn.there.legs}
+        legs = {leg.step for leg in turn.state.active_steps}
         stamp = self.seen.writes[-1].stamp
         for one in refused:
-            if isinstance(one, Barred) and isinstance(one.by, SkipStep):
+            if isinstance(one, StepBarred) and isinstance(one.by, SkipStep):
                 self.seen.skips.append((one.step, one.by.reason))
                 if one.by.ends:
                     return
             elif one.step in legs:
-                until = one.until if isinstance(one, Blocked) else one.by.until  # type: ignore[union-attr]
+                until = one.until if isinstance(one, StepBlocked) else one.by.until  # type: ignore[union-attr]
                 self.seen.waits.append((one.step, until, stamp))
 
     def _tell(self, sentence: str) -> None:
@@ -401,16 +411,16 @@ class Run:
                 f"{', barred' if step.barred else ''}{', in hours' if step.hours else ''}."
             )
 
-    def _tell_refused(self, refused: Sequence[Barred | Blocked]) -> None:
+    def _tell_refused(self, refused: Sequence[StepBarred | StepBlocked]) -> None:
         for one in refused if self._story.on else ():
-            by = one.by if isinstance(one, Barred) else one
+            by = one.by if isinstance(one, StepBarred) else one
             until = getattr(by, "until", None)
             self._tell(f"Step {one.step} is held back: {by.reason}{f' until {until}' if until else ''}.")
 
-    def _tell_written(self, worker: str, turn: Turn, going: Sequence[Going]) -> None:
+    def _tell_written(self, worker: str, turn: Transition, going: Sequence[Going]) -> None:
         if not self._story.on:
             return
-        for past in turn.fresh:
+        for past in turn.new_attempts:
             self._tell(
                 f"{worker} writes {past.status} ({past.reason}) of step {past.step}, {past.cost} spent."
             )

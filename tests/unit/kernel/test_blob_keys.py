@@ -13,7 +13,7 @@ from tidings.kernel.ids import TENANT, TenantId
 from tidings.notify.blob_keys import attachment_key, rendered_key
 from tidings.router.blob_keys import answer_key, webhook_key
 from tidings.router.ids import INBOUND_WEBHOOK
-from tidings.router.ladder.model import ATTEMPT
+from tidings.router.state_machine.model import ATTEMPT
 
 DAY = datetime(2026, 3, 9, 23, 59, tzinfo=UTC)
 # Made on that day, and the same in every process: they are part of the tests' names.

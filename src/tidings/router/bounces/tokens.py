@@ -16,7 +16,7 @@ from typing import Final
 from ulid_transform import bytes_to_ulid, ulid_to_bytes
 
 from tidings.kernel.keys.pepper import Pepper
-from tidings.router.ladder.model import ATTEMPT
+from tidings.router.state_machine.model import ATTEMPT
 
 _ID: Final = 16
 _ACCOUNT: Final = 5

@@ -12,10 +12,10 @@ from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Unlea
 from tidings.kernel.ids import time_of
 from tidings.router.channel_configs.store import StoredAccount
 from tidings.router.conversations.reply_store import Attempt, Sending
-from tidings.router.ladder.model import ATTEMPT
-from tidings.router.ladder.statuses import told_as
 from tidings.router.prices.price import price_of
 from tidings.router.spend.model import Spent, estimated
+from tidings.router.state_machine.model import ATTEMPT
+from tidings.router.state_machine.statuses import told_as
 from tidings.router.vendors.simulated import SIMULATED
 from tidings.router.vendors.vendors import Vendors
 

@@ -12,15 +12,23 @@ from tidings.kernel.db import Database
 from tidings.kernel.ids import TenantId
 from tidings.kernel.logs import get_logger
 from tidings.kernel.tracing import span_of_set, started
-from tidings.router.executions import news
-from tidings.router.executions.booking import Booking, Want
-from tidings.router.executions.call import Caller
-from tidings.router.executions.model import Booked, Called, ExecutionId, Live, Note, Observer, moment
+from tidings.router.executions import load
+from tidings.router.executions.call import VendorCaller
+from tidings.router.executions.model import (
+    ClaimedExecution,
+    ExecutionChange,
+    ExecutionId,
+    ExecutionObserver,
+    OutgoingExecution,
+    ReservedAttempt,
+    moment,
+)
 from tidings.router.executions.record import give_back
-from tidings.router.executions.store import Claimed
-from tidings.router.ladder.decide import Ladder
-from tidings.router.ladder.hear import open_calls
-from tidings.router.ladder.model import Barred, Happened, Turn
+from tidings.router.executions.reserve import AttemptReserver, ReservationRequest
+from tidings.router.executions.store import ExecutionClaim
+from tidings.router.state_machine.apply_event import worker_died_events
+from tidings.router.state_machine.machine import ExecutionStateMachine
+from tidings.router.state_machine.model import ExecutionEvent, StepBarred, Transition
 
 _log = get_logger("executions")
 #: What could not be prepared, or not be looked at, is tried again after this.
@@ -33,13 +41,13 @@ class Advancer:
     def __init__(
         self,
         db: Database,
-        caller: Caller,
+        caller: VendorCaller,
         preparer: StepPreparer,
-        booking: Booking,
+        booking: AttemptReserver,
         *,
-        ladder: Ladder,
+        ladder: ExecutionStateMachine,
         clock: Clock,
-        observer: Observer,
+        observer: ExecutionObserver,
     ) -> None:
         self._db = db
         self._caller = caller
@@ -57,7 +65,7 @@ class Advancer:
             self._observer.failed("advance")
             _log.error("steps_not_prepared", tenant_id=tenant_id, count=len(ids), error=type(error).__name__)
             # Those that were recorded meanwhile are not ours any more, and stay as they are.
-            claims = [Claimed(tenant_id, one) for one in ids]
+            claims = [ExecutionClaim(tenant_id, one) for one in ids]
             await give_back(self._db, claims, worker=worker, due_at=self._clock.now() + _LOOK_AGAIN)
             return
         if calls:
@@ -66,110 +74,128 @@ class Advancer:
 
     async def _ready(
         self, tenant_id: TenantId, worker: str, ids: Sequence[ExecutionId]
-    ) -> tuple[list[Called], list[Note]]:
+    ) -> tuple[list[OutgoingExecution], list[ExecutionChange]]:
         """Those whose calls are noted, and those of the others that are over; what happened to all of them is written."""
         since = started()
-        loaded = await news.load(self._db, tenant_id, ids, worker=worker)
-        traceparents = (live.traceparent for live, _ in loaded)
+        loaded = await load.with_receipts(self._db, tenant_id, ids, worker=worker)
+        traceparents = (execution.traceparent for execution, _ in loaded)
         with span_of_set(
             "ladders", "ladders advance", traceparents, since=since, tenant_id=tenant_id, execution_ids=ids
         ):
             return await self._noted_calls(tenant_id, worker, loaded)
 
     async def _noted_calls(
-        self, tenant_id: TenantId, worker: str, loaded: Sequence[tuple[Live, Sequence[Happened]]]
-    ) -> tuple[list[Called], list[Note]]:
-        asking, notes = self._looked(loaded)
-        calls: dict[ExecutionId, tuple[Booked, ...]] = {}
+        self,
+        tenant_id: TenantId,
+        worker: str,
+        loaded: Sequence[tuple[ClaimedExecution, Sequence[ExecutionEvent]]],
+    ) -> tuple[list[OutgoingExecution], list[ExecutionChange]]:
+        asking, changes = self._looked(loaded)
+        calls: dict[ExecutionId, tuple[ReservedAttempt, ...]] = {}
         if asking:
             more, calls = await self._prepared(tenant_id, asking)
-            notes += more
-        written = await self._caller.recorder.record(tenant_id, worker, notes)
+            changes += more
+        written = await self._caller.recorder.record(tenant_id, worker, changes)
         going = [
-            Called(live=_as_written(note), calls=calls[id_])
-            for id_, note in written.items()
-            if note.keep and id_ in calls
+            OutgoingExecution(execution=_as_written(change), calls=calls[id_])
+            for id_, change in written.items()
+            if change.keep and id_ in calls
         ]
-        return going, [note for note in written.values() if note.turn.needless]
+        return going, [change for change in written.values() if change.transition.needless]
 
-    def _looked(self, loaded: Sequence[tuple[Live, Sequence[Happened]]]) -> tuple[list[Note], list[Note]]:
+    def _looked(
+        self, loaded: Sequence[tuple[ClaimedExecution, Sequence[ExecutionEvent]]]
+    ) -> tuple[list[ExecutionChange], list[ExecutionChange]]:
         """Those whose steps are to be prepared, and what is known about the others already."""
-        asking: list[Note] = []
-        notes: list[Note] = []
-        for live, heard in loaded:
-            died = open_calls(live.here.legs)
-            note = self._caller.recorder.after(live, (*died, *heard))
+        asking: list[ExecutionChange] = []
+        changes: list[ExecutionChange] = []
+        for execution, heard in loaded:
+            died = worker_died_events(execution.state.active_steps)
+            change = self._caller.recorder.after(execution, (*died, *heard))
             # A call whose answer was never learned is written before another one is made.
-            (asking if note.turn.ask and not died else notes).append(note)
-        return asking, notes
+            (asking if change.transition.ask and not died else changes).append(change)
+        return asking, changes
 
     async def _prepared(
-        self, tenant_id: TenantId, asking: Sequence[Note]
-    ) -> tuple[list[Note], dict[ExecutionId, tuple[Booked, ...]]]:
+        self, tenant_id: TenantId, asking: Sequence[ExecutionChange]
+    ) -> tuple[list[ExecutionChange], dict[ExecutionId, tuple[ReservedAttempt, ...]]]:
         """The notes of all of them, and the calls of those that are ready."""
-        asks = [(note, step) for note in asking for step in note.turn.ask]
+        asks = [(change, step) for change in asking for step in change.transition.ask]
         prepared = await self._preparer.prepare(
-            tenant_id, [_ask(note.live, note.turn, s) for note, s in asks]
+            tenant_id, [_ask(change.execution, change.transition, s) for change, s in asks]
         )
         ready: list[list[tuple[int, OutboundMessage]]] = [[] for _ in asking]
-        barred: list[list[Happened]] = [[] for _ in asking]
-        places = {note.live.id: place for place, note in enumerate(asking)}
-        for (note, step), answer in zip(asks, prepared, strict=True):
-            place = places[note.live.id]
+        barred: list[list[ExecutionEvent]] = [[] for _ in asking]
+        places = {change.execution.id: place for place, change in enumerate(asking)}
+        for (change, step), answer in zip(asks, prepared, strict=True):
+            place = places[change.execution.id]
             if isinstance(answer, ReadyStep):
                 ready[place].append((step, answer.message))
             else:
-                barred[place].append(Barred(step=step, by=answer))
+                barred[place].append(StepBarred(step=step, by=answer))
         wants = [
-            Want(here=note.turn.there, ready=some, is_test=note.live.is_test, currency=note.live.currency)
-            for note, some in zip(asking, ready, strict=True)
+            ReservationRequest(
+                state=change.transition.state,
+                ready=some,
+                is_test=change.execution.is_test,
+                currency=change.execution.currency,
+            )
+            for change, some in zip(asking, ready, strict=True)
         ]
         booked = await self._booking.book(tenant_id, wants)
-        notes: list[Note] = []
-        calls: dict[ExecutionId, tuple[Booked, ...]] = {}
-        for note, found, refused in zip(asking, booked, barred, strict=True):
-            going = tuple(one for one in found if isinstance(one, Booked))
-            held_back = (*refused, *(one for one in found if not isinstance(one, Booked)))
-            noted, calls[note.live.id] = self._noted(note, held_back, going)
-            notes.append(noted)
-        return notes, calls
+        changes: list[ExecutionChange] = []
+        calls: dict[ExecutionId, tuple[ReservedAttempt, ...]] = {}
+        for change, found, refused in zip(asking, booked, barred, strict=True):
+            going = tuple(one for one in found if isinstance(one, ReservedAttempt))
+            held_back = (*refused, *(one for one in found if not isinstance(one, ReservedAttempt)))
+            noted, calls[change.execution.id] = self._noted(change, held_back, going)
+            changes.append(noted)
+        return changes, calls
 
     def _noted(
-        self, note: Note, held_back: tuple[Happened, ...], going: tuple[Booked, ...]
-    ) -> tuple[Note, tuple[Booked, ...]]:
+        self,
+        change: ExecutionChange,
+        held_back: tuple[ExecutionEvent, ...],
+        going: tuple[ReservedAttempt, ...],
+    ) -> tuple[ExecutionChange, tuple[ReservedAttempt, ...]]:
         """What is written before the calls, and the calls: those that are about to be made are part of it."""
-        after = self._caller.recorder.further(note, held_back)
+        after = self._caller.recorder.further(change, held_back)
         # Time has passed since they were asked for: some may be over by now.
-        going = tuple(one for one in going if one.step in after.turn.ask)
+        going = tuple(one for one in going if one.step in after.transition.ask)
         if not going:
             return after, ()
         now = moment(self._clock)
-        marked = {one.step: one.calling() for one in going}
-        turn = after.turn
-        there = self._ladder.called(turn.there, marked, now=now)
-        held = Turn(
-            there=there,
+        marked = {one.step: one.open_attempt() for one in going}
+        transition = after.transition
+        new_state = self._ladder.open_attempts(transition.state, marked, now=now)
+        held = Transition(
+            state=new_state,
             due_at=now,
-            fresh=turn.fresh,
-            late=turn.late,
-            learned=turn.learned,
+            new_attempts=transition.new_attempts,
+            late=transition.late,
+            learned=transition.learned,
         )
         currency = next((one.currency for one in going if one.currency is not None), None)
-        return replace(after, turn=held, keep=True, currency=currency), going
+        return replace(after, transition=held, keep=True, currency=currency), going
 
 
-def _as_written(note: Note) -> Live:
-    live = note.live
+def _as_written(change: ExecutionChange) -> ClaimedExecution:
+    execution = change.execution
     return replace(
-        live, here=note.turn.there, version=live.version + 1, currency=live.currency or note.currency
+        execution,
+        state=change.transition.state,
+        version=execution.version + 1,
+        currency=execution.currency or change.currency,
     )
 
 
-def _ask(live: Live, turn: Turn, step: int) -> StepAsk:
+def _ask(execution: ClaimedExecution, transition: Transition, step: int) -> StepAsk:
     return StepAsk(
-        notification_id=live.notification_id,
-        recipient_id=live.recipient_id,
+        notification_id=execution.notification_id,
+        recipient_id=execution.recipient_id,
         step=step,
-        channel=turn.there.steps[step - 1].channel,
-        taken=sum(past.step == step and past.status == "accepted" for past in turn.there.past),
+        channel=transition.state.steps[step - 1].channel,
+        taken=sum(
+            attempt.step == step and attempt.status == "accepted" for attempt in transition.state.attempts
+        ),
     )

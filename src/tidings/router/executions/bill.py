@@ -2,22 +2,22 @@
 
 from collections.abc import Iterable
 
-from tidings.router.executions.model import Note
+from tidings.router.executions.model import ExecutionChange
 from tidings.router.spend.model import Spent, estimated
 
 
-def spent_in(notes: Iterable[Note]) -> list[Spent]:
+def spent_in(changes: Iterable[ExecutionChange]) -> list[Spent]:
     """The calls of these turns that cost something."""
     return [
         estimated(
-            started_at=past.started_at,
-            channel=past.channel,
-            vendor=past.vendor,
+            started_at=attempt.started_at,
+            channel=attempt.channel,
+            vendor=attempt.vendor,
             currency=currency,
-            micros=past.cost,
+            micros=attempt.cost,
         )
-        for note in notes
-        if (currency := note.currency or note.live.currency) is not None
-        for past in note.turn.fresh
-        if past.cost and past.vendor is not None
+        for change in changes
+        if (currency := change.currency or change.execution.currency) is not None
+        for attempt in change.transition.new_attempts
+        if attempt.cost and attempt.vendor is not None
     ]

@@ -22,12 +22,17 @@ from tidings.kernel.tracing import span_of_set
 from tidings.router.executions.answerable import can_be_answered, turns_of
 from tidings.router.executions.answers import PackedAnswers, pack, put
 from tidings.router.executions.call_off import call_off
-from tidings.router.executions.model import Booked, Called, Note, Observer
+from tidings.router.executions.model import (
+    ExecutionChange,
+    ExecutionObserver,
+    OutgoingExecution,
+    ReservedAttempt,
+)
 from tidings.router.executions.record import Recorder
-from tidings.router.ladder.model import Answered, NotCalled
-from tidings.router.ladder.statuses import told_as
 from tidings.router.policies.model import Policy
 from tidings.router.policies.policies import Policies
+from tidings.router.state_machine.model import CallSkipped, VendorAnswered
+from tidings.router.state_machine.statuses import told_as
 from tidings.router.status_map.meanings import Meanings, codes_of, read_by
 from tidings.router.traffic.board import Traffic
 from tidings.router.vendors.vendors import Sent, Vendors
@@ -36,7 +41,7 @@ from tidings.router.vendors.vendors import Sent, Vendors
 Keep: TypeAlias = Callable[[PackedAnswers], object]
 
 
-class Caller:
+class VendorCaller:
     """Calls vendors for ladders whose calls are noted; no transaction is open meanwhile."""
 
     def __init__(
@@ -48,7 +53,7 @@ class Caller:
         meanings: Meanings,
         policies: Policies,
         clock: Clock,
-        observer: Observer,
+        observer: ExecutionObserver,
         blobs: Callable[[], BlobStore] | None = None,
     ) -> None:
         """Without `blobs` what vendors answer is not kept word for word."""
@@ -61,7 +66,7 @@ class Caller:
         self._clock = clock
         self._observer = observer
 
-    async def call(self, tenant_id: TenantId, worker: str, ladders: Sequence[Called]) -> None:
+    async def call(self, tenant_id: TenantId, worker: str, ladders: Sequence[OutgoingExecution]) -> None:
         """Each vendor gets its set at once; a slow one keeps no other waiting, but for steps of one ladder."""
         single = [ladder for ladder in ladders if len(ladder.calls) == 1]
         several = [ladder for ladder in ladders if len(ladder.calls) > 1]
@@ -76,21 +81,25 @@ class Caller:
             if isinstance(ended, BaseException):
                 raise ended
 
-    async def _call_singles(self, tenant_id: TenantId, worker: str, ladders: Sequence[Called]) -> None:
+    async def _call_singles(
+        self, tenant_id: TenantId, worker: str, ladders: Sequence[OutgoingExecution]
+    ) -> None:
         async with self._keeping() as keep:
             answers = await self._send(tenant_id, [(ladder, ladder.calls[0]) for ladder in ladders], keep)
             await self._record(tenant_id, worker, ladders, [[answer] for answer in answers])
 
-    async def _call_several(self, tenant_id: TenantId, worker: str, ladders: Sequence[Called]) -> None:
+    async def _call_several(
+        self, tenant_id: TenantId, worker: str, ladders: Sequence[OutgoingExecution]
+    ) -> None:
         """Steps of one ladder, side by side: what became of them is written together."""
-        answers: list[list[Answered | NotCalled]] = [[] for _ in ladders]
-        places = {ladder.live.id: place for place, ladder in enumerate(ladders)}
+        answers: list[list[VendorAnswered | CallSkipped]] = [[] for _ in ladders]
+        places = {ladder.execution.id: place for place, ladder in enumerate(ladders)}
 
-        async def send(some: Sequence[tuple[Called, Booked]]) -> None:
+        async def send(some: Sequence[tuple[OutgoingExecution, ReservedAttempt]]) -> None:
             for (ladder, _), answer in zip(some, await self._send(tenant_id, some, keep), strict=True):
-                answers[places[ladder.live.id]].append(answer)
+                answers[places[ladder.execution.id]].append(answer)
 
-        by_vendor: dict[tuple[str, float | None], list[tuple[Called, Booked]]] = {}
+        by_vendor: dict[tuple[str, float | None], list[tuple[OutgoingExecution, ReservedAttempt]]] = {}
         for ladder in ladders:
             for call in ladder.calls:
                 by_vendor.setdefault((call.vendor, call.within), []).append((ladder, call))
@@ -114,14 +123,14 @@ class Caller:
                 await asyncio.wait(tasks)
 
     async def _send(
-        self, tenant_id: TenantId, calls: Sequence[tuple[Called, Booked]], keep: Keep
-    ) -> list[Answered | NotCalled]:
+        self, tenant_id: TenantId, calls: Sequence[tuple[OutgoingExecution, ReservedAttempt]], keep: Keep
+    ) -> list[VendorAnswered | CallSkipped]:
         """One answer each; all of them go to one vendor."""
         now = self._clock.now()
-        answers: list[Answered | NotCalled] = [
-            NotCalled(step=call.step, call_id=call.call_id) for _, call in calls
+        answers: list[VendorAnswered | CallSkipped] = [
+            CallSkipped(step=call.step, attempt_id=call.attempt_id) for _, call in calls
         ]
-        going = [place for place, (ladder, _) in enumerate(calls) if now < ladder.live.here.expires_at]
+        going = [place for place, (ladder, _) in enumerate(calls) if now < ladder.execution.state.expires_at]
         if not going:
             return answers
         first = calls[going[0]][1]
@@ -130,11 +139,11 @@ class Caller:
         with span_of_set(
             "vendors",
             "vendor send",
-            (calls[place][0].live.traceparent for place in going),
+            (calls[place][0].execution.traceparent for place in going),
             kind=SpanKind.CLIENT,
             tenant_id=tenant_id,
             vendor=first.vendor,
-            attempt_ids=[calls[place][1].call_id for place in going],
+            attempt_ids=[calls[place][1].attempt_id for place in going],
         ):
             sent = await self._vendors.send(tenant_id, first.vendor, messages, within=first.within)
         took = self._clock.monotonic() - started
@@ -142,15 +151,15 @@ class Caller:
         refs = self._packed(tenant_id, [calls[place][1] for place in going], outcomes, keep)
         for place, outcome in zip(going, outcomes, strict=True):
             call = calls[place][1]
-            answers[place] = Answered(
+            answers[place] = VendorAnswered(
                 step=call.step,
                 outcome=outcome,
                 receipts=sent.receipts,
                 idempotent=sent.idempotent,
-                call_id=call.call_id,
+                attempt_id=call.attempt_id,
                 account=sent.account_id,
                 others=_others(call.message, outcome),
-                answer_ref=refs.get(call.call_id),
+                answer_ref=refs.get(call.attempt_id),
             )
         if sent.account_id is not None:
             self._traffic.observe_set(
@@ -164,14 +173,14 @@ class Caller:
         return answers
 
     def _packed(
-        self, tenant_id: TenantId, calls: Sequence[Booked], outcomes: Sequence[Outcome], keep: Keep
+        self, tenant_id: TenantId, calls: Sequence[ReservedAttempt], outcomes: Sequence[Outcome], keep: Keep
     ) -> Mapping[str, str]:
         """Have the vendor's answers kept; by call, where each will be."""
         if self._blobs is None:
             return {}
         packed, refs = pack(
             tenant_id,
-            [(call.call_id, call.message, outcome) for call, outcome in zip(calls, outcomes, strict=True)],
+            [(call.attempt_id, call.message, outcome) for call, outcome in zip(calls, outcomes, strict=True)],
         )
         if packed is not None:
             keep(packed)
@@ -188,41 +197,48 @@ class Caller:
         self,
         tenant_id: TenantId,
         worker: str,
-        ladders: Sequence[Called],
-        answers: Sequence[Sequence[Answered | NotCalled]],
+        ladders: Sequence[OutgoingExecution],
+        answers: Sequence[Sequence[VendorAnswered | CallSkipped]],
     ) -> None:
         policies: Mapping[UseCase, Policy] = {}
         if any(can_be_answered(answer) for answered in answers for answer in answered):
             # Who can't be asked just now leaves conversations their usual length: what was learned has to be written.
             with suppress(DatabaseError):
                 policies = await self._policies.of(tenant_id)
-        notes = [
+        changes = [
             replace(
-                self.recorder.after(ladder.live, answered),
+                self.recorder.after(ladder.execution, answered),
                 currency=_currency(ladder),
                 answerable=turns_of(ladder, answered, policies),
             )
             for ladder, answered in zip(ladders, answers, strict=True)
         ]
-        written = await self.recorder.record(tenant_id, worker, notes)
+        written = await self.recorder.record(tenant_id, worker, changes)
         await self.call_off(tenant_id, written.values())
 
-    async def call_off(self, tenant_id: TenantId, notes: Iterable[Note]) -> None:
+    async def call_off(self, tenant_id: TenantId, changes: Iterable[ExecutionChange]) -> None:
         """Have vendors forget what nobody needs any more, where they can."""
-        needless = [(note.live.id, past) for note in notes for past in note.turn.needless]
+        needless = [
+            (change.execution.id, attempt) for change in changes for attempt in change.transition.needless
+        ]
         if needless:
             await call_off(self.recorder.db, self._vendors, tenant_id, needless, clock=self._clock)
 
 
-def _tried_since(ladder: Called, account_id: str) -> datetime | None:
+def _tried_since(ladder: OutgoingExecution, account_id: str) -> datetime | None:
     """When this message was first handed to the account; None: it was not yet."""
-    return next((past.started_at for past in ladder.live.here.past if past.account == account_id), None)
+    return next(
+        (attempt.started_at for attempt in ladder.execution.state.attempts if attempt.account == account_id),
+        None,
+    )
 
 
-def _message(call: Booked) -> OutboundMessage:
+def _message(call: ReservedAttempt) -> OutboundMessage:
     """What the vendor is given; a mail knows which attempt it is, because its return path names it."""
     return (
-        with_field(call.message, attempt_id=call.call_id) if call.message.channel == "email" else call.message
+        with_field(call.message, attempt_id=call.attempt_id)
+        if call.message.channel == "email"
+        else call.message
     )
 
 
@@ -238,13 +254,13 @@ def _others(message: OutboundMessage, outcome: Outcome) -> tuple[AddressTold, ..
     )
 
 
-def _by_vendor(ladders: Sequence[Called]) -> list[list[Called]]:
-    sets: dict[tuple[str, float | None], list[Called]] = {}
+def _by_vendor(ladders: Sequence[OutgoingExecution]) -> list[list[OutgoingExecution]]:
+    sets: dict[tuple[str, float | None], list[OutgoingExecution]] = {}
     for ladder in ladders:
         call = ladder.calls[0]
         sets.setdefault((call.vendor, call.within), []).append(ladder)
     return list(sets.values())
 
 
-def _currency(ladder: Called) -> str | None:
+def _currency(ladder: OutgoingExecution) -> str | None:
     return next((call.currency for call in ladder.calls if call.currency is not None), None)

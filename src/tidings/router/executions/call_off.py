@@ -10,7 +10,7 @@ from tidings.kernel.ids import TenantId
 from tidings.kernel.logs import get_logger
 from tidings.router.executions import store
 from tidings.router.executions.model import ExecutionId, moment
-from tidings.router.ladder.model import Past
+from tidings.router.state_machine.model import ClosedAttempt
 from tidings.router.vendors.vendors import Vendors
 
 _REASON: Final = "delivered_elsewhere"
@@ -22,15 +22,15 @@ async def call_off(
     db: Database,
     vendors: Vendors,
     tenant_id: TenantId,
-    needless: Sequence[tuple[ExecutionId, Past]],
+    needless: Sequence[tuple[ExecutionId, ClosedAttempt]],
     *,
     clock: Clock,
 ) -> None:
     """Ask each vendor once; what it called off is noted. Their outcome is announced already: this is a courtesy."""
     by_vendor: dict[str, dict[str, tuple[ExecutionId, str]]] = {}
-    for execution_id, past in needless:
-        if past.vendor is not None and past.provider_message_id is not None:
-            by_vendor.setdefault(past.vendor, {})[past.provider_message_id] = (execution_id, past.id)
+    for execution_id, attempt in needless:
+        if attempt.vendor is not None and attempt.provider_message_id is not None:
+            by_vendor.setdefault(attempt.vendor, {})[attempt.provider_message_id] = (execution_id, attempt.id)
     for vendor, messages in by_vendor.items():
         gone = await vendors.cancel(tenant_id, vendor, list(messages))
         told = [messages[message_id] for message_id in messages if message_id in gone]

@@ -9,9 +9,9 @@ import msgspec
 from tidings.contracts.delivery import OUTCOME_SUBJECT, AttemptTold, DeliveryOutcome
 from tidings.kernel.events import Event, envelope_of
 from tidings.kernel.ids import EVENT, TenantId
-from tidings.router.executions.model import Note
+from tidings.router.executions.model import ExecutionChange
 from tidings.router.executions.snapshot import path_text, state_text
-from tidings.router.ladder.model import CIRCUIT_OPEN, End, Past
+from tidings.router.state_machine.model import CIRCUIT_OPEN, ClosedAttempt, ExecutionEnd
 
 #: Where the router's own events come from.
 SOURCE: Final = "/tidings/router"
@@ -31,10 +31,12 @@ _NO_RECORD: Final = (None,) * 4
 _encode = msgspec.json.Encoder().encode
 
 
-def columns_of(tenant_id: TenantId, notes: Sequence[Note], *, now: datetime) -> dict[str, list[Any]]:
+def columns_of(
+    tenant_id: TenantId, changes: Sequence[ExecutionChange], *, now: datetime
+) -> dict[str, list[Any]]:
     """By the names that the statement gives them."""
-    rows = [_row(tenant_id, note, now) for note in notes]
-    made = [_attempt(note, past) for note in notes for past in note.turn.fresh]
+    rows = [_row(tenant_id, change, now) for change in changes]
+    made = [_attempt(change, attempt) for change in changes for attempt in change.transition.new_attempts]
     attempts = list(map(list, zip(*made, strict=True))) if made else [[] for _ in _ATTEMPT_NAMES]
     return {
         **dict(zip(_NAMES, map(list, zip(*rows, strict=True)), strict=True)),
@@ -42,104 +44,115 @@ def columns_of(tenant_id: TenantId, notes: Sequence[Note], *, now: datetime) -> 
     }
 
 
-def _row(tenant_id: TenantId, note: Note, now: datetime) -> tuple[Any, ...]:
-    live, turn = note.live, note.turn
-    purse = turn.there.purse
-    known = (live.id, live.version, note.keep, purse.reserved, purse.spent, note.currency)
-    if turn.end is not None:
-        return (*known, None, None, None, *_end(tenant_id, note, turn.end, now))
+def _row(tenant_id: TenantId, change: ExecutionChange, now: datetime) -> tuple[Any, ...]:
+    execution, transition = change.execution, change.transition
+    cost_budget = transition.state.cost_budget
+    known = (
+        execution.id,
+        execution.version,
+        change.keep,
+        cost_budget.reserved,
+        cost_budget.spent,
+        change.currency,
+    )
+    if transition.end is not None:
+        return (*known, None, None, None, *_end(tenant_id, change, transition.end, now))
     # What is asked for and not taken up in the same go is due at once.
-    due_at = now if turn.ask else turn.due_at
-    waits = CIRCUIT_OPEN if any(leg.waits == CIRCUIT_OPEN for leg in turn.there.legs) else None
-    return (*known, state_text(turn.there), due_at, waits, *_NO_END)
+    due_at = now if transition.ask else transition.due_at
+    waits = (
+        CIRCUIT_OPEN
+        if any(active.waits == CIRCUIT_OPEN for active in transition.state.active_steps)
+        else None
+    )
+    return (*known, state_text(transition.state), due_at, waits, *_NO_END)
 
 
-def _attempt(note: Note, past: Past) -> tuple[Any, ...]:
+def _attempt(change: ExecutionChange, attempt: ClosedAttempt) -> tuple[Any, ...]:
     return (
-        note.live.id,
-        past.id,
-        past.started_at,
-        past.step,
-        past.channel,
-        past.account,
-        past.vendor,
-        past.provider_message_id,
-        past.status,
-        past.reason,
-        past.meaning,
-        past.cost,
-        (note.currency or note.live.currency) if past.cost else None,
-        past.http_status,
-        past.retry_after_ms,
-        past.error,
-        past.answer_ref,
-        *_record(note, past),
+        change.execution.id,
+        attempt.id,
+        attempt.started_at,
+        attempt.step,
+        attempt.channel,
+        attempt.account,
+        attempt.vendor,
+        attempt.provider_message_id,
+        attempt.status,
+        attempt.reason,
+        attempt.meaning,
+        attempt.cost,
+        (change.currency or change.execution.currency) if attempt.cost else None,
+        attempt.http_status,
+        attempt.retry_after_ms,
+        attempt.error,
+        attempt.answer_ref,
+        *_record(change, attempt),
     )
 
 
-def _record(note: Note, past: Past) -> tuple[Any, ...]:
+def _record(change: ExecutionChange, attempt: ClosedAttempt) -> tuple[Any, ...]:
     """What was noted before the call; a step that was skipped has nothing."""
-    calls = (leg.calling for leg in note.live.here.legs)
-    record = next((call.record for call in calls if call is not None and call.id == past.id), None)
+    calls = (active.open_attempt for active in change.execution.state.active_steps)
+    record = next((call.record for call in calls if call is not None and call.id == attempt.id), None)
     if record is None:
         return _NO_RECORD
     sender = _encode(record.sender).decode()
     return record.address_hash, record.address_ciphertext, sender, record.digest
 
 
-def _end(tenant_id: TenantId, note: Note, end: End, now: datetime) -> tuple[Any, ...]:
-    live, past = note.live, note.turn.there.past
+def _end(tenant_id: TenantId, change: ExecutionChange, end: ExecutionEnd, now: datetime) -> tuple[Any, ...]:
+    execution, attempt = change.execution, change.transition.state.attempts
     event = Event(
         id=EVENT.new(now),
         tenant_id=tenant_id,
         subject=OUTCOME_SUBJECT,
-        ordering_key=live.notification_id,
+        ordering_key=execution.notification_id,
         data=_encode(
             DeliveryOutcome(
-                notification_id=live.notification_id,
-                recipient_id=live.recipient_id,
-                execution_id=live.id,
+                notification_id=execution.notification_id,
+                recipient_id=execution.recipient_id,
+                execution_id=execution.id,
                 result=end.result,
                 ended_at=now,
                 evidence=end.evidence,
                 final_channel=end.final_channel,
                 reason=end.reason,
-                attempts=tuple(told_attempt(one) for one in past),
+                attempts=tuple(told_attempt(one) for one in attempt),
             )
         ).decode(),
         source=SOURCE,
         time=now,
-        traceparent=live.traceparent,
+        traceparent=execution.traceparent,
     )
     return (
         end.result,
         end.evidence,
         end.final_channel,
-        path_text(past),
+        path_text(attempt),
         event.id,
         event.data,
         envelope_of(event),
     )
 
 
-def told_attempt(past: Past) -> AttemptTold:
+def told_attempt(attempt: ClosedAttempt) -> AttemptTold:
     """An attempt as an outcome tells of it."""
     return AttemptTold(
-        id=past.id,
-        step=past.step,
-        channel=past.channel,
-        status=past.receipt if past.receipt in _BETTER else past.status,
-        started_at=past.started_at,
-        ended_at=past.ended_at,
-        vendor=past.vendor,
-        reason=past.reason,
-        provider_message_id=past.provider_message_id,
-        effect=past.effect,
-        others=past.others,
-        http_status=past.http_status,
-        retry_after_ms=past.retry_after_ms,
-        error=past.error,
-        answer_ref=past.answer_ref,
+        id=attempt.id,
+        step=attempt.step,
+        channel=attempt.channel,
+        status=attempt.receipt if attempt.receipt in _BETTER else attempt.status,
+        started_at=attempt.started_at,
+        ended_at=attempt.ended_at,
+        vendor=attempt.vendor,
+        reason=attempt.reason,
+        provider_message_id=attempt.provider_message_id,
+        effect=attempt.effect,
+        others=attempt.others,
+        http_status=attempt.http_status,
+        retry_after_ms=attempt.retry_after_ms,
+        error=attempt.error,
+        answer_ref=attempt.answer_ref,
     )
 
 

@@ -21,8 +21,8 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.db import Row, TenantTx
 from tidings.router.adapters.registry import kind_of
 from tidings.router.executions import store
-from tidings.router.executions.snapshot import Frozen, frozen_of, path_of, state_of
-from tidings.router.ladder.model import Leg, Past
+from tidings.router.executions.snapshot import LadderSnapshot, frozen_of, path_of, state_of
+from tidings.router.state_machine.model import ActiveStep, ClosedAttempt
 
 #: The status of a call that has not been answered yet.
 UNDER_WAY: Final = "under_way"
@@ -55,7 +55,7 @@ class StoredHistory:
         for row in await store.find_receipts(tx, calls) if calls else ():
             receipts.setdefault(row["attempt_id"], []).append(_receipt(row))
         paths = {row["id"]: path_of(row["fallback_path"]) for row in ended}
-        paths |= {row["id"]: state_of(row["state"]).past for row in live}
+        paths |= {row["id"]: state_of(row["state"]).attempts for row in live}
         why = {past.id: past.why for path in paths.values() for past in path}
         attempts: dict[str, list[AttemptRecord]] = {}
         for row in rows:
@@ -70,11 +70,13 @@ class StoredHistory:
         return found
 
 
-def _execution(row: Row, path: tuple[Past, ...], attempts: tuple[AttemptRecord, ...]) -> ExecutionRecord:
+def _execution(
+    row: Row, path: tuple[ClosedAttempt, ...], attempts: tuple[AttemptRecord, ...]
+) -> ExecutionRecord:
     over = "outcome" in row.keys()  # noqa: SIM118  # a driver's row says `in` of its values
     ended_at: datetime | None = row["terminated_at"] if over else None
     frozen = frozen_of(row["ladder_snapshot"])
-    legs = () if over else state_of(row["state"]).legs
+    legs = () if over else state_of(row["state"]).active_steps
     return ExecutionRecord(
         id=row["id"],
         notification_id=row["notification_id"],
@@ -101,18 +103,22 @@ def _execution(row: Row, path: tuple[Past, ...], attempts: tuple[AttemptRecord, 
     )
 
 
-def _waits_for(legs: tuple[Leg, ...]) -> str | None:
+def _waits_for(legs: tuple[ActiveStep, ...]) -> str | None:
     """What the step that goes on first waits for."""
     first = min(legs, key=lambda leg: leg.due_at or leg.deadline_at or _NEVER, default=None)
-    if first is None or first.calling is not None:
+    if first is None or first.open_attempt is not None:
         return None
     return RECEIPT if first.awaiting is not None else first.waits
 
 
-def _waits(frozen: Frozen, path: tuple[Past, ...], legs: tuple[Leg, ...]) -> Iterator[WaitRecord]:
+def _waits(
+    frozen: LadderSnapshot, path: tuple[ClosedAttempt, ...], legs: tuple[ActiveStep, ...]
+) -> Iterator[WaitRecord]:
     """All that its steps waited for: before the calls that were answered, before those under way, and now."""
     found = [(past.step, past.waited) for past in path]
-    found += [(leg.step, (*(leg.calling.waited if leg.calling else ()), *leg.waited)) for leg in legs]
+    found += [
+        (leg.step, (*(leg.open_attempt.waited if leg.open_attempt else ()), *leg.waited)) for leg in legs
+    ]
     for step, waited in found:
         for one in waited:
             yield WaitRecord(
@@ -124,7 +130,7 @@ def _waits(frozen: Frozen, path: tuple[Past, ...], legs: tuple[Leg, ...]) -> Ite
             )
 
 
-def _steps(frozen: Frozen) -> Iterator[StepRecord]:
+def _steps(frozen: LadderSnapshot) -> Iterator[StepRecord]:
     for step, why in zip_longest(frozen.steps, frozen.why):
         yield StepRecord(
             channel=step.channel,
@@ -201,19 +207,19 @@ def _under_way(row: Row) -> list[AttemptRecord]:
     steps = frozen_of(row["ladder_snapshot"]).steps
     return [
         AttemptRecord(
-            id=leg.calling.id,
+            id=leg.open_attempt.id,
             step=leg.step,
             channel=steps[leg.step - 1].channel,
-            vendor=leg.calling.vendor,
+            vendor=leg.open_attempt.vendor,
             status=UNDER_WAY,
             reason=None,
             provider_message_id=None,
-            started_at=leg.calling.started_at,
+            started_at=leg.open_attempt.started_at,
             ended_at=None,
-            why=leg.calling.why,
-            account_id=leg.calling.account,
-            record=leg.calling.record,
+            why=leg.open_attempt.why,
+            account_id=leg.open_attempt.account,
+            record=leg.open_attempt.record,
         )
-        for leg in state_of(row["state"]).legs
-        if leg.calling is not None
+        for leg in state_of(row["state"]).active_steps
+        if leg.open_attempt is not None
     ]

@@ -15,7 +15,7 @@ from tidings.kernel.logs import get_logger, why
 from tidings.router.executions import store
 from tidings.router.executions.advance import Advancer
 from tidings.router.executions.model import ExecutionId, WorkerId
-from tidings.router.executions.store import Claimed
+from tidings.router.executions.store import ExecutionClaim
 
 _log = get_logger("executions")
 #: Seconds until the next look at what is due and locked by somebody else.
@@ -127,7 +127,7 @@ class DueJob:
         # What is due and was not claimed is in somebody's grasp: to ask again at once would be to hammer.
         return left if claims or found is None or found > now else max(left, _GRASPED)
 
-    def _start(self, worker: str, claims: Sequence[Claimed]) -> None:
+    def _start(self, worker: str, claims: Sequence[ExecutionClaim]) -> None:
         by_tenant: dict[TenantId, list[ExecutionId]] = {}
         for claim in claims:
             by_tenant.setdefault(claim.tenant_id, []).append(claim.id)

@@ -5,10 +5,10 @@ from datetime import datetime
 from typing import Final
 
 from tidings.contracts.ids import RecipientId
-from tidings.router.executions.model import Note
-from tidings.router.ladder.model import Learned
+from tidings.router.executions.model import ExecutionChange
 from tidings.router.profiles.facts import FactName, Value
 from tidings.router.profiles.model import Observation, TriState
+from tidings.router.state_machine.model import ReachObservation
 
 #: What is known for sure once a message arrived there, or was refused by whoever has the number.
 _FACTS: Final[Mapping[str, FactName]] = {
@@ -17,17 +17,17 @@ _FACTS: Final[Mapping[str, FactName]] = {
 }
 
 
-def observations_of(notes: Sequence[Note], *, now: datetime) -> list[Observation]:
+def observations_of(changes: Sequence[ExecutionChange], *, now: datetime) -> list[Observation]:
     """Of the turns that were written; messages of test keys teach nothing."""
     return [
-        observation(note.live.recipient_id, learned, at=now)
-        for note in notes
-        if note.turn.learned and not note.live.is_test
-        for learned in note.turn.learned
+        observation(change.execution.recipient_id, learned, at=now)
+        for change in changes
+        if change.transition.learned and not change.execution.is_test
+        for learned in change.transition.learned
     ]
 
 
-def observation(recipient_id: RecipientId, learned: Learned, *, at: datetime) -> Observation:
+def observation(recipient_id: RecipientId, learned: ReachObservation, *, at: datetime) -> Observation:
     """One thing that was learned about somebody."""
     fields: dict[FactName, Value] = {}
     fact = _FACTS.get(learned.channel)

@@ -13,7 +13,7 @@ from tidings.contracts.words import Priority
 from tidings.kernel.clock import Clock
 from tidings.kernel.ids import IdKind, TenantId, time_of
 from tidings.router.conversations.sent import SentTurn
-from tidings.router.ladder.model import Calling, Happened, Position, Turn
+from tidings.router.state_machine.model import ExecutionEvent, ExecutionState, OpenAttempt, Transition
 
 ExecutionId = NewType("ExecutionId", str)
 EXECUTION = IdKind("exec", ExecutionId)
@@ -22,7 +22,7 @@ EXECUTION = IdKind("exec", ExecutionId)
 WorkerId: TypeAlias = Callable[[], str]
 
 
-class Live(msgspec.Struct, frozen=True, kw_only=True):
+class ClaimedExecution(msgspec.Struct, frozen=True, kw_only=True):
     """A ladder in our hands."""
 
     id: ExecutionId
@@ -30,7 +30,7 @@ class Live(msgspec.Struct, frozen=True, kw_only=True):
     recipient_id: RecipientId
     priority: Priority
     is_test: bool
-    here: Position
+    state: ExecutionState
     #: As it was read: whoever writes another one first is right.
     version: int = 1
     #: What its costs are in; None while there were none.
@@ -41,12 +41,12 @@ class Live(msgspec.Struct, frozen=True, kw_only=True):
     traceparent: str | None = None
 
 
-class Note(msgspec.Struct, frozen=True, kw_only=True):
+class ExecutionChange(msgspec.Struct, frozen=True, kw_only=True):
     """What happened to a ladder, and what follows."""
 
-    live: Live
-    turn: Turn
-    happened: tuple[Happened, ...] = ()
+    execution: ClaimedExecution
+    transition: Transition
+    events: tuple[ExecutionEvent, ...] = ()
     #: It stays in our hands: its calls are about to be made.
     keep: bool = False
     currency: str | None = None
@@ -54,13 +54,13 @@ class Note(msgspec.Struct, frozen=True, kw_only=True):
     answerable: tuple[SentTurn, ...] = ()
 
 
-class Booked(msgspec.Struct, frozen=True, kw_only=True):
+class ReservedAttempt(msgspec.Struct, frozen=True, kw_only=True):
     """A step that is ready, with the vendor that takes it and what is held for it."""
 
     step: int
     message: OutboundMessage
     #: The id of the call, noted before it is made.
-    call_id: str
+    attempt_id: str
     vendor: str
     account_id: str | None = None
     #: In micros of the ladder's currency.
@@ -71,24 +71,24 @@ class Booked(msgspec.Struct, frozen=True, kw_only=True):
     #: Why this vendor, where there was a choice.
     why: str | None = None
 
-    def calling(self) -> Calling:
+    def open_attempt(self) -> OpenAttempt:
         """The call, as it is noted before it is made."""
-        return Calling(
-            id=self.call_id,
+        return OpenAttempt(
+            id=self.attempt_id,
             vendor=self.vendor,
             account=self.account_id,
-            started_at=time_of(self.call_id),
+            started_at=time_of(self.attempt_id),
             reserved=self.cost,
             why=self.why,
             record=self.message.record,
         )
 
 
-class Called(msgspec.Struct, frozen=True, kw_only=True):
+class OutgoingExecution(msgspec.Struct, frozen=True, kw_only=True):
     """A ladder whose calls are noted, and the calls."""
 
-    live: Live
-    calls: tuple[Booked, ...]
+    execution: ClaimedExecution
+    calls: tuple[ReservedAttempt, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,14 +99,14 @@ class Begun:
     #: Who has them in hand.
     worker: str
     #: Those whose first step is ready.
-    calls: list[Called]
+    calls: list[OutgoingExecution]
     #: Those that have no step at all.
-    without_steps: list[Live]
+    without_steps: list[ClaimedExecution]
     #: When the first of those is due that wait for their first step to be prepared; None where there are none.
     waits_until: datetime | None
 
 
-class Observer(Protocol):
+class ExecutionObserver(Protocol):
     """Hears how the ladders fare, for the metrics."""
 
     def called(self, vendor: str, status: str, count: int, seconds: float) -> None:
@@ -126,7 +126,7 @@ class Observer(Protocol):
         ...
 
 
-class Unobserved:
+class NoExecutionObserver:
     """Hears nothing."""
 
     def called(self, vendor: str, status: str, count: int, seconds: float) -> None:

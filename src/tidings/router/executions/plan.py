@@ -13,8 +13,7 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.ids import TenantId
 from tidings.router.channel_configs.store import StoredAccount
-from tidings.router.executions.snapshot import Frozen, strategy_of
-from tidings.router.ladder.model import NO_ROUTE, Step, Strategy
+from tidings.router.executions.snapshot import LadderSnapshot, strategy_of
 from tidings.router.policies.conditions import barred_by
 from tidings.router.policies.model import Policy, PolicyStep
 from tidings.router.policies.policies import Policies
@@ -23,6 +22,7 @@ from tidings.router.prices.rates import Rates
 from tidings.router.profiles import store as profiles
 from tidings.router.profiles.model import Profile
 from tidings.router.profiles.order import Orderable, arrange
+from tidings.router.state_machine.model import NO_ROUTE, LadderStep, Strategy
 from tidings.router.traffic.board import Traffic
 from tidings.router.vendors.accounts import Accounts
 
@@ -31,7 +31,7 @@ from tidings.router.vendors.accounts import Accounts
 class Plan:
     """The contract's `Plan`: a ladder before its first step."""
 
-    frozen: Frozen
+    frozen: LadderSnapshot
     strategy: Strategy
     #: The channel of the first step, where it can be prepared at once; None: the router asks for it itself.
     first: Channel | None
@@ -62,7 +62,7 @@ class Planner:
         rates: Rates,
         traffic: Traffic,
         clock: Clock,
-        luck: Callable[[], float],
+        random_unit: Callable[[], float],
     ) -> None:
         self._db = db
         self._traffic = traffic
@@ -70,7 +70,7 @@ class Planner:
         self._accounts = accounts
         self._rates = rates
         self._clock = clock
-        self._luck = luck
+        self._random_unit = random_unit
 
     async def plan(self, tenant_id: TenantId, hand_offs: Sequence[HandOff]) -> list[Plan]:
         """One each, in the same order."""
@@ -99,18 +99,18 @@ class Planner:
         steps = [
             step for one in policy.ladder for step in _steps(one, hand_off, policy.strategy, profile, now)
         ]
-        frozen = Frozen(steps=tuple(steps), order=policy.order, cap=policy.cost_cap_micros)
+        frozen = LadderSnapshot(steps=tuple(steps), order=policy.order, cap=policy.cost_cap_micros)
         if policy.order != "fixed" and len(steps) > 1 and policy.strategy != "PARALLEL":
             wishes = [self._orderable(i, step, accounts, policy) for i, step in enumerate(steps)]
             arranged = arrange(
                 wishes,
                 profile,
                 order=policy.order,
-                luck=self._luck,
+                luck=self._random_unit,
                 now=now,
                 value_of_a_second=policy.second_micros,
             )
-            frozen = Frozen(
+            frozen = LadderSnapshot(
                 steps=tuple(steps[place] for place in arranged.places),
                 order=policy.order,
                 why=arranged.why,
@@ -135,7 +135,7 @@ class Planner:
         return without_policy(one.routes, shared)
 
     def _orderable(
-        self, place: int, step: Step, accounts: Mapping[str, StoredAccount], policy: Policy
+        self, place: int, step: LadderStep, accounts: Mapping[str, StoredAccount], policy: Policy
     ) -> Orderable:
         return Orderable(
             place=place,
@@ -144,7 +144,7 @@ class Planner:
             deadline_seconds=step.deadline or 0,
         )
 
-    def _usual_cost(self, step: Step, accounts: Mapping[str, StoredAccount], currency: str) -> int:
+    def _usual_cost(self, step: LadderStep, accounts: Mapping[str, StoredAccount], currency: str) -> int:
         """Of a short message to nowhere in particular; a price that can't be converted counts as it stands."""
         account = accounts.get(step.vendors[0]) if step.vendors else None
         if account is None or account.prices is None:
@@ -178,9 +178,9 @@ def without_policy(routes: tuple[Route, ...], shared: frozenset[Channel] = froze
         else (route.channel, (route.vendor,))
         for route in routes
     )
-    steps = tuple(Step(channel=channel, vendors=vendors) for channel, vendors in ways)
+    steps = tuple(LadderStep(channel=channel, vendors=vendors) for channel, vendors in ways)
     return Plan(
-        frozen=Frozen(steps=steps),
+        frozen=LadderSnapshot(steps=steps),
         strategy=strategy_of(steps),
         first=steps[0].channel if steps else None,
     )
@@ -188,7 +188,7 @@ def without_policy(routes: tuple[Route, ...], shared: frozenset[Channel] = froze
 
 def _steps(
     one: PolicyStep, hand_off: HandOff, strategy: Strategy, profile: Profile | None, now: datetime
-) -> list[Step]:
+) -> list[LadderStep]:
     vendors = tuple(route.vendor for route in hand_off.routes if route.channel == one.channel)
     # What is known for the whole ladder; hours and addresses are looked at when the step is taken.
     barred = (
@@ -200,7 +200,7 @@ def _steps(
         vendors = (one.vendor,)
     apart = [(vendor,) for vendor in vendors] if strategy == "FAILOVER" and one.vendor is None else [vendors]
     return [
-        Step(
+        LadderStep(
             channel=one.channel,
             vendors=some,
             success=one.success,
@@ -215,7 +215,7 @@ def _steps(
     ]
 
 
-def _first(steps: tuple[Step, ...], strategy: Strategy) -> Channel | None:
+def _first(steps: tuple[LadderStep, ...], strategy: Strategy) -> Channel | None:
     """A first step that is sure to be taken can be prepared with the hand-off."""
     if strategy == "PARALLEL" or not steps or steps[0].barred is not None or steps[0].hours is not None:
         return None

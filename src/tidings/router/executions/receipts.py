@@ -14,9 +14,9 @@ from tidings.kernel.tracing import is_on
 from tidings.router.executions.learning import observation
 from tidings.router.executions.receipt_events import announce
 from tidings.router.executions.receipt_model import ARRIVED, Receipt
-from tidings.router.ladder.model import Learned
 from tidings.router.profiles.store import learn
 from tidings.router.spend.correct import correct
+from tidings.router.state_machine.model import ReachObservation
 
 __all__ = ["Applied", "Receipt", "apply"]
 
@@ -99,10 +99,10 @@ async def _learn(tx: TenantTx, receipts: Sequence[Receipt], *, now: datetime) ->
         # Of an attempt each is learned once, so that it does not matter which was heard first: what was read had arrived already,
         # and what came back after it had arrived counts for both. What arrived once is no sign of somebody who can't be reached.
         if statuses & _REFUSED and not refused_before:
-            told = Learned(channel=channel, delivered=False, never=not arrived)
+            told = ReachObservation(channel=channel, delivered=False, never=not arrived)
             found.append(observation(recipient_id, told, at=now))
         if arrived and not arrived_before:
-            told = Learned(channel=channel, delivered=True)
+            told = ReachObservation(channel=channel, delivered=True)
             found.append(observation(recipient_id, told, at=now))
     if found:
         await learn(tx, found, now=now)

@@ -21,24 +21,30 @@ from tidings.kernel.errors import (
 from tidings.kernel.ids import TenantId
 from tidings.kernel.logs import get_logger
 from tidings.router.conversations.sent import SentTurn
-from tidings.router.executions import news, store
+from tidings.router.executions import load, store
 from tidings.router.executions.bill import spent_in
 from tidings.router.executions.columns import columns_of
 from tidings.router.executions.learning import observations_of
-from tidings.router.executions.model import ExecutionId, Live, Note, Observer, moment
-from tidings.router.executions.store import Claimed
-from tidings.router.ladder.decide import Ladder
-from tidings.router.ladder.model import (
-    NOT_IN_TIME,
-    Answered,
-    Happened,
-    NotCalled,
-    Position,
-    Turn,
-    WorkerDied,
+from tidings.router.executions.model import (
+    ClaimedExecution,
+    ExecutionChange,
+    ExecutionId,
+    ExecutionObserver,
+    moment,
 )
+from tidings.router.executions.store import ExecutionClaim
 from tidings.router.profiles.store import learn
 from tidings.router.spend import add as spend
+from tidings.router.state_machine.machine import ExecutionStateMachine
+from tidings.router.state_machine.model import (
+    NOT_IN_TIME,
+    CallSkipped,
+    ExecutionEvent,
+    ExecutionState,
+    Transition,
+    VendorAnswered,
+    WorkerDied,
+)
 
 T = TypeVar("T")
 
@@ -62,11 +68,11 @@ class Recorder:
         self,
         db: Database,
         *,
-        ladder: Ladder,
+        ladder: ExecutionStateMachine,
         clock: Clock,
-        luck: Callable[[], float],
+        jitter: Callable[[], float],
         due_timer: DueTimer,
-        observer: Observer,
+        observer: ExecutionObserver,
         note_sent: NoteSent,
         stripe: int = 0,
         patience: timedelta = timedelta(minutes=10),
@@ -75,102 +81,111 @@ class Recorder:
         self.db = db
         self._ladder = ladder
         self._clock = clock
-        self._luck = luck
+        self._jitter = jitter
         self._due_timer = due_timer
         self._observer = observer
         self._note_sent = note_sent
         self._stripe = stripe
         self._patience = patience.total_seconds()
 
-    def after(self, live: Live, happened: Sequence[Happened] = ()) -> Note:
+    def after(self, execution: ClaimedExecution, events: Sequence[ExecutionEvent] = ()) -> ExecutionChange:
         """What follows from what happened to a ladder."""
-        turn = self._ladder.turn(live.here, happened, now=self._clock.now(), luck=self._luck())
-        return Note(live=live, turn=turn, happened=tuple(happened))
+        transition = self._ladder.transition(
+            execution.state, events, now=self._clock.now(), jitter=self._jitter()
+        )
+        return ExecutionChange(execution=execution, transition=transition, events=tuple(events))
 
-    def further(self, note: Note, happened: Sequence[Happened]) -> Note:
+    def further(self, change: ExecutionChange, events: Sequence[ExecutionEvent]) -> ExecutionChange:
         """What follows when more happens before the note is written."""
-        if not happened:
-            return note
-        first = note.turn
-        then = self._ladder.turn(first.there, happened, now=self._clock.now(), luck=self._luck())
-        turn = Turn(
-            there=then.there,
+        if not events:
+            return change
+        first = change.transition
+        then = self._ladder.transition(first.state, events, now=self._clock.now(), jitter=self._jitter())
+        transition = Transition(
+            state=then.state,
             end=then.end,
             ask=then.ask,
             due_at=then.due_at,
-            fresh=(*first.fresh, *then.fresh),
+            new_attempts=(*first.new_attempts, *then.new_attempts),
             late=(*first.late, *then.late),
             needless=then.needless,
             learned=(*first.learned, *then.learned),
         )
-        return Note(
-            live=note.live, turn=turn, happened=(*note.happened, *happened), answerable=note.answerable
+        return ExecutionChange(
+            execution=change.execution,
+            transition=transition,
+            events=(*change.events, *events),
+            answerable=change.answerable,
         )
 
     async def record(
-        self, tenant_id: TenantId, worker: str, notes: Sequence[Note]
-    ) -> dict[ExecutionId, Note]:
+        self, tenant_id: TenantId, worker: str, changes: Sequence[ExecutionChange]
+    ) -> dict[ExecutionId, ExecutionChange]:
         """Write a set; what was written of each, which may be another turn than was given. Those lost are left out.
 
         Where one of them can't be written, the others are, and it is given back.
         """
-        written: dict[ExecutionId, Note] = {}
+        written: dict[ExecutionId, ExecutionChange] = {}
         for _ in range(_MOST_NEWS):
-            if not notes:
+            if not changes:
                 return written
             # In one order with whoever brings receipts: nobody waits in a circle.
-            notes = sorted(notes, key=lambda note: note.live.id)
+            changes = sorted(changes, key=lambda change: change.execution.id)
             try:
-                kept = await self._write(tenant_id, worker, notes, moment(self._clock))
+                kept = await self._write(tenant_id, worker, changes, moment(self._clock))
             except _NOBODYS_FAULT:
                 break
             except DatabaseError as error:
                 self._observer.failed("record")
-                _log.error("outcomes_not_recorded", tenant_id=tenant_id, count=len(notes), error=str(error))
-                if len(notes) == 1:
+                _log.error("outcomes_not_recorded", tenant_id=tenant_id, count=len(changes), error=str(error))
+                if len(changes) == 1:
                     break
                 # One of them is to blame; the others must not share its fate.
-                middle = len(notes) // 2
-                for half in (notes[:middle], notes[middle:]):
+                middle = len(changes) // 2
+                for half in (changes[:middle], changes[middle:]):
                     written.update(await self.record(tenant_id, worker, half))
                 return written
-            done = [note for note in notes if note.live.id in kept]
+            done = [change for change in changes if change.execution.id in kept]
             self._tell(done)
-            written.update({note.live.id: note for note in done})
-            missed = [note for note in notes if note.live.id not in kept]
+            written.update({change.execution.id: change for change in done})
+            missed = [change for change in changes if change.execution.id not in kept]
             if not missed:
                 return written
             try:
-                notes, marked = await self._again(tenant_id, worker, missed)
+                changes, marked = await self._again(tenant_id, worker, missed)
             except _NOBODYS_FAULT:
-                notes = missed
+                changes = missed
                 break
             written.update(marked)
-        await self._give_back(tenant_id, worker, notes)
+        await self._give_back(tenant_id, worker, changes)
         return written
 
     async def _again(
-        self, tenant_id: TenantId, worker: str, missed: Sequence[Note]
-    ) -> tuple[list[Note], dict[ExecutionId, Note]]:
+        self, tenant_id: TenantId, worker: str, missed: Sequence[ExecutionChange]
+    ) -> tuple[list[ExecutionChange], dict[ExecutionId, ExecutionChange]]:
         """The same happenings with the news that came between, and those that had been written after all.
 
         What is not ours any more is left out.
         """
-        by_id = {note.live.id: note for note in missed}
-        fresh = await self._patiently(lambda: news.load(self.db, tenant_id, list(by_id), worker=worker))
-        marked: dict[ExecutionId, Note] = {}
-        found: list[Note] = []
-        for live, heard in fresh:
-            before = by_id[live.id]
-            if before.keep and _calls(live.here) >= _calls(before.turn.there):
+        by_id = {change.execution.id: change for change in missed}
+        fresh = await self._patiently(
+            lambda: load.with_receipts(self.db, tenant_id, list(by_id), worker=worker)
+        )
+        marked: dict[ExecutionId, ExecutionChange] = {}
+        found: list[ExecutionChange] = []
+        for execution, heard in fresh:
+            before = by_id[execution.id]
+            if before.keep and _calls(execution.state) >= _calls(before.transition.state):
                 # The answer to the commit was lost: our calls are noted, and still to be made.
-                marked[live.id] = replace(before, live=replace(before.live, version=live.version - 1))
+                marked[execution.id] = replace(
+                    before, execution=replace(before.execution, version=execution.version - 1)
+                )
                 continue
-            if not _the_same_calls(before, live):
+            if not _the_same_calls(before, execution):
                 # The answer to the commit was lost, and since then it was taken up again: that is another's to write.
                 continue
             # The news first: they were there before we wrote.
-            again = self.after(live, (*heard, *before.happened))
+            again = self.after(execution, (*heard, *before.events))
             found.append(replace(again, currency=before.currency, answerable=before.answerable))
         gone = len(missed) - len(found) - len(marked)
         if gone:
@@ -179,23 +194,23 @@ class Recorder:
         return found, marked
 
     async def _write(
-        self, tenant_id: TenantId, worker: str, notes: Sequence[Note], now: datetime
+        self, tenant_id: TenantId, worker: str, changes: Sequence[ExecutionChange], now: datetime
     ) -> set[ExecutionId]:
-        columns = columns_of(tenant_id, notes, now=now)
-        late = [(note.live.id, past.id) for note in notes for past in note.turn.late]
+        columns = columns_of(tenant_id, changes, now=now)
+        late = [(change.execution.id, attempt.id) for change in changes for attempt in change.transition.late]
 
         async def write() -> set[ExecutionId]:
             async with self.db.tenant(tenant_id, by_index=True) as tx:
-                kept = await store.record_turns(tx, columns, worker=worker, now=now)
+                kept = await store.record_transitions(tx, columns, worker=worker, now=now)
                 if late and (given_up := [one for one in late if one[0] in kept]):
                     await store.note_clock_events(
                         tx, given_up, status="timed_out", reason=NOT_IN_TIME, now=now
                     )
-                done = [note for note in notes if note.live.id in kept]
+                done = [change for change in changes if change.execution.id in kept]
                 learned = observations_of(done, now=now)
                 if learned:
                     await learn(tx, learned, now=now)
-                if turns := [turn for note in done for turn in note.answerable]:
+                if turns := [transition for change in done for transition in change.answerable]:
                     await self._note_sent(tx, turns, now)
                 # Last: whoever adds to the same day at the same time waits for our commit.
                 await spend.add(tx, spent_in(done), stripe=self._stripe)
@@ -217,39 +232,41 @@ class Recorder:
                     raise
                 await self._clock.sleep(backoff.after_failure())
 
-    async def _give_back(self, tenant_id: TenantId, worker: str, notes: Sequence[Note]) -> None:
-        claims = [Claimed(tenant_id, note.live.id) for note in notes]
+    async def _give_back(self, tenant_id: TenantId, worker: str, changes: Sequence[ExecutionChange]) -> None:
+        claims = [ExecutionClaim(tenant_id, change.execution.id) for change in changes]
         await give_back(self.db, claims, worker=worker, due_at=self._clock.now() + _LOOK_AGAIN)
 
-    def _tell(self, notes: Sequence[Note]) -> None:
+    def _tell(self, changes: Sequence[ExecutionChange]) -> None:
         ends: Counter[DeliveryResult] = Counter()
-        for note in notes:
-            if note.turn.end is not None:
-                ends[note.turn.end.result] += 1
-            elif not note.keep:
+        for change in changes:
+            if change.transition.end is not None:
+                ends[change.transition.end.result] += 1
+            elif not change.keep:
                 self._due_timer.expect(
-                    self._clock.now() if note.turn.ask else note.turn.due_at or self._clock.now()
+                    self._clock.now()
+                    if change.transition.ask
+                    else change.transition.due_at or self._clock.now()
                 )
         for result, count in ends.items():
             self._observer.ended(result, count)
 
 
-def _the_same_calls(before: Note, live: Live) -> bool:
+def _the_same_calls(before: ExecutionChange, execution: ClaimedExecution) -> bool:
     """Whether the calls under way are those that the note is about."""
     about = {
-        one.call_id
-        for one in before.happened
-        if isinstance(one, Answered | NotCalled | WorkerDied) and one.call_id is not None
+        one.attempt_id
+        for one in before.events
+        if isinstance(one, VendorAnswered | CallSkipped | WorkerDied) and one.attempt_id is not None
     }
-    under_way = _calls(live.here)
-    return under_way <= _calls(before.live.here) | about and (not about or bool(about & under_way))
+    under_way = _calls(execution.state)
+    return under_way <= _calls(before.execution.state) | about and (not about or bool(about & under_way))
 
 
-def _calls(here: Position) -> set[str]:
-    return {leg.calling.id for leg in here.legs if leg.calling is not None}
+def _calls(state: ExecutionState) -> set[str]:
+    return {active.open_attempt.id for active in state.active_steps if active.open_attempt is not None}
 
 
-async def give_back(db: Database, claims: Sequence[Claimed], *, worker: str, due_at: datetime) -> None:
+async def give_back(db: Database, claims: Sequence[ExecutionClaim], *, worker: str, due_at: datetime) -> None:
     """Let others look at them at that moment; where even that fails they are free when this worker is gone."""
     try:
         async with db.worker() as tx:

@@ -11,12 +11,12 @@ from tidings.kernel.durable.in_hand import InHand
 from tidings.kernel.durable.wakeup import DueTimer
 from tidings.kernel.ids import TenantId
 from tidings.router.executions.begin import begin
-from tidings.router.executions.booking import Booking, Want
-from tidings.router.executions.call import Caller
-from tidings.router.executions.model import Begun, Booked, WorkerId, moment
+from tidings.router.executions.call import VendorCaller
+from tidings.router.executions.model import Begun, ReservedAttempt, WorkerId, moment
 from tidings.router.executions.plan import Plan, Planner
-from tidings.router.ladder.decide import Ladder
-from tidings.router.ladder.model import VENDOR_LIMIT, Blocked
+from tidings.router.executions.reserve import AttemptReserver, ReservationRequest
+from tidings.router.state_machine.machine import ExecutionStateMachine
+from tidings.router.state_machine.model import VENDOR_LIMIT, StepBlocked
 
 
 class ExecutionRouter:
@@ -25,10 +25,10 @@ class ExecutionRouter:
     def __init__(
         self,
         planner: Planner,
-        booking: Booking,
-        caller: Caller,
+        booking: AttemptReserver,
+        caller: VendorCaller,
         *,
-        ladder: Ladder,
+        ladder: ExecutionStateMachine,
         worker_id: WorkerId,
         clock: Clock,
         due_timer: DueTimer,
@@ -55,13 +55,13 @@ class ExecutionRouter:
         if not places:
             return booked
         now = moment(self._clock)
-        wants: list[Want] = []
+        wants: list[ReservationRequest] = []
         for place in places:
             one = begins[place]
             plan = one.plan
             if not isinstance(plan, Plan) or one.first is None:
                 raise TypeError("book takes what plan gave")
-            here = self._ladder.start(
+            state = self._ladder.start(
                 plan.frozen.steps,
                 use_case=one.hand_off.use_case,
                 expires_at=one.hand_off.expires_at,
@@ -70,17 +70,17 @@ class ExecutionRouter:
                 cap=plan.cap,
             )
             wants.append(
-                Want(
-                    here=here,
+                ReservationRequest(
+                    state=state,
                     ready=((1, one.first.message),),
                     is_test=one.hand_off.is_test,
                     currency=plan.currency,
                 )
             )
         for place, [answer] in zip(places, await self._booking.book(tenant_id, wants), strict=True):
-            if isinstance(answer, Booked):
+            if isinstance(answer, ReservedAttempt):
                 booked[place] = replace(begins[place], booked=answer)
-            elif isinstance(answer, Blocked) and answer.reason == VENDOR_LIMIT:
+            elif isinstance(answer, StepBlocked) and answer.reason == VENDOR_LIMIT:
                 booked[place] = replace(begins[place], not_before=answer.until)
         return booked
 
@@ -92,15 +92,15 @@ class ExecutionRouter:
         """After that transaction's commit: send what was prepared, record what came of it."""
         if not isinstance(begun, Begun):
             raise TypeError("carry_out takes what begin gave")
-        lives = [*begun.without_steps, *(one.live for one in begun.calls)]
-        with self._in_hand.holding([live.id for live in lives]):
+        executions = [*begun.without_steps, *(one.execution for one in begun.calls)]
+        with self._in_hand.holding([execution.id for execution in executions]):
             await self._carry_out(begun)
 
     async def _carry_out(self, begun: Begun) -> None:
         if begun.waits_until is not None:
             self._due_timer.expect(begun.waits_until)
         if begun.without_steps:
-            notes = [self._caller.recorder.after(live) for live in begun.without_steps]
-            await self._caller.recorder.record(begun.tenant_id, begun.worker, notes)
+            changes = [self._caller.recorder.after(execution) for execution in begun.without_steps]
+            await self._caller.recorder.record(begun.tenant_id, begun.worker, changes)
         if begun.calls:
             await self._caller.call(begun.tenant_id, begun.worker, begun.calls)

@@ -5,18 +5,18 @@ from typing import Final
 
 import msgspec
 
-from tidings.router.ladder.model import Leg, Past, Position, Step, Strategy
 from tidings.router.profiles.order import Why
+from tidings.router.state_machine.model import ActiveStep, ClosedAttempt, ExecutionState, LadderStep, Strategy
 
 _encode = msgspec.json.Encoder().encode
 #: In a text with the reasons of an order, and in no other.
 _WHY: Final = '"why":['
 
 
-class Frozen(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class LadderSnapshot(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The steps in their order, and where the order comes from."""
 
-    steps: tuple[Step, ...] = ()
+    steps: tuple[LadderStep, ...] = ()
     #: `fixed`, `learned` or `cheapest`, where a policy says so.
     order: str | None = None
     #: Why this order, step by step.
@@ -27,60 +27,64 @@ class Frozen(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     cap: int | None = None
 
 
-class State(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Where a ladder stands."""
+class StoredState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What changes in an execution, under the names that it is stored by."""
 
-    legs: tuple[Leg, ...] = ()
+    active_steps: tuple[ActiveStep, ...] = msgspec.field(default=(), name="legs")
     next: int = 1
-    past: tuple[Past, ...] = ()
+    attempts: tuple[ClosedAttempt, ...] = msgspec.field(default=(), name="past")
     again: tuple[int, ...] = ()
 
 
-_decode_frozen = msgspec.json.Decoder(Frozen).decode
-_decode_path = msgspec.json.Decoder(tuple[Past, ...]).decode
-_decode_state = msgspec.json.Decoder(State).decode
+_decode_frozen = msgspec.json.Decoder(LadderSnapshot).decode
+_decode_path = msgspec.json.Decoder(tuple[ClosedAttempt, ...]).decode
+_decode_state = msgspec.json.Decoder(StoredState).decode
 
 
-def frozen_text(frozen: Frozen) -> str:
+def frozen_text(frozen: LadderSnapshot) -> str:
     """As it is kept; equal ones are written once. Where the order was learned no two are equal."""
     return _known_text(frozen) if not frozen.why else _encode(frozen).decode()
 
 
-def frozen_of(text: str) -> Frozen:
+def frozen_of(text: str) -> LadderSnapshot:
     """The ladder again."""
     return _known_frozen(text) if _WHY not in text else _decode_frozen(text)
 
 
 @lru_cache(maxsize=5_000)
-def _known_text(frozen: Frozen) -> str:
+def _known_text(frozen: LadderSnapshot) -> str:
     return _encode(frozen).decode()
 
 
 @lru_cache(maxsize=5_000)
-def _known_frozen(text: str) -> Frozen:
+def _known_frozen(text: str) -> LadderSnapshot:
     return _decode_frozen(text)
 
 
-def state_text(here: Position) -> str:
+def state_text(state: ExecutionState) -> str:
     """Where it stands, as it is kept."""
-    return _encode(State(legs=here.legs, next=here.next, past=here.past, again=here.again)).decode()
+    return _encode(
+        StoredState(
+            active_steps=state.active_steps, next=state.next, attempts=state.attempts, again=state.again
+        )
+    ).decode()
 
 
-def state_of(text: str) -> State:
+def state_of(text: str) -> StoredState:
     """Where it stands."""
     return _decode_state(text)
 
 
-def path_text(past: tuple[Past, ...]) -> str:
+def path_text(attempts: tuple[ClosedAttempt, ...]) -> str:
     """What has happened, as history keeps it."""
-    return _encode(past).decode()
+    return _encode(attempts).decode()
 
 
-def path_of(text: str) -> tuple[Past, ...]:
+def path_of(text: str) -> tuple[ClosedAttempt, ...]:
     """What has happened, as history has it."""
     return _decode_path(text)
 
 
-def strategy_of(steps: tuple[Step, ...]) -> Strategy:
+def strategy_of(steps: tuple[LadderStep, ...]) -> Strategy:
     """Without a policy: the next vendor of the same channel, or the next channel."""
     return "FAILOVER" if len({step.channel for step in steps}) <= 1 else "SEQUENTIAL"

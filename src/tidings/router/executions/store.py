@@ -10,10 +10,11 @@ from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.kernel.db import Row, TenantTx, WorkerTx
 from tidings.kernel.ids import EVENT, TenantId, time_of
 from tidings.kernel.sql import Queries
-from tidings.router.executions.model import ExecutionId, Live
+from tidings.router.executions.model import ClaimedExecution, ExecutionId
 from tidings.router.executions.snapshot import frozen_of, state_of
-from tidings.router.ladder.model import CIRCUIT_OPEN, Position, Purse
-from tidings.router.ladder.waits import woken
+from tidings.router.state_machine.cost_budget import CostBudget
+from tidings.router.state_machine.model import CIRCUIT_OPEN, ExecutionState
+from tidings.router.state_machine.waits import woken
 
 QUERIES = Queries.beside(__file__)
 
@@ -27,17 +28,19 @@ async def begin_executions(
 
 
 @dataclass(frozen=True, slots=True)
-class Claimed:
+class ExecutionClaim:
     """A ladder that is ours to look at."""
 
     tenant_id: TenantId
     id: ExecutionId
 
 
-async def claim_due(tx: WorkerTx, *, worker: str, now: datetime, limit: int, window: int) -> list[Claimed]:
+async def claim_due(
+    tx: WorkerTx, *, worker: str, now: datetime, limit: int, window: int
+) -> list[ExecutionClaim]:
     """Take what is due."""
     rows = await tx.fetch(QUERIES.claim_due, worker=worker, now=now, limit=limit, window=window)
-    return [Claimed(row["tenant_id"], row["id"]) for row in rows]
+    return [ExecutionClaim(row["tenant_id"], row["id"]) for row in rows]
 
 
 async def next_due(tx: WorkerTx) -> datetime | None:
@@ -46,7 +49,7 @@ async def next_due(tx: WorkerTx) -> datetime | None:
     return due_at
 
 
-async def load_claimed(tx: TenantTx, ids: Sequence[ExecutionId], *, worker: str) -> list[Live]:
+async def load_claimed(tx: TenantTx, ids: Sequence[ExecutionId], *, worker: str) -> list[ClaimedExecution]:
     """What was claimed."""
     rows = await tx.fetch(QUERIES.load_claimed, tenant_id=tx.tenant_id, ids=list(ids), worker=worker)
     return [_live(row) for row in rows]
@@ -62,12 +65,12 @@ async def find_receipts(tx: TenantTx, attempts: Sequence[tuple[str, datetime]]) 
     )
 
 
-async def record_turns(
+async def record_transitions(
     tx: TenantTx, columns: Mapping[str, Any], *, worker: str, now: datetime
 ) -> set[ExecutionId]:
     """Write what happened to a set of ladders; those that were still ours, and as we had read them."""
     rows = await tx.fetch(
-        QUERIES.record_turns,
+        QUERIES.record_transitions,
         tenant_id=tx.tenant_id,
         worker=worker,
         now=now,
@@ -99,7 +102,9 @@ async def wake_waiting(tx: WorkerTx, *, now: datetime, spread: timedelta) -> int
     return await tx.execute(QUERIES.wake_waiting, now=now, spread=spread, waits_for=CIRCUIT_OPEN)
 
 
-async def release_claims(tx: WorkerTx, claims: Sequence[Claimed], *, worker: str, due_at: datetime) -> int:
+async def release_claims(
+    tx: WorkerTx, claims: Sequence[ExecutionClaim], *, worker: str, due_at: datetime
+) -> int:
     """Give them back, to be looked at again at that moment."""
     return await tx.execute(
         QUERIES.release_claims,
@@ -153,9 +158,9 @@ async def sweep_delivery_inbox(tx: WorkerTx, *, now: datetime, limit: int) -> in
     return await tx.execute(QUERIES.sweep_delivery_inbox, now=now, limit=limit)
 
 
-def _live(row: Row) -> Live:
+def _live(row: Row) -> ClaimedExecution:
     state = state_of(row["state"])
-    return Live(
+    return ClaimedExecution(
         id=ExecutionId(row["id"]),
         notification_id=NotificationId(row["notification_id"]),
         recipient_id=RecipientId(row["recipient_id"]),
@@ -165,16 +170,16 @@ def _live(row: Row) -> Live:
         currency=row["cost_currency"],
         receipts=row["receipts"],
         traceparent=row["traceparent"],
-        here=Position(
+        state=ExecutionState(
             steps=frozen_of(row["ladder_snapshot"]).steps,
             use_case=row["use_case"],
             expires_at=row["expires_at"],
             strategy=row["strategy"],
-            legs=woken(state.legs, row["due_at"]),
+            active_steps=woken(state.active_steps, row["due_at"]),
             next=state.next,
-            past=state.past,
+            attempts=state.attempts,
             again=state.again,
-            purse=Purse(
+            cost_budget=CostBudget(
                 cap=row["cost_cap_micros"],
                 reserved=row["cost_reserved_micros"],
                 spent=row["cost_spent_micros"],

@@ -90,7 +90,7 @@ CROSS JOIN LATERAL (
 ) AS heard
 ORDER BY heard.recorded_at, heard.id;
 
--- name: record_turns
+-- name: record_transitions
 -- One statement a set, all or nothing. Whoever lost the claim, or has not read the latest version, writes nothing: no
 -- attempt, no end, no event. The event goes out only if this is the first outcome.
 WITH told AS (

@@ -7,8 +7,8 @@ from tidings.contracts.delivery import DeliveryResult, Evidence
 from tidings.contracts.messages import SenderRecord
 from tidings.contracts.words import UseCase
 from tidings.router.executions.model import ExecutionId
-from tidings.router.executions.snapshot import Frozen
-from tidings.router.ladder.model import Leg, Past, Strategy
+from tidings.router.executions.snapshot import LadderSnapshot
+from tidings.router.state_machine.model import ActiveStep, ClosedAttempt, Strategy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,15 +36,15 @@ class Execution:
     strategy: Strategy
     policy_id: str | None
     policy_version: int | None
-    frozen: Frozen
+    frozen: LadderSnapshot
     #: All calls and skipped steps that its row knows of.
-    path: tuple[Past, ...]
+    path: tuple[ClosedAttempt, ...]
     started_at: datetime
     cost_spent_micros: int
     cost_currency: str | None
     trace_id: str | None
     #: While it is under way.
-    legs: tuple[Leg, ...] = ()
+    active_steps: tuple[ActiveStep, ...] = ()
     #: The step that was not begun yet, while it is under way.
     next_step: int | None = None
     due_at: datetime | None = None

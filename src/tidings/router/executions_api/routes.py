@@ -21,7 +21,7 @@ from tidings.router.executions_api.deps import Deps
 from tidings.router.executions_api.errors import AnswerGoneError, UnknownExecutionError
 from tidings.router.executions_api.listing import find_recent
 from tidings.router.executions_api.wire import ExecutionSummary, ExecutionView, ListExecutions
-from tidings.router.ladder.model import ATTEMPT
+from tidings.router.state_machine.model import ATTEMPT
 
 _TAG = "executions"
 _LISTING = "executions"

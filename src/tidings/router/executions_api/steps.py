@@ -15,11 +15,11 @@ _GOOD: Final = frozenset({"accepted", "sent", "delivered", "delivered_read"})
 
 def state_of_step(execution: Execution, place: int) -> StepState:
     """Where the step with this place stands."""
-    leg = next((leg for leg in execution.legs if leg.step == place), None)
-    if leg is not None:
-        if leg.calling is not None:
+    active = next((active for active in execution.active_steps if active.step == place), None)
+    if active is not None:
+        if active.open_attempt is not None:
             return "calling"
-        return "awaiting_receipt" if leg.awaiting is not None else "waiting"
+        return "awaiting_receipt" if active.awaiting is not None else "waiting"
     happened = [past for past in execution.path if past.step == place]
     if not happened:
         return "not_begun"

@@ -13,11 +13,11 @@ from tidings.kernel.sql import Queries
 from tidings.router.executions.model import EXECUTION, ExecutionId
 from tidings.router.executions.snapshot import frozen_of, state_of
 from tidings.router.executions_api.model import Attempt, Execution, Filter, Receipt
-from tidings.router.ladder.model import Past
+from tidings.router.state_machine.model import ClosedAttempt
 
 QUERIES = Queries.beside(__file__)
 
-_read_path = msgspec.json.Decoder(tuple[Past, ...]).decode
+_read_path = msgspec.json.Decoder(tuple[ClosedAttempt, ...]).decode
 _read_sender = msgspec.json.Decoder(SenderRecord).decode
 
 
@@ -151,12 +151,12 @@ def _under_way(row: Row) -> Execution:
         policy_id=row["policy_id"],
         policy_version=row["policy_version"],
         frozen=frozen_of(row["ladder_snapshot"]),
-        path=state.past,
+        path=state.attempts,
         started_at=row["started_at"],
         cost_spent_micros=row["cost_spent_micros"],
         cost_currency=row["cost_currency"],
         trace_id=row["trace_id"],
-        legs=state.legs,
+        active_steps=state.active_steps,
         next_step=state.next,
         due_at=row["due_at"],
         expires_at=row["expires_at"],

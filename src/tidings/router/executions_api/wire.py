@@ -12,9 +12,9 @@ from tidings.contracts.words import UseCase
 from tidings.kernel.http.paging import PageQuery
 from tidings.router.executions_api.model import Attempt, Execution, Filter, Receipt
 from tidings.router.executions_api.steps import StepState, state_of_step
-from tidings.router.ladder.hours import Hours
-from tidings.router.ladder.model import Leg, Past, Step, Strategy, Success
 from tidings.router.profiles.order import Why
+from tidings.router.state_machine.hours import Hours
+from tidings.router.state_machine.model import ActiveStep, ClosedAttempt, LadderStep, Strategy, Success
 
 ExecutionStatus = Literal["under_way", "over"]
 #: The status of a call that has not been answered yet.
@@ -234,7 +234,11 @@ class ExecutionView(ExecutionSummary, frozen=True, kw_only=True):
             path=[_path_item(past) for past in execution.path],
             attempts=[
                 *(_attempt(one, receipts.get(one.id, ())) for one in attempts),
-                *(_calling(execution, leg) for leg in execution.legs if leg.calling is not None),
+                *(
+                    _calling(execution, active)
+                    for active in execution.active_steps
+                    if active.open_attempt is not None
+                ),
             ],
             trace_id=execution.trace_id,
         )
@@ -265,8 +269,8 @@ def _summary(execution: Execution) -> dict[str, Any]:
     }
 
 
-def _step(execution: Execution, place: int, step: Step) -> ExecutionStep:
-    leg = next((leg for leg in execution.legs if leg.step == place), None)
+def _step(execution: Execution, place: int, step: LadderStep) -> ExecutionStep:
+    active = next((active for active in execution.active_steps if active.step == place), None)
     return ExecutionStep(
         step=place,
         channel=step.channel,
@@ -274,12 +278,12 @@ def _step(execution: Execution, place: int, step: Step) -> ExecutionStep:
         state=state_of_step(execution, place),
         success=step.success,
         deadline_seconds=step.deadline,
-        deadline_at=leg.deadline_at if leg else None,
+        deadline_at=active.deadline_at if active else None,
         retry_budget=step.retries,
         calls=sum(past.step == place and past.vendor is not None for past in execution.path)
-        + (leg is not None and leg.calling is not None),
-        due_at=leg.due_at if leg else None,
-        waits_for=leg.waits if leg else None,
+        + (active is not None and active.open_attempt is not None),
+        due_at=active.due_at if active else None,
+        waits_for=active.waits if active else None,
         call_seconds=step.call_seconds,
         prefixes=None if step.prefixes is None else list(step.prefixes),
         hours=step.hours,
@@ -293,7 +297,7 @@ def _reason(why: Why) -> OrderReason:
     )
 
 
-def _path_item(past: Past) -> PathItem:
+def _path_item(past: ClosedAttempt) -> PathItem:
     return PathItem(
         attempt_id=past.id,
         step=past.step,
@@ -349,13 +353,13 @@ def _sender(sender: SenderRecord | None) -> ExecutionSender | None:
     return None if sender is None else ExecutionSender(value=sender.value, name=sender.name)
 
 
-def _calling(execution: Execution, leg: Leg) -> ExecutionAttempt:
-    calling = leg.calling
+def _calling(execution: Execution, active: ActiveStep) -> ExecutionAttempt:
+    calling = active.open_attempt
     assert calling is not None, "only for a step that is being called for"  # noqa: S101
     return ExecutionAttempt(
         id=calling.id,
-        step=leg.step,
-        channel=execution.frozen.steps[leg.step - 1].channel,
+        step=active.step,
+        channel=execution.frozen.steps[active.step - 1].channel,
         vendor=calling.vendor,
         account_id=calling.account,
         status=_UNDER_WAY,

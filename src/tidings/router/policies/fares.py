@@ -6,11 +6,19 @@ from datetime import UTC, datetime
 from tidings.contracts.delivery import ReadyStep, SkipStep, WaitStep
 from tidings.contracts.rehearsal import Rehearsed
 from tidings.router.channel_configs.store import StoredAccount
-from tidings.router.ladder.model import COST_CAP, NO_ACCOUNT, WRONG_PREFIX, Barred, Blocked, Purse, Step
 from tidings.router.policies.check import Adapters
 from tidings.router.policies.walk import Fare
 from tidings.router.prices.price import price_of, price_of_text
 from tidings.router.prices.rates import Rates
+from tidings.router.state_machine.cost_budget import CostBudget
+from tidings.router.state_machine.model import (
+    COST_CAP,
+    NO_ACCOUNT,
+    WRONG_PREFIX,
+    LadderStep,
+    StepBarred,
+    StepBlocked,
+)
 from tidings.router.traffic.board import Traffic
 from tidings.router.traffic.model import ACCOUNT_OFF, CIRCUIT_OPEN
 
@@ -23,7 +31,7 @@ class Fares:
     def __init__(
         self,
         told: Rehearsed,
-        steps: Sequence[Step],
+        steps: Sequence[LadderStep],
         accounts: Mapping[str, StoredAccount],
         currency: str | None,
         *,
@@ -40,29 +48,29 @@ class Fares:
         self._traffic = traffic
         self._rates = rates
 
-    def ask(self, place: int, at: datetime, purse: Purse) -> Fare | Barred | Blocked:
+    def ask(self, place: int, at: datetime, purse: CostBudget) -> Fare | StepBarred | StepBlocked:
         """What the step would come to at that moment, with so much in the purse."""
         step = self._steps[place - 1]
         prepared = self._told.steps.get(step.channel)
         if isinstance(prepared, SkipStep) or (isinstance(prepared, WaitStep) and at < prepared.until):
-            return Barred(step=place, by=prepared)
+            return StepBarred(step=place, by=prepared)
         if (
             isinstance(prepared, ReadyStep)
             and step.prefixes is not None
             and not prepared.message.to.startswith(step.prefixes)
         ):
-            return Barred(step=place, by=SkipStep(reason=WRONG_PREFIX, result="REFUSED_NO_CHANNEL"))
+            return StepBarred(step=place, by=SkipStep(reason=WRONG_PREFIX, result="REFUSED_NO_CHANNEL"))
         if not any(vendor in self._accounts for vendor in step.vendors):
-            return Barred(step=place, by=SkipStep(reason=NO_ACCOUNT, result="FAILED"))
+            return StepBarred(step=place, by=SkipStep(reason=NO_ACCOUNT, result="FAILED"))
         open_until = [self._open_until(vendor, at) for vendor in step.vendors if vendor in self._accounts]
         if all(until is not None for until in open_until):
             until = min(until for until in open_until if until is not None)
             off = all(not self._accounts[v].active for v in step.vendors if v in self._accounts)
-            return Blocked(step=place, reason=ACCOUNT_OFF if off else CIRCUIT_OPEN, until=until)
+            return StepBlocked(step=place, reason=ACCOUNT_OFF if off else CIRCUIT_OPEN, until=until)
         vendor = self._carrier(step, at)
         cost = self.cost(place, at)
-        if cost is None or not purse.holds(cost):
-            return Barred(step=place, by=SkipStep(reason=COST_CAP, result="REFUSED_COST_CAP"))
+        if cost is None or not purse.allows(cost):
+            return StepBarred(step=place, by=SkipStep(reason=COST_CAP, result="REFUSED_COST_CAP"))
         account = self._accounts.get(vendor)
         return Fare(
             vendor=vendor,
@@ -93,7 +101,7 @@ class Fares:
         account = self._accounts.get(self._carrier(self._steps[place - 1], at))
         return None if account is None or account.prices is None else account.prices.currency
 
-    def _carrier(self, step: Step, at: datetime) -> str:
+    def _carrier(self, step: LadderStep, at: datetime) -> str:
         """The first with an account that is on and whose circuit is not open. Weights are not drawn: that would say nothing about the
         next message."""
         usable = (

@@ -16,9 +16,9 @@ from tidings.contracts.tenants import Channel
 from tidings.contracts.text import Reason
 from tidings.contracts.words import Priority, UseCase, Vendor
 from tidings.kernel.ids import IdKind
-from tidings.router.ladder.hours import Hours
-from tidings.router.ladder.model import Strategy, Success
 from tidings.router.profiles.order import USUAL_SECOND, Order
+from tidings.router.state_machine.hours import Hours
+from tidings.router.state_machine.model import Strategy, Success
 
 PolicyId = NewType("PolicyId", str)
 POLICY = IdKind("policy", PolicyId)

@@ -10,12 +10,12 @@ from tidings.contracts.delivery import DeliveryResult, Evidence, PreparedStep, S
 from tidings.contracts.moments import Moment
 from tidings.contracts.rehearsal import MessageWish
 from tidings.contracts.words import Priority, UseCase
-from tidings.router.ladder.model import Step, Strategy, Success
 from tidings.router.policies.rehearse import Draft, Rehearsal
 from tidings.router.policies.walk import Footprint
 from tidings.router.policies.warn import PolicyWarning
 from tidings.router.policies.wire import PutPolicy
 from tidings.router.profiles.order import Why
+from tidings.router.state_machine.model import LadderStep, Strategy, Success
 
 _NOT_ASKED = "Rate limits are not taken from in a rehearsal: whether they have room is seen when it is sent."
 _NOW = "Gates were asked as of now; a later step is asked again when its turn comes."
@@ -155,7 +155,7 @@ class PolicyRehearsal(Struct, frozen=True, kw_only=True):
         )
 
 
-def _step(done: Rehearsal, place: int, step: Step) -> RehearsedStep:
+def _step(done: Rehearsal, place: int, step: LadderStep) -> RehearsedStep:
     seen = [one for one in done.silence.footprints if one.step == place]
     call = next((one for one in seen if one.what == "called"), None)
     skip = next((one for one in seen if one.what == "skipped"), None)
@@ -182,7 +182,9 @@ def _step(done: Rehearsal, place: int, step: Step) -> RehearsedStep:
     )
 
 
-def _ends_at(seen: list[Footprint], call: Footprint | None, step: Step, *, over: datetime) -> datetime | None:
+def _ends_at(
+    seen: list[Footprint], call: Footprint | None, step: LadderStep, *, over: datetime
+) -> datetime | None:
     if not seen:
         return None
     gave_up = next((one.at for one in seen if one.what == "gave_up"), None)

@@ -15,7 +15,6 @@ from tidings.kernel.ids import TenantId
 from tidings.kernel.refusals import FieldError, InvalidError
 from tidings.router.channel_configs.store import StoredAccount
 from tidings.router.executions.plan import Plan, Planner, without_policy
-from tidings.router.ladder.decide import Ladder
 from tidings.router.policies import store
 from tidings.router.policies.check import Adapters, wrong_with
 from tidings.router.policies.fares import Fares
@@ -24,6 +23,7 @@ from tidings.router.policies.walk import Walk, walk
 from tidings.router.policies.warn import PolicyWarning, Surroundings, warnings_about
 from tidings.router.prices.rates import Rates
 from tidings.router.profiles import store as profiles
+from tidings.router.state_machine.machine import ExecutionStateMachine
 from tidings.router.traffic.board import Traffic
 from tidings.router.vendors.accounts import Accounts
 
@@ -68,7 +68,7 @@ class PolicyRehearser:
         *,
         steps: StepRehearsal,
         planner: Planner,
-        ladder: Ladder,
+        ladder: ExecutionStateMachine,
         accounts: Accounts,
         adapters: Adapters,
         traffic: Traffic,
@@ -142,7 +142,7 @@ class PolicyRehearser:
         nowhere = Walk(ended_at=at)
         go = partial(walk, self._ladder, start, now=at, ask=fares.ask)
         silence, dearest = (
-            (go(answer=_SILENCE), go(answer=_DEAREST, luck=0.0))
+            (go(answer=_SILENCE), go(answer=_DEAREST, jitter=0.0))
             if told.would != "stop"
             else (nowhere, nowhere)
         )

@@ -6,17 +6,17 @@ from datetime import datetime
 from typing import Final, Literal, TypeAlias
 
 from tidings.contracts.messages import Outcome
-from tidings.router.ladder.decide import Ladder
-from tidings.router.ladder.model import (
+from tidings.router.state_machine.cost_budget import CostBudget
+from tidings.router.state_machine.machine import ExecutionStateMachine
+from tidings.router.state_machine.model import (
     ATTEMPT,
-    Answered,
-    Barred,
-    Blocked,
-    Calling,
-    End,
-    Past,
-    Position,
-    Purse,
+    ClosedAttempt,
+    ExecutionEnd,
+    ExecutionState,
+    OpenAttempt,
+    StepBarred,
+    StepBlocked,
+    VendorAnswered,
 )
 
 #: More turns than any ladder has.
@@ -36,7 +36,7 @@ class Fare:
 
 
 #: What a step would come to before its call, at that moment, with so much in the purse.
-Asked: TypeAlias = Callable[[int, datetime, Purse], Fare | Barred | Blocked]
+Asked: TypeAlias = Callable[[int, datetime, CostBudget], Fare | StepBarred | StepBlocked]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,23 +57,29 @@ class Walk:
     """The whole way."""
 
     footprints: list[Footprint] = field(default_factory=list)
-    end: End | None = None
+    end: ExecutionEnd | None = None
     ended_at: datetime
     spent: int = 0
 
 
 def walk(
-    ladder: Ladder, start: Position, *, now: datetime, ask: Asked, answer: Outcome, luck: float = 0.5
+    ladder: ExecutionStateMachine,
+    start: ExecutionState,
+    *,
+    now: datetime,
+    ask: Asked,
+    answer: Outcome,
+    jitter: float = 0.5,
 ) -> Walk:
-    """What would happen if every vendor answered so, and nothing were heard afterwards; `luck` spreads the pauses."""
+    """What would happen if every vendor answered so, and nothing were heard afterwards; `jitter` spreads the pauses."""
     way = Walk(ended_at=now)
     here, at = start, now
     for _ in range(_MOST_TURNS):
-        turn = ladder.turn(here, now=at, luck=luck)
-        _note(way, turn.fresh, turn.late, at)
-        here = turn.there
+        turn = ladder.transition(here, now=at, jitter=jitter)
+        _note(way, turn.new_attempts, turn.late, at)
+        here = turn.state
         if turn.end is None and turn.ask:
-            here, ended = _called(ladder, here, turn.ask, way, at=at, ask=ask, answer=answer, luck=luck)
+            here, ended = _called(ladder, here, turn.ask, way, at=at, ask=ask, answer=answer, jitter=jitter)
             if ended is None:
                 continue
             way.end = ended
@@ -81,41 +87,41 @@ def walk(
         if way.end is not None or turn.due_at is None or turn.due_at <= at:
             break
         at = turn.due_at
-    way.ended_at, way.spent = at, here.purse.spent
+    way.ended_at, way.spent = at, here.cost_budget.spent
     return way
 
 
 def _called(
-    ladder: Ladder,
-    here: Position,
+    ladder: ExecutionStateMachine,
+    here: ExecutionState,
     steps: tuple[int, ...],
     way: Walk,
     *,
     at: datetime,
     ask: Asked,
     answer: Outcome,
-    luck: float,
-) -> tuple[Position, End | None]:
-    barred: list[Barred | Blocked] = []
+    jitter: float,
+) -> tuple[ExecutionState, ExecutionEnd | None]:
+    barred: list[StepBarred | StepBlocked] = []
     calls: dict[int, Fare] = {}
-    purse = here.purse
+    purse = here.cost_budget
     for step in steps:
         found = ask(step, at, purse)
         if isinstance(found, Fare):
             calls[step] = found
-            purse = Purse(cap=purse.cap, reserved=purse.reserved + found.cost, spent=purse.spent)
+            purse = CostBudget(cap=purse.cap, reserved=purse.reserved + found.cost, spent=purse.spent)
         else:
             barred.append(found)
     if barred:
-        turn = ladder.turn(here, barred, now=at, luck=luck)
-        _note(way, turn.fresh, turn.late, at)
-        here = turn.there
+        turn = ladder.transition(here, barred, now=at, jitter=jitter)
+        _note(way, turn.new_attempts, turn.late, at)
+        here = turn.state
         if turn.end is not None:
             return here, turn.end
     if not calls:
         return here, None
     marked = {
-        step: Calling(
+        step: OpenAttempt(
             id=ATTEMPT.new(at),
             vendor=fare.vendor,
             account=fare.account_id,
@@ -124,14 +130,16 @@ def _called(
         )
         for step, fare in calls.items()
     }
-    here = ladder.called(here, marked, now=at)
-    heard = [Answered(step=step, outcome=answer, receipts=fare.receipts) for step, fare in calls.items()]
-    turn = ladder.turn(here, heard, now=at, luck=luck)
-    _note(way, turn.fresh, turn.late, at)
-    return turn.there, turn.end
+    here = ladder.open_attempts(here, marked, now=at)
+    heard = [
+        VendorAnswered(step=step, outcome=answer, receipts=fare.receipts) for step, fare in calls.items()
+    ]
+    turn = ladder.transition(here, heard, now=at, jitter=jitter)
+    _note(way, turn.new_attempts, turn.late, at)
+    return turn.state, turn.end
 
 
-def _note(way: Walk, fresh: tuple[Past, ...], late: tuple[Past, ...], at: datetime) -> None:
+def _note(way: Walk, fresh: tuple[ClosedAttempt, ...], late: tuple[ClosedAttempt, ...], at: datetime) -> None:
     for past in fresh:
         skipped = past.status == "step_skipped"
         way.footprints.append(

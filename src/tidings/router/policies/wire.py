@@ -8,7 +8,6 @@ from msgspec import Meta, Struct
 from tidings.contracts.moments import Moment
 from tidings.contracts.words import UseCase
 from tidings.kernel.http.paging import PageQuery
-from tidings.router.ladder.model import Strategy
 from tidings.router.policies.change import Changed
 from tidings.router.policies.model import (
     MOST_STEPS,
@@ -20,6 +19,7 @@ from tidings.router.policies.model import (
 )
 from tidings.router.policies.warn import PolicyWarning
 from tidings.router.profiles.order import Order
+from tidings.router.state_machine.model import Strategy
 
 
 class ConditionsInput(Conditions, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):

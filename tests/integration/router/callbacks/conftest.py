@@ -48,7 +48,7 @@ from tidings.router.callbacks.wrote import InboundKeeper
 from tidings.router.channel_configs.configure import AdapterConfigs
 from tidings.router.executions import receipts
 from tidings.router.executions.model import EXECUTION
-from tidings.router.ladder.model import ATTEMPT
+from tidings.router.state_machine.model import ATTEMPT
 
 SECRET = "whsec_c2VjcmV0LXNlY3JldC1zZWNyZXQ="
 _serials = count(1)

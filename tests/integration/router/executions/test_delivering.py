@@ -134,8 +134,8 @@ async def test_a_vendor_that_asks_for_time_gets_it(world: LadderWorld, worker: W
 
     (waiting,) = await world.live()
     assert timedelta(seconds=118) < waiting["due_at"] - started < timedelta(seconds=135)
-    (leg,) = state_of(waiting["state"]).legs
-    assert (waiting["claimed_by"], leg.calling, leg.tries) == (None, None, 1)
+    (leg,) = state_of(waiting["state"]).active_steps
+    assert (waiting["claimed_by"], leg.open_attempt, leg.tries) == (None, None, 1)
 
 
 async def test_nothing_is_sent_when_its_time_is_over(world: LadderWorld, worker: Worker) -> None:
@@ -209,7 +209,7 @@ async def test_a_step_can_wait(world: LadderWorld, worker: Worker) -> None:
     await world.manual.advance(timedelta(hours=8))
     await worker.due.drain()
 
-    (leg,) = state_of(waiting["state"]).legs
+    (leg,) = state_of(waiting["state"]).active_steps
     assert (waiting["due_at"], leg.tries, leg.deadline_at) == (until, 0, None)
     outcome = await one(world)
     assert [a.status for a in outcome.attempts] == ["accepted"]
@@ -234,7 +234,7 @@ async def test_what_could_not_be_prepared_is_tried_again(world: LadderWorld, wor
     await world.manual.advance(timedelta(seconds=6))
     await worker.due.drain()
 
-    (leg,) = state_of(waiting["state"]).legs
+    (leg,) = state_of(waiting["state"]).active_steps
     assert (waiting["claimed_by"], leg.tries) == (None, 0)
     assert (await one(world)).result == "DELIVERED"
 

@@ -13,7 +13,7 @@ from tests.support.running import PATIENCE
 from tidings.contracts.delivery import Route, WaitRecord
 from tidings.kernel.errors import DatabaseUnavailableError
 from tidings.operations.partitions import make_missing
-from tidings.router.executions import news
+from tidings.router.executions import load
 from tidings.router.executions.snapshot import state_of
 from tidings.router.ids import INBOUND_WEBHOOK_EVENT
 from tidings.router.policies.model import PolicyStep
@@ -99,13 +99,13 @@ async def test_an_answer_is_not_forgotten_when_the_news_cannot_be_read(
     begun = await worker.begin(world.tenant_id, [world.begin()])
     async with world.db.tenant(world.tenant_id) as tx:
         await tx.connection.execute("UPDATE chan.executions_live SET version = version + 1")
-    read = news.load
+    read = load.with_receipts
 
     async def away(*args: Any, **more: Any) -> Any:
-        monkeypatch.setattr(news, "load", read)
+        monkeypatch.setattr(load, "with_receipts", read)
         raise DatabaseUnavailableError("gone for a moment")
 
-    monkeypatch.setattr(news, "load", away)
+    monkeypatch.setattr(load, "with_receipts", away)
     carrying = asyncio.create_task(worker.router.carry_out(begun))
     while not carrying.done():
         await world.manual.advance(timedelta(seconds=1))
@@ -143,9 +143,9 @@ async def test_who_was_overtaken_does_not_let_go_of_anothers_call(world: LadderW
     """What it wrote was committed unheard, and the ladder is on its next call since: that one stays in its hands."""
     begun = await worker.begin(world.tenant_id, [world.begin()])
     (row,) = await world.live()
-    (leg,) = state_of(row["state"]).legs
-    assert leg.calling is not None
-    later = row["state"].replace(leg.calling.id, "attempt_01JCQ00000000000000000000Z")
+    (leg,) = state_of(row["state"]).active_steps
+    assert leg.open_attempt is not None
+    later = row["state"].replace(leg.open_attempt.id, "attempt_01JCQ00000000000000000000Z")
     async with world.db.tenant(world.tenant_id) as tx:
         await tx.connection.execute(
             "UPDATE chan.executions_live SET version = version + 3, state = $1", later

@@ -102,7 +102,7 @@ async def test_a_receipt_ends_it(world: LadderWorld, worker: Worker) -> None:
     assert [ladder.waits_for for ladder in found[wish.hand_off.notification_id]] == ["receipt"]
     await heard(world, worker, "whatsapp", "delivered")
 
-    assert waiting["due_at"] == state_of(waiting["state"]).legs[0].deadline_at
+    assert waiting["due_at"] == state_of(waiting["state"]).active_steps[0].deadline_at
     outcome = await the_outcome(world)
     assert (outcome.result, outcome.evidence) == ("DELIVERED", "delivered")
     assert [a.status for a in outcome.attempts] == ["delivered"]

@@ -13,7 +13,6 @@ from tidings.kernel.ids import TENANT, TenantId, time_of
 from tidings.router.executions.model import EXECUTION, moment
 from tidings.router.executions.receipt_model import Receipt
 from tidings.router.ids import INBOUND_WEBHOOK_EVENT
-from tidings.router.ladder.model import ATTEMPT
 from tidings.router.prices.rates import Rates
 from tidings.router.spend import store
 from tidings.router.spend.add import add
@@ -21,6 +20,7 @@ from tidings.router.spend.correct import correct
 from tidings.router.spend.deps import Deps
 from tidings.router.spend.model import By, Sum, Unpriced, day_of, estimated
 from tidings.router.spend.routes import routers
+from tidings.router.state_machine.model import ATTEMPT
 
 HOME = "/api/v1/router/spend"
 CLOCK = SystemClock()

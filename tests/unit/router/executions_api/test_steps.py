@@ -4,19 +4,21 @@ from datetime import UTC, datetime
 from typing import Any
 
 from tidings.router.executions.model import EXECUTION
-from tidings.router.executions.snapshot import Frozen
+from tidings.router.executions.snapshot import LadderSnapshot
 from tidings.router.executions_api.model import Execution
 from tidings.router.executions_api.steps import StepState, state_of_step
-from tidings.router.ladder.model import Calling, Leg, Past, Step
+from tidings.router.state_machine.model import ActiveStep, ClosedAttempt, LadderStep, OpenAttempt
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
 
 
-def past(step: int, channel: str, status: str) -> Past:
-    return Past(id=f"attempt_{step}", step=step, channel=channel, status=status, started_at=NOW, ended_at=NOW)
+def past(step: int, channel: str, status: str) -> ClosedAttempt:
+    return ClosedAttempt(
+        id=f"attempt_{step}", step=step, channel=channel, status=status, started_at=NOW, ended_at=NOW
+    )
 
 
-def states(*path: Past, legs: tuple[Leg, ...] = (), **more: Any) -> list[StepState]:
+def states(*path: ClosedAttempt, active_steps: tuple[ActiveStep, ...] = (), **more: Any) -> list[StepState]:
     execution = Execution(
         id=EXECUTION.new(NOW),
         notification_id="ntf_1",
@@ -25,13 +27,13 @@ def states(*path: Past, legs: tuple[Leg, ...] = (), **more: Any) -> list[StepSta
         strategy="SEQUENTIAL",
         policy_id=None,
         policy_version=None,
-        frozen=Frozen(steps=tuple(Step(channel=c) for c in ("whatsapp", "sms", "email"))),
+        frozen=LadderSnapshot(steps=tuple(LadderStep(channel=c) for c in ("whatsapp", "sms", "email"))),
         path=path,
         started_at=NOW,
         cost_spent_micros=0,
         cost_currency=None,
         trace_id=None,
-        legs=legs,
+        active_steps=active_steps,
         **more,
     )
     return [state_of_step(execution, place) for place in (1, 2, 3)]
@@ -39,11 +41,15 @@ def states(*path: Past, legs: tuple[Leg, ...] = (), **more: Any) -> list[StepSta
 
 def test_under_way() -> None:
     skipped = past(1, "whatsapp", "step_skipped")
-    calling = Calling(id="attempt_9", vendor="http", started_at=NOW)
+    calling = OpenAttempt(id="attempt_9", vendor="http", started_at=NOW)
 
-    assert states(skipped, legs=(Leg(step=2, due_at=NOW),)) == ["skipped", "waiting", "not_begun"]
-    assert states(skipped, legs=(Leg(step=2, calling=calling),))[1] == "calling"
-    assert states(skipped, legs=(Leg(step=2, awaiting="attempt_2"),))[1] == "awaiting_receipt"
+    assert states(skipped, active_steps=(ActiveStep(step=2, due_at=NOW),)) == [
+        "skipped",
+        "waiting",
+        "not_begun",
+    ]
+    assert states(skipped, active_steps=(ActiveStep(step=2, open_attempt=calling),))[1] == "calling"
+    assert states(skipped, active_steps=(ActiveStep(step=2, awaiting="attempt_2"),))[1] == "awaiting_receipt"
 
 
 def test_a_delivery_is_owed_to_the_last_that_was_taken_on_its_channel() -> None:

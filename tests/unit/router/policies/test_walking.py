@@ -7,23 +7,24 @@ import pytest
 
 from tidings.contracts.delivery import SkipStep, WaitStep
 from tidings.contracts.messages import Accepted, Outcome, Refused, Unlearned
-from tidings.router.ladder.decide import Ladder
-from tidings.router.ladder.model import Barred, Blocked, Purse, Step
 from tidings.router.policies.walk import Fare, Walk, walk
+from tidings.router.state_machine.cost_budget import CostBudget
+from tidings.router.state_machine.machine import ExecutionStateMachine
+from tidings.router.state_machine.model import LadderStep, StepBarred, StepBlocked
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
-LADDER = Ladder()
+LADDER = ExecutionStateMachine()
 
 
-def step(channel: Any = "sms", **more: Any) -> Step:
-    return Step(
+def step(channel: Any = "sms", **more: Any) -> LadderStep:
+    return LadderStep(
         channel=channel,
         **{"vendors": ("http",), "success": "delivered", "deadline": 30, "retries": 1, **more},
     )
 
 
 def walked(
-    *steps: Step,
+    *steps: LadderStep,
     answer: Outcome | None = None,
     barred: dict[int, Any] | None = None,
     cost: int = 0,
@@ -34,14 +35,14 @@ def walked(
     strategy = more.pop("strategy", "SEQUENTIAL")
     life = more.pop("life", timedelta(hours=1))
 
-    def ask(place: int, at: datetime, purse: Purse) -> Fare | Barred | Blocked:
+    def ask(place: int, at: datetime, purse: CostBudget) -> Fare | StepBarred | StepBlocked:
         by = (barred or {}).get(place)
-        if isinstance(by, Blocked):
+        if isinstance(by, StepBlocked):
             return by if at < by.until else Fare(vendor="http", account_id=None, cost=cost, receipts=receipts)
         if by is not None and not (isinstance(by, WaitStep) and at >= by.until):
-            return Barred(step=place, by=by)
-        if not purse.holds(cost):
-            return Barred(step=place, by=SkipStep(reason="cost_cap", result="REFUSED_COST_CAP"))
+            return StepBarred(step=place, by=by)
+        if not purse.allows(cost):
+            return StepBarred(step=place, by=SkipStep(reason="cost_cap", result="REFUSED_COST_CAP"))
         return Fare(vendor="http", account_id=None, cost=cost, receipts=receipts)
 
     start = LADDER.start(steps, use_case="txn", expires_at=NOW + life, strategy=strategy, now=NOW, cap=cap)
@@ -97,7 +98,7 @@ def test_what_is_skipped_and_what_waits() -> None:
 
 
 def test_an_open_circuit_is_passed_by_where_there_is_another_way() -> None:
-    blocked = Blocked(step=1, reason="circuit_open", until=NOW + timedelta(minutes=1))
+    blocked = StepBlocked(step=1, reason="circuit_open", until=NOW + timedelta(minutes=1))
 
     way = walked(step("whatsapp"), step("sms"), barred={1: blocked})
 

@@ -1,10 +1,10 @@
-"""What statuses amount to on a ladder: those of receipts, and those that answers are kept under."""
+"""What statuses mean to the state machine: those of receipts, and those that answers are kept under."""
 
 from typing import Final
 
 from tidings.contracts.delivery import Evidence
 from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater, Unlearned
-from tidings.router.ladder.model import ANSWER_NEVER_LEARNED
+from tidings.router.state_machine.model import ANSWER_NEVER_LEARNED
 
 #: What a receipt amounts to; what is not here says that the message did not arrive.
 REACHED: Final[dict[str, int]] = {

@@ -1,11 +1,11 @@
-"""Waits between tries; the ladder itself is proven by `tests/simulation`."""
+"""Waits between tries; the state machine itself is proven by `tests/simulation`."""
 
 from datetime import timedelta
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidings.router.ladder.retry_policy import STEP_RETRY_POLICIES
+from tidings.router.state_machine.retry_policy import STEP_RETRY_POLICIES
 
 
 @given(

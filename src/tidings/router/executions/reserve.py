@@ -13,34 +13,34 @@ from tidings.contracts.senders import ANY_SENDER, may_show
 from tidings.kernel.clock import Clock
 from tidings.kernel.ids import TenantId
 from tidings.router.channel_configs.store import StoredAccount
-from tidings.router.executions.model import Booked, moment
-from tidings.router.ladder.model import (
+from tidings.router.executions.model import ReservedAttempt, moment
+from tidings.router.prices.price import price_of
+from tidings.router.prices.rates import Rates
+from tidings.router.state_machine.model import (
     ATTEMPT,
     COST_CAP,
     NO_ACCOUNT,
     SENDER_UNAUTHORISED,
     VENDOR_LIMIT,
     WRONG_PREFIX,
-    Barred,
-    Blocked,
-    Position,
+    ExecutionState,
+    StepBarred,
+    StepBlocked,
 )
-from tidings.router.prices.price import price_of
-from tidings.router.prices.rates import Rates
 from tidings.router.traffic import model as traffic_model
 from tidings.router.traffic.board import Traffic
 from tidings.router.vendors.accounts import Accounts
 from tidings.router.vendors.simulated import SIMULATED
 from tidings.router.vendors.vendors import Vendors
 
-Answer: TypeAlias = Booked | Barred | Blocked
+ReservationResult: TypeAlias = ReservedAttempt | StepBarred | StepBlocked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Want:
+class ReservationRequest:
     """A ladder whose steps are ready to be sent."""
 
-    here: Position
+    state: ExecutionState
     ready: Sequence[tuple[int, OutboundMessage]]
     is_test: bool
     #: What its costs are in; None: whatever the first vendor charges in.
@@ -55,7 +55,7 @@ class FixedSenders(Protocol):
         ...
 
 
-class Booking:
+class AttemptReserver:
     """Books whole sets: from memory, but for the limits of accounts that have any."""
 
     def __init__(
@@ -66,16 +66,18 @@ class Booking:
         senders: FixedSenders,
         rates: Rates,
         clock: Clock,
-        luck: Callable[[], float],
+        random_unit: Callable[[], float],
     ) -> None:
         self._accounts = accounts
         self._senders = senders
         self._traffic = traffic
         self._rates = rates
         self._clock = clock
-        self._luck = luck
+        self._random_unit = random_unit
 
-    async def book(self, tenant_id: TenantId, wants: Sequence[Want]) -> list[list[Answer]]:
+    async def book(
+        self, tenant_id: TenantId, wants: Sequence[ReservationRequest]
+    ) -> list[list[ReservationResult]]:
         """For each ladder one answer for each of its steps, in the same order."""
         accounts = await self._accounts.of(tenant_id)
         fixed = await self._fixed(tenant_id, wants, accounts)
@@ -91,7 +93,7 @@ class Booking:
         return [self._priced(want, some, accounts) for want, some in zip(wants, answers, strict=True)]
 
     async def _fixed(
-        self, tenant_id: TenantId, wants: Sequence[Want], accounts: Mapping[str, StoredAccount]
+        self, tenant_id: TenantId, wants: Sequence[ReservationRequest], accounts: Mapping[str, StoredAccount]
     ) -> dict[str, Mapping[str, str]]:
         """By vendor, what the settings of shared accounts fix, where a tenant may not appear as anybody."""
         vendors = {
@@ -100,31 +102,34 @@ class Booking:
             if not want.is_test
             for place, message in want.ready
             if ANY_SENDER not in message.grants
-            for vendor in want.here.steps[place - 1].vendors
+            for vendor in want.state.steps[place - 1].vendors
         }
         shared = [a for vendor in sorted(vendors) if (a := accounts.get(vendor)) is not None and a.platform]
         return {one.vendor: await self._senders.fixed_senders(one, tenant_id) for one in shared}
 
     def _priced(
-        self, want: Want, answers: Sequence[Answer], accounts: Mapping[str, StoredAccount]
-    ) -> list[Answer]:
+        self,
+        want: ReservationRequest,
+        answers: Sequence[ReservationResult],
+        accounts: Mapping[str, StoredAccount],
+    ) -> list[ReservationResult]:
         """What each costs, held under the cap one after the other."""
-        purse, currency = want.here.purse, want.currency
-        priced: list[Answer] = []
+        cost_budget, currency = want.state.cost_budget, want.currency
+        priced: list[ReservationResult] = []
         for answer in answers:
-            if not isinstance(answer, Booked) or (account := accounts.get(answer.vendor)) is None:
+            if not isinstance(answer, ReservedAttempt) or (account := accounts.get(answer.vendor)) is None:
                 priced.append(answer)
                 continue
             cost, paid_in = self._cost(account, answer.message, currency)
-            if cost is None and purse.cap is None:
+            if cost is None and cost_budget.cap is None:
                 # What it costs is not known, and nobody asked for a limit.
                 cost, paid_in = 0, None
-            if cost is None or not purse.holds(cost):
+            if cost is None or not cost_budget.allows(cost):
                 # What can't be put into the cap's currency can't be held under it.
                 priced.append(_over_cap(answer.step))
                 continue
             if cost:
-                purse = replace(purse, reserved=purse.reserved + cost)
+                cost_budget = replace(cost_budget, reserved=cost_budget.reserved + cost)
                 currency = currency or paid_in
                 answer = replace(answer, cost=cost, currency=paid_in)  # noqa: PLW2901  # the same, with its price
             priced.append(answer)
@@ -133,29 +138,33 @@ class Booking:
     def _one(
         self,
         tenant_id: TenantId,
-        want: Want,
+        want: ReservationRequest,
         place: int,
         message: OutboundMessage,
         *,
         accounts: Mapping[str, StoredAccount],
         fixed: Mapping[str, Mapping[str, str]],
         now: datetime,
-    ) -> Answer:
-        step = want.here.steps[place - 1]
-        leg = next((leg for leg in want.here.legs if leg.step == place), None)
+    ) -> ReservationResult:
+        step = want.state.steps[place - 1]
+        active = next((active for active in want.state.active_steps if active.step == place), None)
         if step.prefixes is not None and not message.to.startswith(step.prefixes):
-            return Barred(step=place, by=SkipStep(reason=WRONG_PREFIX, result="REFUSED_NO_CHANNEL"))
-        call_id = ATTEMPT.new(now)
+            return StepBarred(step=place, by=SkipStep(reason=WRONG_PREFIX, result="REFUSED_NO_CHANNEL"))
+        attempt_id = ATTEMPT.new(now)
         within = step.call_seconds
         if Vendors.of(step.vendors[0], message, is_test=want.is_test) == SIMULATED:
-            return Booked(step=place, message=message, call_id=call_id, vendor=SIMULATED, within=within)
+            return ReservedAttempt(
+                step=place, message=message, attempt_id=attempt_id, vendor=SIMULATED, within=within
+            )
         # Who may have the message already is asked again, and nobody else.
-        asked = step.vendors if leg is None or leg.unlearned not in step.vendors else (leg.unlearned,)
+        asked = (
+            step.vendors if active is None or active.unlearned not in step.vendors else (active.unlearned,)
+        )
         vendors = tuple(
             vendor for vendor in asked if _may_carry(accounts.get(vendor), message, fixed.get(vendor, {}))
         )
         if not vendors:
-            return Barred(
+            return StepBarred(
                 step=place, by=SkipStep(reason=SENDER_UNAUTHORISED, result="REFUSED_SENDER_UNAUTHORIZED")
             )
         chosen = self._traffic.choose(
@@ -164,17 +173,17 @@ class Booking:
             vendors,
             accounts,
             to=message.to,
-            tried=() if leg is None else leg.tried,
-            luck=self._luck(),
+            tried=() if active is None else active.tried,
+            luck=self._random_unit(),
         )
         if isinstance(chosen, traffic_model.Blocked):
-            return Blocked(step=place, reason=chosen.reason, until=chosen.until)
-        if chosen.account_id is None and _another_way(want.here, place):
-            return Barred(step=place, by=SkipStep(reason=NO_ACCOUNT, result="FAILED"))
-        return Booked(
+            return StepBlocked(step=place, reason=chosen.reason, until=chosen.until)
+        if chosen.account_id is None and _another_way(want.state, place):
+            return StepBarred(step=place, by=SkipStep(reason=NO_ACCOUNT, result="FAILED"))
+        return ReservedAttempt(
             step=place,
             message=message,
-            call_id=call_id,
+            attempt_id=attempt_id,
             vendor=chosen.vendor,
             account_id=chosen.account_id,
             within=within,
@@ -192,7 +201,9 @@ class Booking:
             return cost, prices.currency
         return self._rates.convert(cost, prices.currency, currency), currency
 
-    async def _admit(self, answers: list[list[Answer]], accounts: Mapping[str, StoredAccount]) -> None:
+    async def _admit(
+        self, answers: list[list[ReservationResult]], accounts: Mapping[str, StoredAccount]
+    ) -> None:
         """Those that an account's limits have no room for are blocked until they have."""
         limited = {
             account.id: account
@@ -204,7 +215,7 @@ class Booking:
         places: dict[str, list[tuple[int, int]]] = {}
         for i, of_ladder in enumerate(answers):
             for j, answer in enumerate(of_ladder):
-                if isinstance(answer, Booked) and answer.account_id in limited:
+                if isinstance(answer, ReservedAttempt) and answer.account_id in limited:
                     places.setdefault(answer.account_id, []).append((i, j))
         if not places:
             return
@@ -216,12 +227,12 @@ class Booking:
             pace = 1 / (limited[account_id].per_second or 1)
             for late, (i, j) in enumerate(found[some.count :]):
                 at = until + timedelta(seconds=late * pace)
-                answers[i][j] = Blocked(step=answers[i][j].step, reason=VENDOR_LIMIT, until=at)
+                answers[i][j] = StepBlocked(step=answers[i][j].step, reason=VENDOR_LIMIT, until=at)
 
 
-def _another_way(here: Position, step: int) -> bool:
+def _another_way(state: ExecutionState, step: int) -> bool:
     """Whether somebody else can be asked; who is alone is asked again until there is an account."""
-    return here.next <= len(here.steps) or any(leg.step != step for leg in here.legs)
+    return state.next <= len(state.steps) or any(active.step != step for active in state.active_steps)
 
 
 def _may_carry(account: StoredAccount | None, message: OutboundMessage, fixed: Mapping[str, str]) -> bool:
@@ -234,5 +245,5 @@ def _may_carry(account: StoredAccount | None, message: OutboundMessage, fixed: M
     )
 
 
-def _over_cap(step: int) -> Barred:
-    return Barred(step=step, by=SkipStep(reason=COST_CAP, result="REFUSED_COST_CAP"))
+def _over_cap(step: int) -> StepBarred:
+    return StepBarred(step=step, by=SkipStep(reason=COST_CAP, result="REFUSED_COST_CAP"))

@@ -1,4 +1,4 @@
-"""Who carries a step, and what it costs: the part of `booking.py` that needs no accounts."""
+"""Which vendor takes an attempt, and what it costs: the part of `reserve.py` that needs no accounts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,17 +11,17 @@ from msgspec.structs import replace
 from tests.simulation.pure.draw import World
 from tests.simulation.pure.rules import Rules
 from tidings.contracts.delivery import SkipStep
-from tidings.router.ladder.model import (
+from tidings.router.state_machine.model import (
     ATTEMPT,
     CIRCUIT_OPEN,
     COST_CAP,
     VENDOR_LIMIT,
     WRONG_PREFIX,
-    Barred,
-    Blocked,
-    Calling,
-    Leg,
-    Position,
+    ActiveStep,
+    ExecutionState,
+    OpenAttempt,
+    StepBarred,
+    StepBlocked,
 )
 
 
@@ -30,37 +30,37 @@ class Going:
     """A step that may be called."""
 
     step: int
-    call: Calling
+    call: OpenAttempt
 
 
-Answer: TypeAlias = Going | Barred | Blocked
+Answer: TypeAlias = Going | StepBarred | StepBlocked
 
 
 def book(
-    world: World, rules: Rules, here: Position, steps: Sequence[int], *, now: datetime, luck: Random
+    world: World, rules: Rules, here: ExecutionState, steps: Sequence[int], *, now: datetime, luck: Random
 ) -> list[Answer]:
     """One answer for each of these steps, in the same order; the purse is shared by all of them."""
-    purse = here.purse
-    legs = {leg.step: leg for leg in here.legs}
+    purse = here.cost_budget
+    legs = {leg.step: leg for leg in here.active_steps}
     answers: list[Answer] = []
     for step in steps:
         answer = _one(world, here, legs[step], now, luck)
         if isinstance(answer, Going):
-            if rules.holds(purse, answer.call.reserved):
+            if rules.allows(purse, answer.call.reserved):
                 purse = replace(purse, reserved=purse.reserved + answer.call.reserved)
                 spell = world.circuits[answer.call.vendor].at(now)
                 if spell is not None and spell.kind == "limit":
-                    answer = Blocked(step=step, reason=VENDOR_LIMIT, until=spell.end)
+                    answer = StepBlocked(step=step, reason=VENDOR_LIMIT, until=spell.end)
             else:
-                answer = Barred(step=step, by=SkipStep(reason=COST_CAP, result="REFUSED_COST_CAP"))
+                answer = StepBarred(step=step, by=SkipStep(reason=COST_CAP, result="REFUSED_COST_CAP"))
         answers.append(answer)
     return answers
 
 
-def _one(world: World, here: Position, leg: Leg, now: datetime, luck: Random) -> Answer:
+def _one(world: World, here: ExecutionState, leg: ActiveStep, now: datetime, luck: Random) -> Answer:
     step = here.steps[leg.step - 1]
     if step.prefixes is not None and step.channel not in world.right_prefix:
-        return Barred(step=leg.step, by=SkipStep(reason=WRONG_PREFIX, result="REFUSED_NO_CHANNEL"))
+        return StepBarred(step=leg.step, by=SkipStep(reason=WRONG_PREFIX, result="REFUSED_NO_CHANNEL"))
     free: list[str] = []
     until: list[datetime] = []
     for vendor in step.vendors:
@@ -70,9 +70,11 @@ def _one(world: World, here: Position, leg: Leg, now: datetime, luck: Random) ->
         else:
             free.append(vendor)
     if not free:
-        return Blocked(step=leg.step, reason=CIRCUIT_OPEN, until=min(until))
+        return StepBlocked(step=leg.step, reason=CIRCUIT_OPEN, until=min(until))
     fresh = [vendor for vendor in free if vendor not in leg.tried]
     vendor = luck.choice(fresh or free)
     price = world.vendors[vendor].price
-    call = Calling(id=ATTEMPT.new(now), vendor=vendor, started_at=now, account=f"of {vendor}", reserved=price)
+    call = OpenAttempt(
+        id=ATTEMPT.new(now), vendor=vendor, started_at=now, account=f"of {vendor}", reserved=price
+    )
     return Going(leg.step, call)

@@ -1,4 +1,4 @@
-"""Where a ladder stands, what can happen to it, and what follows."""
+"""The state of an execution, the events that change it, and the transition that follows. (An execution climbs its ladder: the steps in their order.)"""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -13,7 +13,8 @@ from tidings.contracts.moments import Moment
 from tidings.contracts.tenants import Channel
 from tidings.contracts.words import UseCase
 from tidings.kernel.ids import IdKind
-from tidings.router.ladder.hours import Hours
+from tidings.router.state_machine.cost_budget import CostBudget
+from tidings.router.state_machine.hours import Hours
 
 Strategy = Literal["SEQUENTIAL", "PARALLEL", "FAILOVER"]
 #: What a step has to reach to count.
@@ -38,8 +39,8 @@ NO_ACCOUNT: Final = "no_account"
 VENDOR_LIMIT: Final = "vendor_limit"
 
 
-class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One step of the frozen ladder."""
+class LadderStep(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One step of the ladder, as it was frozen when the execution began."""
 
     channel: Channel
     #: Who may carry it, the first choice first; none: the step can't be taken.
@@ -60,8 +61,8 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     barred: str | None = None
 
 
-class Waited(msgspec.Struct, frozen=True, kw_only=True):
-    """What a step waited for before it was called for; one after the other for the same reason is one."""
+class StepWait(msgspec.Struct, frozen=True, kw_only=True):
+    """A wait of a step before its attempt; consecutive waits for the same reason are one."""
 
     #: `circuit_open`, `vendor_limit`, or the reason of a gate.
     reason: str
@@ -70,8 +71,8 @@ class Waited(msgspec.Struct, frozen=True, kw_only=True):
     until: Moment
 
 
-class Past(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A vendor call that was answered, or a step that was skipped."""
+class ClosedAttempt(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An attempt that is over: a vendor call that was answered or timed out, or a step that was skipped."""
 
     id: str
     step: int
@@ -83,13 +84,13 @@ class Past(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     account: str | None = None
     reason: str | None = None
     provider_message_id: str | None = None
-    #: For a step that was skipped: how the ladder would end if there were no other.
+    #: For a step that was skipped: the result of the execution if no other step is left.
     result: DeliveryResult | None = None
-    #: It was only passed over, because another one seemed quicker: from then on it can be asked for again.
+    #: A step that was passed over because another seemed quicker: from this moment it may be retried.
     again_at: Moment | None = None
-    #: What it cost, in micros of the ladder's currency.
+    #: What it cost, in micros of the execution's currency.
     cost: int = 0
-    #: The best that was heard of it since.
+    #: The receipt that weighs most of those received since.
     receipt: str | None = None
     #: Why this vendor, where there was a choice.
     why: str | None = None
@@ -108,95 +109,85 @@ class Past(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     #: Where the vendor's answer is kept, word for word.
     answer_ref: str | None = None
     #: What its step had waited for, the oldest first.
-    waited: tuple[Waited, ...] = ()
+    waited: tuple[StepWait, ...] = ()
 
 
-class Calling(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A vendor call under way, noted before it is made."""
+class OpenAttempt(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An attempt under way, stored before the vendor is called."""
 
     id: str
     vendor: str
     started_at: Moment
     account: str | None = None
-    #: Held for it under the cap until its answer is known.
+    #: Reserved in the cost budget until the answer is known.
     reserved: int = 0
     #: Why this vendor, where there was a choice.
     why: str | None = None
     #: What is kept of the message, whatever becomes of the call.
     record: SentRecord | None = None
     #: What its step had waited for, the oldest first.
-    waited: tuple[Waited, ...] = ()
+    waited: tuple[StepWait, ...] = ()
 
 
-class Leg(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A step that was begun and is neither reached nor left."""
+class ActiveStep(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A step under way: begun, and neither successful nor given up."""
 
     #: Counts from 1.
     step: int
-    #: When it is to be called for; None while a call is under way or a receipt is awaited.
+    #: When its next attempt is due; None while an attempt is open or a receipt is awaited.
     due_at: Moment | None = None
-    #: Vendor calls begun in it.
+    #: Attempts begun in it: the retry budget counts these.
     tries: int = 0
-    #: The clock of the step; it begins with the first call.
+    #: The timeout of the step; it begins with the first attempt.
     deadline_at: Moment | None = None
-    calling: Calling | None = None
+    #: Stored as `calling`.
+    open_attempt: OpenAttempt | None = msgspec.field(default=None, name="calling")
     #: The attempt that was accepted, whose receipt is awaited.
     awaiting: str | None = None
     #: Vendors that were called in it.
     tried: tuple[str, ...] = ()
-    #: Its answer was not learned, and it would recognise the message: it is asked again, and no other one in this step.
+    #: A vendor whose answer was not learned and which recognises a repeated message: it is retried, and no other vendor in this step.
     unlearned: str | None = None
     #: What it waits for: `circuit_open`, `account_off`, `vendor_limit`, or the reason of a gate.
     waits: str | None = None
     #: What it has waited for since its last call, the oldest first; the last one may go on.
-    waited: tuple[Waited, ...] = ()
+    waited: tuple[StepWait, ...] = ()
 
 
-class Purse(msgspec.Struct, frozen=True, kw_only=True):
-    """What a message may cost, in micros: reserved plus spent never passes the cap."""
+class ExecutionState(msgspec.Struct, frozen=True, kw_only=True):
+    """Where an execution stands: its steps, those under way, and its attempts so far."""
 
-    cap: int | None = None
-    reserved: int = 0
-    spent: int = 0
-
-    def holds(self, cost: int) -> bool:
-        """Whether a call that costs so much may be made."""
-        return self.cap is None or self.reserved + self.spent + cost <= self.cap
-
-
-class Position(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a ladder stands."""
-
-    steps: tuple[Step, ...]
+    steps: tuple[LadderStep, ...]
     use_case: UseCase
-    #: The clock of the message: nothing is sent from then on.
+    #: When the message expires: nothing is sent from then on.
     expires_at: datetime
     strategy: Strategy = "SEQUENTIAL"
-    #: Those under way; one at a time, unless the strategy is PARALLEL.
-    legs: tuple[Leg, ...] = ()
-    #: The step that was not begun yet; one more than there are: none.
+    #: Steps under way; one at a time, unless the strategy is PARALLEL.
+    active_steps: tuple[ActiveStep, ...] = ()
+    #: The next step to begin; one more than there are: none is left.
     next: int = 1
-    past: tuple[Past, ...] = ()
+    #: Attempts that are over, the oldest first.
+    attempts: tuple[ClosedAttempt, ...] = ()
     #: Steps that had been passed over and got their second chance.
     again: tuple[int, ...] = ()
-    purse: Purse = Purse()
+    cost_budget: CostBudget = CostBudget()
 
 
-# --- what can happen
+# --- events
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answered:
-    """A vendor has answered a call, or its answer was not learned."""
+class VendorAnswered:
+    """A vendor answered an attempt, or its answer was not learned (a timeout)."""
 
     step: int
     outcome: Outcome
-    #: Whether this vendor tells later what became of the message.
+    #: Whether this vendor sends receipts.
     receipts: bool = False
     #: Whether it recognises a message that is handed to it twice.
     idempotent: bool = False
-    #: Which call; None: whichever is under way.
-    call_id: str | None = None
+    #: Which attempt; None: the one that is open.
+    attempt_id: str | None = None
     #: Through which account, where that is known.
     account: str | None = None
     #: What is meant for single addresses, where it went to several.
@@ -206,34 +197,34 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NotCalled:
-    """A call that was noted was not made, because it was too late for it."""
+class CallSkipped:
+    """An open attempt was not made: the message had expired by then."""
 
     step: int
-    #: Which call; None: whichever is under way.
-    call_id: str | None = None
+    #: Which attempt; None: the one that is open.
+    attempt_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerDied:
-    """A call was under way when its worker died: its answer was never learned, and the vendor is not to blame."""
+    """The worker died while an attempt was open: its answer was never learned, and the vendor is not to blame."""
 
     step: int
-    #: Which call; None: whichever is under way.
-    call_id: str | None = None
+    #: Which attempt; None: the one that is open.
+    attempt_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Barred:
-    """Before any call: the gates, the purse or the conditions do not let the step be taken, or not now."""
+class StepBarred:
+    """Before an attempt: the gates, the cost budget or the conditions refuse the step, or put it off."""
 
     step: int
     by: SkipStep | WaitStep
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Blocked:
-    """Before any call: none of the step's vendors can take it until then."""
+class StepBlocked:
+    """Before an attempt: none of the step's vendors can take it until then (open circuit, account limit)."""
 
     step: int
     #: `circuit_open`, `account_off` or `vendor_limit`.
@@ -242,23 +233,25 @@ class Blocked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Heard:
-    """A receipt: what a vendor says about an attempt afterwards. To hear it twice changes nothing."""
+class ReceiptReceived:
+    """A vendor sent a receipt about an attempt. Idempotent: to apply it twice changes nothing."""
 
     attempt_id: str
     status: str
     reason: str | None = None
 
 
-Happened: TypeAlias = Answered | NotCalled | WorkerDied | Barred | Blocked | Heard
+ExecutionEvent: TypeAlias = (
+    VendorAnswered | CallSkipped | WorkerDied | StepBarred | StepBlocked | ReceiptReceived
+)
 
 
-# --- what follows
+# --- the transition
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class End:
-    """It is over."""
+class ExecutionEnd:
+    """The end of an execution."""
 
     result: DeliveryResult
     evidence: Evidence | None = None
@@ -268,8 +261,8 @@ class End:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Learned:
-    """A channel has, or has not, reached the person."""
+class ReachObservation:
+    """What an attempt taught: its channel has, or has not, reached the person."""
 
     channel: Channel
     delivered: bool
@@ -278,20 +271,20 @@ class Learned:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
-    """What follows from what happened."""
+class Transition:
+    """The new state, and what has to be done and written for it."""
 
-    there: Position
-    #: None: it goes on.
-    end: End | None = None
-    #: Steps to be called for now.
+    state: ExecutionState
+    #: None: the execution goes on.
+    end: ExecutionEnd | None = None
+    #: Steps whose next attempt is due now.
     ask: tuple[int, ...] = ()
-    #: When somebody has to look again, where it goes on and nothing is asked for.
+    #: When the execution is due again, where it goes on and no step is due now.
     due_at: datetime | None = None
-    #: Attempts that were answered or skipped in this turn; each is written once.
-    fresh: tuple[Past, ...] = ()
-    #: Attempts given up because their receipt did not come in time.
-    late: tuple[Past, ...] = ()
-    #: Attempts whose messages nobody needs any more.
-    needless: tuple[Past, ...] = ()
-    learned: tuple[Learned, ...] = field(default=())
+    #: Attempts that ended in this transition; each is written once.
+    new_attempts: tuple[ClosedAttempt, ...] = ()
+    #: Attempts given up because their receipt did not come before the step's timeout.
+    late: tuple[ClosedAttempt, ...] = ()
+    #: Attempts whose messages are not needed any more: their vendors may cancel them.
+    needless: tuple[ClosedAttempt, ...] = ()
+    learned: tuple[ReachObservation, ...] = field(default=())

@@ -1,1 +1,0 @@
-"""Which step next, and when: state in, decision out, nothing else."""
