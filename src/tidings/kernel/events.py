@@ -25,7 +25,7 @@ import msgspec
 
 from tidings.kernel.clock import Clock
 from tidings.kernel.errors import BadValueError
-from tidings.kernel.ids import EVENT, TENANT, EventId, TenantId
+from tidings.kernel.ids import EVENT, EventId, TenantId
 
 SPEC_VERSION = "1.0"
 #: The media type of one event, and of a list of them, in structured mode.
@@ -175,77 +175,3 @@ def to_cloudevent(event: Event) -> bytes:
     """The event in structured mode: one JSON object."""
     # The payload is JSON already; it is set into the envelope as it is.
     return f'{envelope_of(event)[:-1]},"data":{event.data}}}'.encode()
-
-
-class _Arriving(msgspec.Struct, frozen=True):
-    """An event from outside: only what CloudEvents requires is required."""
-
-    specversion: str
-    id: str
-    source: str
-    type: str
-    time: datetime | None = None
-    partitionkey: str | None = None
-    schemaversion: str = "1.0"
-    datacontenttype: str = "application/json"
-    tenantid: str | None = None
-    traceparent: str | None = None
-    data: msgspec.Raw = msgspec.Raw(b"null")
-
-
-_decode_arriving = msgspec.json.Decoder(_Arriving).decode
-#: Where msgspec says it was: "Expected `str`, got `int` - at `$.id`", "… missing required field `id`".
-_PLACES = (re.compile(r"missing required field `(\w+)`"), re.compile(r" - at `\$\.?([^`]+)`\Z"))
-
-
-def from_cloudevent(body: bytes | str, *, clock: Clock) -> Event:
-    """Read one event in structured mode; a `BadValueError` names the attribute that is wrong.
-
-    Attributes that we don't know are passed over, as CloudEvents asks. A missing time is now; a missing
-    ordering key is the event's own id, which orders it with nothing.
-    """
-    try:
-        read = _decode_arriving(body)
-    except msgspec.ValidationError as error:
-        raise _misfit(str(error)) from error
-    except msgspec.DecodeError as error:
-        raise BadValueError("event", "must be one JSON object") from error
-    if read.specversion != SPEC_VERSION:
-        raise BadValueError("specversion", "must be 1.0")
-    if not (read.datacontenttype == "application/json" or read.datacontenttype.endswith("+json")):
-        raise BadValueError("datacontenttype", "must be application/json")
-    event_id = EVENT.parse(read.id)
-    return checked(
-        Event(
-            id=event_id,
-            tenant_id=TENANT.parse(read.tenantid, field="tenantid") if read.tenantid is not None else None,
-            subject=read.type,
-            ordering_key=read.partitionkey if read.partitionkey is not None else event_id,
-            data=_checked_json(bytes(read.data)),
-            source=read.source,
-            time=_aware(read.time) if read.time is not None else clock.now(),
-            traceparent=read.traceparent,
-            schema_version=read.schemaversion,
-        )
-    )
-
-
-def _misfit(complaint: str) -> BadValueError:
-    found = (place.search(complaint) for place in _PLACES)
-    field = next((match.group(1) for match in found if match), "event")
-    return BadValueError(field, f"is not as CloudEvents 1.0 asks: {complaint.partition(' - at ')[0]}")
-
-
-def _aware(time: datetime) -> datetime:
-    if time.tzinfo is None:
-        raise BadValueError("time", "must say its offset from UTC")
-    return time.astimezone(UTC)
-
-
-def _checked_json(raw: bytes) -> str:
-    # A Raw field is only skimmed by the reader; parse it once at the door, so that nobody meets it broken.
-    try:
-        msgspec.json.decode(raw)
-        return raw.decode()
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise BadValueError("data", "must be JSON") from error

@@ -142,10 +142,9 @@ async def test_a_read_only_caller_reads(db: Database, tenant_id: TenantId, keyri
 
     async with db.tenant(tenant_id, caller_role="tenant.viewer") as tx:
         assert (await keyring.data_key(tx, anna)).unseal(box, "p") == b"x"
-    for forbidden in (keyring.data_key, keyring.rotate_subject):
-        with pytest.raises(NotPermittedError):
-            async with db.tenant(tenant_id, caller_role="tenant.viewer") as tx:
-                await forbidden(tx, ben)
+    with pytest.raises(NotPermittedError):
+        async with db.tenant(tenant_id, caller_role="tenant.viewer") as tx:
+            await keyring.data_key(tx, ben)
     with pytest.raises(NotPermittedError):
         async with db.tenant(tenant_id, caller_role="tenant.viewer") as tx:
             await keyring.destroy(tx, [anna])
@@ -170,8 +169,6 @@ async def test_destroyed_means_unreadable_at_once(
             keys[anna].unseal(boxes[anna], "p")
         with pytest.raises(DestroyedKeyError):
             keys[anna].seal(b"x", "p")
-        with pytest.raises(DestroyedKeyError):
-            await keyring.rotate_subject(tx, anna)
         assert keys[ben].unseal(boxes[ben], "p") == b"x"
 
 
@@ -205,9 +202,7 @@ async def test_a_subject_destroyed_before_it_had_a_key(
         assert (await keyring.recreate(tx, anna)).versions == (2,)
 
 
-async def test_erasure_wins_against_creators_and_rotators(
-    db: Database, tenant_id: TenantId, kms: MemoryKms
-) -> None:
+async def test_erasure_wins_against_creators(db: Database, tenant_id: TenantId, kms: MemoryKms) -> None:
     """Whoever is at work when a recipient is erased, no living key is left afterwards."""
     keyring = Keyring(kms, clock=SystemClock())
     async with db.tenant(tenant_id) as tx:
@@ -219,54 +214,17 @@ async def test_erasure_wins_against_creators_and_rotators(
             async with db.tenant(tenant_id) as tx:
                 await keyring.data_keys(tx, subjects)
 
-        async def rotate(subject: str) -> None:
-            async with db.tenant(tenant_id) as tx:
-                await keyring.rotate_subject(tx, subject)
-
         async def erase(subjects: list[str]) -> None:
             async with db.tenant(tenant_id) as tx:
                 await keyring.destroy(tx, subjects)
 
         results = await asyncio.gather(
-            create(people), *(rotate(subject) for subject in people), erase(people), return_exceptions=True
+            create(people), *(create([subject]) for subject in people), erase(people), return_exceptions=True
         )
         assert all(r is None or isinstance(r, DestroyedKeyError) for r in results), results
 
         async with db.tenant(tenant_id) as tx:
             assert all(key.destroyed for key in (await keyring.data_keys(tx, people)).values())
-
-
-async def test_a_subject_rotates_by_sealing_anew(db: Database, tenant_id: TenantId, keyring: Keyring) -> None:
-    """Both versions open until the old one is dropped."""
-    (anna,) = recipients(1)
-    async with db.tenant(tenant_id) as tx:
-        old_box = (await keyring.data_key(tx, anna)).seal(b"x", "p")
-
-    async with db.tenant(tenant_id) as tx:
-        key = await keyring.rotate_subject(tx, anna)
-        new_box = key.seal(key.unseal(old_box, "p"), "p")
-    assert key.versions == (1, 2)
-
-    async with db.tenant(tenant_id) as tx:
-        assert await keyring.drop_old_versions(tx, key) == 1
-    async with db.tenant(tenant_id) as tx:
-        key = await keyring.data_key(tx, anna)
-    assert key.unseal(new_box, "p") == b"x"
-    with pytest.raises(DestroyedKeyError, match="version 1"):
-        key.unseal(old_box, "p")
-
-
-async def test_rotating_a_subject_at_once_from_two_sides(
-    db: Database, tenant_id: TenantId, keyring: Keyring
-) -> None:
-    """Each gets a version of its own; nothing is lost."""
-    (anna,) = recipients(1)
-
-    async def rotate() -> int:
-        async with db.tenant(tenant_id) as tx:
-            return (await keyring.rotate_subject(tx, anna)).version
-
-    assert sorted(await asyncio.gather(*(rotate() for _ in range(5)))) == [2, 3, 4, 5, 6]
 
 
 async def test_tenants_share_nothing(db: Database, tenant_id: TenantId, keyring: Keyring) -> None:

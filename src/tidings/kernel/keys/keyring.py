@@ -13,7 +13,7 @@ from tidings.kernel.db import PlatformTx, Row, TenantTx
 from tidings.kernel.errors import DatabaseBusyError
 from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.ciphers import KEY_BYTES, Key, UnreadableError, associate, seal, unseal
-from tidings.kernel.keys.data_key import DataKey, DestroyedKeyError
+from tidings.kernel.keys.data_key import DataKey
 from tidings.kernel.keys.kms import Kms
 from tidings.kernel.keys.pepper import Pepper
 from tidings.kernel.keys.remembered import Remembered
@@ -23,7 +23,6 @@ QUERIES = Queries.beside(__file__)
 
 #: The platform key that seals callbacks until somebody knows whose they are.
 CALLBACKS = "callbacks"
-_ABOVE_ALL = 2**31 - 1
 _ATTEMPTS = 5
 _TOO_OFTEN = "the tenant's key is being rotated too often to make new keys; try again"
 
@@ -85,37 +84,13 @@ class Keyring:
         """Destroy all versions of these subjects' keys: nothing that they sealed can be read after the commit."""
         wanted = sorted(set(subject_ids))
         await tx.execute(QUERIES.bury_subjects, tenant_id=tx.tenant_id, subject_ids=wanted)
-        await tx.execute(
-            QUERIES.destroy_versions, tenant_id=tx.tenant_id, subject_ids=wanted, below=_ABOVE_ALL
-        )
+        await tx.execute(QUERIES.destroy_versions, tenant_id=tx.tenant_id, subject_ids=wanted)
 
     async def recreate(self, tx: TenantTx, subject_id: str) -> DataKey:
         """A new key for a subject that was erased and comes back; what the old one sealed stays unreadable."""
         await self._lock_subject(tx, subject_id)
         present = await self.data_key(tx, subject_id)
         return await self._add_version(tx, present) if present.destroyed else present
-
-    async def rotate_subject(self, tx: TenantTx, subject_id: str) -> DataKey:
-        """A new version that seals from now on; the old ones still open.
-
-        Seal the subject's rows and objects anew, commit, and call `drop_old_versions` when no reader that began
-        before that commit is left.
-        """
-        await self._lock_subject(tx, subject_id)
-        present = await self.data_key(tx, subject_id)
-        if present.destroyed:
-            raise DestroyedKeyError(f"the key of {subject_id} was destroyed; recreate it first")
-        return await self._add_version(tx, present)
-
-    async def drop_old_versions(self, tx: TenantTx, key: DataKey) -> int:
-        """Destroy the versions below the one that seals; how many there were."""
-        await self._lock_subject(tx, key.subject_id)
-        return await tx.execute(
-            QUERIES.destroy_versions,
-            tenant_id=tx.tenant_id,
-            subject_ids=[key.subject_id],
-            below=key.version,
-        )
 
     async def pepper(self, tx: TenantTx) -> Pepper:
         """The tenant's pepper, made at its first use and never changed."""

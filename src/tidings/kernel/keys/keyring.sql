@@ -57,7 +57,7 @@ ON CONFLICT ON CONSTRAINT pk_data_keys DO UPDATE SET wrapped_key = NULL, destroy
 -- name: destroy_versions
 -- A statement of its own, to see the versions that were added while we waited for the lock.
 UPDATE kernel.data_keys SET wrapped_key = NULL, destroyed_at = now()
-WHERE tenant_id = :tenant_id AND subject_id = ANY(:subject_ids::text[]) AND version < :below
+WHERE tenant_id = :tenant_id AND subject_id = ANY(:subject_ids::text[])
   AND destroyed_at IS NULL;
 
 -- name: lock_subject

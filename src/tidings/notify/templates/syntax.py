@@ -44,11 +44,6 @@ class _Scope:
         return _Scope((context, *self.contexts), {**self.names, **(names or {})})
 
 
-def syntax_faults(tree: Node, schema: Mapping[str, Any]) -> list[str]:
-    """What is wrong with a source, as sentences that name the line; `tree` as Handlebars parsed it."""
-    return [str(fault) for fault in find_faults(tree, schema, set())]
-
-
 def find_faults(tree: Node, schema: Mapping[str, Any], used: set[str]) -> list[Fault]:
     """What is wrong with a source; the variables that it reads are added to `used`, `*` for all of them.
 

@@ -9,7 +9,7 @@ from tidings.notify.templates.compile.locale_content import compile_source
 from tidings.notify.templates.compile.warnings import lost_in
 from tidings.notify.templates.model import LinkPolicy
 from tidings.notify.templates.platform.files import PlatformTemplate, read_set
-from tidings.notify.templates.syntax import syntax_faults
+from tidings.notify.templates.syntax import find_faults
 from tidings.notify.templates.variables import Checker
 
 LOCALES = {"en", "fr", "ar", "fa-AF", "ps-AF"}
@@ -84,7 +84,8 @@ def test_every_text_renders_with_every_sample(
     source = template.wish.locales[locale]
     for part in (source.subject, source.preheader, source.body):
         if part is not None:
-            assert syntax_faults(rendering.parse(part)["tree"], template.wish.variables_schema) == []
+            tree = rendering.parse(part)["tree"]
+            assert find_faults(tree, template.wish.variables_schema, set()) == []
     compiled = compile_source(source, locale=locale, links=LinkPolicy())
 
     for sample in template.wish.samples.values():

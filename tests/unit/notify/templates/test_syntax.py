@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.rendering import Rendering
-from tidings.notify.templates.syntax import MOST_FAULTS, MOST_STEPS, find_faults, syntax_faults
+from tidings.notify.templates.syntax import MOST_FAULTS, MOST_STEPS, find_faults
 
 SCHEMA = {
     "type": "object",
@@ -29,7 +29,7 @@ SCHEMA = {
 def faults(rendering: Rendering, source: str) -> list[str]:
     read = rendering.parse(source)
     assert "tree" in read, read
-    return syntax_faults(read["tree"], SCHEMA)
+    return [str(fault) for fault in find_faults(read["tree"], SCHEMA, set())]
 
 
 @pytest.mark.parametrize(
