@@ -29,6 +29,7 @@ from tidings.kernel.blobs.store import open_blobs
 from tidings.kernel.bus import Subscription
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database
+from tidings.kernel.durable.locked_sets import LockedSetSettings
 from tidings.kernel.durable.presence import WORKER
 from tidings.kernel.durable.wakeup import DueTimer, Wakeup
 from tidings.kernel.errors import DatabaseUnavailableError
@@ -53,7 +54,7 @@ from tidings.router.callbacks.apply import Applier, Correlated
 from tidings.router.callbacks.evidence import Evidence
 from tidings.router.callbacks.hooks import Hooks
 from tidings.router.callbacks.intake import Intake
-from tidings.router.callbacks.jobs import CallbackJob, CallbackSettings
+from tidings.router.callbacks.jobs import CallbackJob
 from tidings.router.callbacks.model import Unobserved as UnobservedCallbacks
 from tidings.router.callbacks.take import HookDesk
 from tidings.router.callbacks.wrote import InboundKeeper
@@ -192,7 +193,7 @@ class World:
             wakeup=self._wakeup,
             clock=self.clock,
             observer=self.heard,
-            settings=CallbackSettings(longest_sleep=_NAP, longest_outage_pause=_NAP),
+            settings=LockedSetSettings(longest_sleep=_NAP, longest_outage_pause=_NAP),
         )
 
     async def tell_notify(self, *, deaf: str | None = None) -> int:

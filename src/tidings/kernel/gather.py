@@ -10,7 +10,8 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Hashable, Sequence
 from typing import Generic, TypeVar
 
-from tidings.kernel.errors import DatabaseBusyError, DatabaseUnavailableError
+from tidings.kernel.durable.halving import SetDone, halve
+from tidings.kernel.errors import DatabaseUnavailableError
 from tidings.kernel.refusals import TooBusyError
 
 K = TypeVar("K", bound=Hashable)
@@ -88,29 +89,21 @@ class Gatherer(Generic[K, T, R]):
                 self._lanes.pop(key, None)
 
     async def _answer(self, key: K, taken: Sequence[tuple[T, asyncio.Future[R]]]) -> None:
+        async def work(some: Sequence[tuple[T, asyncio.Future[R]]]) -> Sequence[R | Exception]:
+            return await self._work(key, [item for item, _ in some])
+
         try:
-            results = await self._work(key, [item for item, _ in taken])
+            async for part in halve(taken, work):
+                results = part.result if isinstance(part, SetDone) else [part.error] * len(part.items)
+                for (_, answer), result in zip(part.items, results, strict=True):
+                    if isinstance(result, Exception):
+                        _fail(answer, result)
+                    elif not answer.done():
+                        answer.set_result(result)
         except BaseException as error:  # whoever waits has to hear of it, whatever it was
-            if len(taken) == 1 or not isinstance(error, Exception) or _concerns_all(error):
-                for _, answer in taken:
-                    _fail(answer, error)
-                if not isinstance(error, Exception):
-                    raise
-                return
-            middle = len(taken) // 2
-            await self._answer(key, taken[:middle])
-            await self._answer(key, taken[middle:])
-            return
-        for (_, answer), result in zip(taken, results, strict=True):
-            if isinstance(result, Exception):
-                _fail(answer, result)
-            elif not answer.done():
-                answer.set_result(result)
-
-
-def _concerns_all(error: Exception) -> bool:
-    """Nobody's item is to blame: the database is away or busy."""
-    return isinstance(error, DatabaseUnavailableError | DatabaseBusyError)
+            for _, answer in taken:
+                _fail(answer, error)
+            raise
 
 
 def _fail(answer: "asyncio.Future[R]", error: BaseException) -> None:

@@ -9,6 +9,7 @@ from tidings.kernel.bus import NoHandlerError, Subscription
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.deduplicate import ConsumedEvents
+from tidings.kernel.durable.halving import SetDone, halve
 from tidings.kernel.errors import DatabaseUnavailableError, TidingsError
 from tidings.kernel.logs import get_logger
 from tidings.kernel.postgres_bus.lease import LeaseLostError
@@ -159,28 +160,32 @@ class _Attempt:
 
     async def apply(self, arrivals: Sequence[Arrival], result: _Result) -> None:
         """Apply in order; an event whose lane has failed in `result` waits."""
-        blocked = {arrival.event.lane for arrival, _ in result.failed}
-        if blocked:
-            result.waiting += [arrival for arrival in arrivals if arrival.event.lane in blocked]
-            arrivals = [arrival for arrival in arrivals if arrival.event.lane not in blocked]
-        if not arrivals:
-            return
+
+        def still_to_do(some: Sequence[Arrival]) -> Sequence[Arrival]:
+            blocked = {arrival.event.lane for arrival, _ in result.failed}
+            if not blocked:
+                return some
+            result.waiting += [arrival for arrival in some if arrival.event.lane in blocked]
+            return [arrival for arrival in some if arrival.event.lane not in blocked]
+
+        async for part in halve(arrivals, self._commit, blames_item=self._blames_item, narrow=still_to_do):
+            if isinstance(part, SetDone):
+                result.consumed += part.result
+                result.done += part.items
+            elif self._blames_item(part.error):
+                result.failed.append((part.items[0], _name(part.error)))
+            else:
+                raise part.error
+
+    async def _commit(self, arrivals: Sequence[Arrival]) -> int:
         if not self._still_ours():
             raise LeaseLostError
-        try:
-            result.consumed += await self._delivery.commit_set(arrivals)
-        except Exception as error:
-            if isinstance(error, DatabaseUnavailableError) and not self._blame_outages:
-                raise
-            if len(arrivals) == 1:
-                result.failed.append((arrivals[0], _name(error)))
-                return
-        else:
-            result.done += arrivals
-            return
-        middle = len(arrivals) // 2
-        await self.apply(arrivals[:middle], result)
-        await self.apply(arrivals[middle:], result)
+        return await self._delivery.commit_set(arrivals)
+
+    def _blames_item(self, error: Exception) -> bool:
+        if isinstance(error, LeaseLostError):
+            return False
+        return self._blame_outages or not isinstance(error, DatabaseUnavailableError)
 
 
 def _waiting(arrival: Arrival) -> Failure:

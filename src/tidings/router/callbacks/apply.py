@@ -8,13 +8,16 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
 from typing import Final
 
 import msgspec
 
 from tidings.contracts.callback_forms import Canonical, Details, ReadEvent
 from tidings.kernel.db import Database, TenantTx
-from tidings.kernel.errors import DatabaseBusyError, DatabaseError, DatabaseUnavailableError
+from tidings.kernel.durable.halving import SetFailed, halve
+from tidings.kernel.durable.locked_sets import TENANT_TIMEOUT, for_each_tenant
+from tidings.kernel.errors import DatabaseError, DatabaseUnavailableError
 from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.ciphers import UnreadableError
 from tidings.kernel.keys.data_key import DataKey
@@ -36,10 +39,6 @@ _log = get_logger("callbacks")
 _FAILURES: Final[frozenset[Canonical]] = frozenset(
     {"failed_temp", "failed_perm", "rejected_by_provider", "rejected_by_recipient", "bounced", "unknown"}
 )
-#: Seconds that one tenant's receipts may take; the events of the others are held meanwhile.
-_TENANT_TIMEOUT = 5.0
-#: Seconds after which no other tenant is begun with; the server ends a transaction that idles too long.
-_SET_TIMEOUT = 20.0
 
 _read_details = msgspec.json.Decoder(Details).decode
 
@@ -98,7 +97,7 @@ class Applier:
         self._apply = apply
         self._on_woken = on_woken
         self._observer = observer or Unobserved()
-        self._turns = asyncio.Semaphore(tenants_at_once)
+        self._slots = asyncio.Semaphore(tenants_at_once)
 
     async def apply(self, events: Sequence[Correlated], *, now: datetime) -> set[InboundWebhookEventId]:
         """Tell them; the events that could not be told now."""
@@ -108,49 +107,35 @@ class Applier:
         by_tenant: dict[TenantId, list[_Said]] = {}
         for (_, found), said in zip(events, receipts, strict=True):
             by_tenant.setdefault(found.tenant_id, []).append(said)
-        # All of them to their end, whatever becomes of one: the events are ours for as long as this runs.
-        until = asyncio.get_running_loop().time() + _SET_TIMEOUT
-        results = await asyncio.gather(
-            *(self._tell(tenant_id, told, now, until) for tenant_id, told in by_tenant.items()),
-            return_exceptions=True,
-        )
-        failed: set[InboundWebhookEventId] = set()
-        for result in results:
-            if isinstance(result, BaseException):
-                raise result
-            failed |= result
+
+        async def tell(tenant_id: TenantId, told: Sequence[_Said]) -> Sequence[_Said]:
+            return await self._tell(tenant_id, told, now)
+
+        failed, left = await for_each_tenant(by_tenant, tell, self._slots)
+        return {said.event.id for said in (*left, *chain.from_iterable(failed))}
+
+    async def _tell(self, tenant_id: TenantId, told: Sequence[_Said], now: datetime) -> list[_Said]:
+        """Tell a tenant's in one transaction, halved where that fails; those that could not be told."""
+
+        async def tell(some: Sequence[_Said]) -> None:
+            await self._tell_set(tenant_id, some, now)
+
+        failed: list[_Said] = []
+        async for part in halve(told, tell):
+            if isinstance(part, SetFailed):
+                if isinstance(part.error, DatabaseUnavailableError):
+                    raise part.error
+                self._note(tenant_id, len(part.items), part.error)
+                failed += part.items
         return failed
 
-    async def _tell(
-        self, tenant_id: TenantId, told: Sequence[_Said], now: datetime, until: float
-    ) -> set[InboundWebhookEventId]:
-        async with self._turns:
-            if asyncio.get_running_loop().time() > until:
-                return {said.event.id for said in told}
-            return await self._tell_some(tenant_id, told, now)
-
-    async def _tell_some(
-        self, tenant_id: TenantId, told: Sequence[_Said], now: datetime
-    ) -> set[InboundWebhookEventId]:
-        """All of them in one transaction; where that fails the one that is to blame is found by halving."""
+    async def _tell_set(self, tenant_id: TenantId, told: Sequence[_Said], now: datetime) -> None:
         since = started()
-        try:
-            async with asyncio.timeout(_TENANT_TIMEOUT), self._db.tenant(tenant_id) as tx:
-                meanings = await self._meanings(tx, told)
-                receipts = [_read_as(one.receipt, [meanings.get(code) for code in one.codes]) for one in told]
-                applied = await self._apply(tx, receipts, now=now)
-                await self._count_unknown(tx, told, meanings, fresh=applied.fresh, now=now)
-        except DatabaseUnavailableError:
-            raise
-        except Exception as error:  # noqa: BLE001  # one tenant's trouble must not hold up the others
-            # Nobody's receipt is to blame for a lock that somebody holds, and each try would wait for it.
-            nobodys = isinstance(error, DatabaseBusyError | TimeoutError)
-            if nobodys or len(told) == 1:
-                self._note(tenant_id, len(told), error)
-                return {said.event.id for said in told}
-            middle = len(told) // 2
-            before = await self._tell_some(tenant_id, told[:middle], now)
-            return before | await self._tell_some(tenant_id, told[middle:], now)
+        async with asyncio.timeout(TENANT_TIMEOUT), self._db.tenant(tenant_id) as tx:
+            meanings = await self._meanings(tx, told)
+            receipts = [_read_as(one.receipt, [meanings.get(code) for code in one.codes]) for one in told]
+            applied = await self._apply(tx, receipts, now=now)
+            await self._count_unknown(tx, told, meanings, fresh=applied.fresh, now=now)
         with span_of_set(
             "callbacks",
             "callbacks apply",
@@ -161,7 +146,6 @@ class Applier:
         ):
             if applied.woken:
                 self._on_woken(now)
-        return set()
 
     def _note(self, tenant_id: TenantId, count: int, error: Exception) -> None:
         self._observer.failed("callbacks")

@@ -5,14 +5,23 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import reduce
+from operator import or_
 from pathlib import Path
 from typing import Final
 
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database, WorkerTx
-from tidings.kernel.durable.retry_policy import Backoff
-from tidings.kernel.durable.wakeup import run_on_wakeup
-from tidings.kernel.errors import DatabaseBusyError, DatabaseUnavailableError, TidingsError
+from tidings.kernel.durable.halving import SetDone, halve, is_of_an_item
+from tidings.kernel.durable.locked_sets import (
+    SET_TIMEOUT,
+    TENANT_TIMEOUT,
+    LockedSetJob,
+    LockedSetSettings,
+    SetTurn,
+    for_each_tenant,
+)
+from tidings.kernel.errors import DatabaseUnavailableError, TidingsError
 from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.kms import KmsError
 from tidings.kernel.logs import get_logger, why
@@ -27,10 +36,6 @@ from tidings.router.conversations.wakeups import ConversationWakeups
 from tidings.router.executions.model import moment
 
 _log = get_logger("conversations")
-#: Seconds that one tenant's messages may take; those of the others are held meanwhile.
-_TENANT_TIMEOUT: Final = 5.0
-#: Seconds after which no other tenant is begun with; the server ends a transaction that idles too long.
-_SET_TIMEOUT: Final = 20.0
 #: Until the next look while whoever keeps the keys does not answer: it is no look in vain, and STOP must not wait for long.
 _WITHOUT_KEYS: Final = timedelta(seconds=5)
 #: Looks before a message is nobody's, about two minutes: an answer may overtake the note of the very message that it answers,
@@ -39,31 +44,12 @@ _LOOKS_FOR_AN_OWNER: Final = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConversationSettings:
-    """How the job paces itself."""
+class ConversationSettings(LockedSetSettings):
+    """How the job paces itself: `limit` is shared by all accounts that people write to."""
 
-    #: Messages taken up at once, shared by all accounts that people write to; and those of each in any case.
     limit: int = 200
+    #: Messages of each account in any case.
     least: int = 20
-    #: Tenants whose messages are taken on side by side.
-    tenants_at_once: int = 4
-    #: Seconds of the longest sleep where notifications come through.
-    longest_sleep: float = 5.0
-    #: Seconds of the longest pause while the database, or whoever keeps the keys, does not answer.
-    longest_outage_pause: float = 5.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
-    """What one look came to."""
-
-    taken: int = 0
-    unmatched: int = 0
-    #: Looked at in vain, or gone wrong.
-    again: int = 0
-    dead: int = 0
-    #: Seconds that may be slept.
-    sleep: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,13 +76,9 @@ class _NotDone:
         return self.failed | self.locked | self.left
 
 
-class ConversationJob:
-    """Sleeps until it is woken or one that waits is due; any number of processes may run one.
-
-    A set is locked while it is worked on: two workers never have the same message, and what a killed one had is free at
-    once. Each tenant's messages are taken on in a transaction of its own, and the set is marked after; if that is lost, it
-    is done again, and the transcript knows what it has.
-    """
+class ConversationJob(LockedSetJob):
+    """Takes inbound messages on. Each tenant's are taken on in a transaction of its own, and the set is marked after; if
+    that is lost, it is done again, and the transcript knows what it has."""
 
     def __init__(
         self,
@@ -111,7 +93,10 @@ class ConversationJob:
         settings: ConversationSettings | None = None,
         poll_seconds: Callable[[], float] | None = None,
     ) -> None:
-        """`poll_seconds` says how long may be slept while notifications may be missed."""
+        self._settings = settings or ConversationSettings()
+        super().__init__(
+            wakeup=wakeups.inbound, clock=clock, settings=self._settings, poll_seconds=poll_seconds
+        )
         self._db = db
         self._resolver = resolver
         self._receiver = receiver
@@ -119,28 +104,10 @@ class ConversationJob:
         self._wakeups = wakeups
         self._clock = clock
         self._observer = observer or Unobserved()
-        self._settings = settings or ConversationSettings()
-        self._poll_seconds = poll_seconds or (lambda: self._settings.longest_sleep)
-        self._backoff = Backoff(longest=self._settings.longest_outage_pause)
-        self._turns = asyncio.Semaphore(self._settings.tenants_at_once)
+        self._slots = asyncio.Semaphore(self._settings.tenants_at_once)
 
-    async def run(self, stop: asyncio.Event) -> None:
-        """Take on what comes until `stop`."""
-        await run_on_wakeup(
-            self._wakeups.inbound, stop, turn=self._take_turn, failed=self._failed, backoff=self._backoff
-        )
-
-    async def drain(self) -> int:
-        """Take on all that can be taken on now; how many messages that were."""
-        taken = 0
-        while True:
-            turn = await self.turn()
-            taken += turn.taken
-            if turn.sleep > 0:
-                return taken
-
-    async def turn(self) -> Turn:
-        """One set."""
+    async def turn(self) -> SetTurn:
+        """Take one set on."""
         now = moment(self._clock)
         async with self._db.worker(claims=True) as tx:
             claimed = await queue.claim_inbound(
@@ -148,7 +115,7 @@ class ConversationJob:
             )
             if not claimed:
                 self._observer.waiting(0.0)
-                return Turn(sleep=self._until(await queue.next_inbound(tx)))
+                return self.sleep_until(await queue.next_inbound(tx))
             sorted_ = await self._resolver.resolve(tx, claimed)
             stops: list[Stop] = []
             not_done = await self._take(sorted_.by_tenant, now, stops)
@@ -181,7 +148,7 @@ class ConversationJob:
                 await queue.mark_again(tx, waiting, now=now)
         dead = sum(one.next_at is None for one in waiting)
         self._tell(claimed, len(done), len(lost), dead, now)
-        return Turn(taken=len(done), unmatched=len(lost), again=len(waiting) - dead, dead=dead)
+        return SetTurn(done=len(done), again=len(waiting) - dead, dead=dead)
 
     async def _share(
         self,
@@ -201,7 +168,7 @@ class ConversationJob:
             for tenant_id in sharers.get(stop.message.id, ()):
                 if tenant_id != answered.get(stop.message.id):
                     by_sharer.setdefault(tenant_id, []).append(stop)
-        until = asyncio.get_running_loop().time() + _SET_TIMEOUT
+        until = asyncio.get_running_loop().time() + SET_TIMEOUT
         total = _NotDone()
         for tenant_id, some in by_sharer.items():
             total |= await self._share_with(tenant_id, some, now, until)
@@ -214,71 +181,48 @@ class ConversationJob:
         if asyncio.get_running_loop().time() > until:
             return _NotDone(left=ids)
         try:
-            async with asyncio.timeout(_TENANT_TIMEOUT), self._db.tenant(tenant_id) as tx:
+            async with asyncio.timeout(TENANT_TIMEOUT), self._db.tenant(tenant_id) as tx:
                 await self._shared.heed(tx, stops, now=now)
-        except DatabaseUnavailableError:
-            raise
-        except KmsError as error:
-            self._note(tenant_id, len(stops), error)
-            return _NotDone(locked=ids)
         except Exception as error:  # noqa: BLE001  # one tenant's trouble must not hold up the others
-            self._note(tenant_id, len(stops), error)
-            return _NotDone(failed=ids)
+            return self._not_done(tenant_id, ids, error)
         return _NotDone()
 
     async def _take(
         self, by_tenant: dict[TenantId, list[Message]], now: datetime, stops: list[Stop]
     ) -> _NotDone:
         """Each tenant's in its own transaction; those that are not done. Every STOP is added to `stops`."""
-        until = asyncio.get_running_loop().time() + _SET_TIMEOUT
-        # All of them to their end, whatever becomes of one: the messages are ours for as long as this runs.
-        results = await asyncio.gather(
-            *(self._take_tenant(tenant_id, some, now, until, stops) for tenant_id, some in by_tenant.items()),
-            return_exceptions=True,
-        )
-        total = _NotDone()
-        for result in results:
-            if isinstance(result, BaseException):
-                raise result
-            total |= result
-        return total
+
+        async def take(tenant_id: TenantId, messages: Sequence[Message]) -> _NotDone:
+            return await self._take_tenant(tenant_id, messages, now, stops)
+
+        results, left = await for_each_tenant(by_tenant, take, self._slots)
+        return reduce(or_, results, _NotDone(left=frozenset(message.id for message in left)))
 
     async def _take_tenant(
-        self,
-        tenant_id: TenantId,
-        messages: Sequence[Message],
-        now: datetime,
-        until: float,
-        stops: list[Stop],
-    ) -> _NotDone:
-        async with self._turns:
-            if asyncio.get_running_loop().time() > until:
-                return _NotDone(left=frozenset(message.id for message in messages))
-            return await self._take_some(tenant_id, messages, now, stops)
-
-    async def _take_some(
         self, tenant_id: TenantId, messages: Sequence[Message], now: datetime, stops: list[Stop]
     ) -> _NotDone:
-        """All of them in one transaction; where that fails the one that is to blame is found by halving."""
-        try:
-            async with asyncio.timeout(_TENANT_TIMEOUT), self._db.tenant(tenant_id) as tx:
-                received = await self._receiver.receive(tx, messages, now=now)
-        except DatabaseUnavailableError:
-            raise
-        except KmsError as error:
-            self._note(tenant_id, len(messages), error)
-            return _NotDone(locked=frozenset(message.id for message in messages))
-        except Exception as error:  # noqa: BLE001  # one tenant's trouble must not hold up the others
-            # Nobody's message is to blame for a lock that somebody holds, and each try would wait for it.
-            if isinstance(error, DatabaseBusyError | TimeoutError) or len(messages) == 1:
-                self._note(tenant_id, len(messages), error)
-                return _NotDone(failed=frozenset(message.id for message in messages))
-            middle = len(messages) // 2
-            before = await self._take_some(tenant_id, messages[:middle], now, stops)
-            return before | await self._take_some(tenant_id, messages[middle:], now, stops)
-        stops.extend(received.stops)
-        self._tell_received(received)
-        return _NotDone(left=received.left)
+        """A tenant's in one transaction, halved where that fails."""
+
+        async def receive(some: Sequence[Message]) -> Received:
+            async with asyncio.timeout(TENANT_TIMEOUT), self._db.tenant(tenant_id) as tx:
+                return await self._receiver.receive(tx, some, now=now)
+
+        total = _NotDone()
+        async for part in halve(messages, receive, blames_item=_blames_message):
+            if isinstance(part, SetDone):
+                stops.extend(part.result.stops)
+                self._tell_received(part.result)
+                total |= _NotDone(left=part.result.left)
+            else:
+                total |= self._not_done(tenant_id, frozenset(m.id for m in part.items), part.error)
+        return total
+
+    def _not_done(self, tenant_id: TenantId, ids: frozenset[str], error: Exception) -> _NotDone:
+        """One tenant's trouble does not hold up the others, except where the database is away."""
+        if isinstance(error, DatabaseUnavailableError):
+            raise error
+        self._note(tenant_id, len(ids), error)
+        return _NotDone(locked=ids) if isinstance(error, KmsError) else _NotDone(failed=ids)
 
     def _tell_received(self, received: Received) -> None:
         for action, count in received.keywords.items():
@@ -299,19 +243,10 @@ class ConversationJob:
             where=_where(error),
         )
 
-    async def _take_turn(self) -> float:
-        return (await self.turn()).sleep
-
-    def _failed(self, error: TidingsError, seconds: float) -> None:
+    def failed(self, error: TidingsError, seconds: float) -> None:
+        """Count it, and say when it is tried again."""
         self._observer.failed("conversations")
         _log.warning("inbound_not_taken", retry_seconds=seconds, **why(error))
-
-    def _until(self, next_at: datetime | None) -> float:
-        longest = min(self._settings.longest_sleep, self._poll_seconds())
-        if next_at is None:
-            return longest
-        # At least a moment: one that is due and was passed over is in another worker's grasp.
-        return min(max((next_at - self._clock.now()).total_seconds(), 0.05), longest)
 
     def _tell(self, claimed: Sequence[Claimed], taken: int, lost: int, dead: int, now: datetime) -> None:
         fresh = [one.received_at for one in claimed if one.looks == 0]
@@ -324,6 +259,10 @@ class ConversationJob:
         if dead:
             self._observer.died(dead)
             _log.error("inbound_dead", count=dead)
+
+
+def _blames_message(error: Exception) -> bool:
+    return is_of_an_item(error) and not isinstance(error, KmsError)
 
 
 def _where(error: Exception) -> str | None:

@@ -22,6 +22,7 @@ from tidings.kernel.audit.log import AuditLog
 from tidings.kernel.blobs.store import BlobStore, open_blobs
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import CallerRole, Database, Row
+from tidings.kernel.durable.locked_sets import LockedSetSettings
 from tidings.kernel.durable.wakeup import Wakeup
 from tidings.kernel.http.app import HttpApp, build_app
 from tidings.kernel.http.callers import Caller, Door
@@ -39,7 +40,7 @@ from tidings.router.callbacks.deps import Deps
 from tidings.router.callbacks.evidence import Evidence
 from tidings.router.callbacks.hooks import Hooks
 from tidings.router.callbacks.intake import Intake
-from tidings.router.callbacks.jobs import CallbackJob, CallbackSettings
+from tidings.router.callbacks.jobs import CallbackJob
 from tidings.router.callbacks.raw_bodies import Place
 from tidings.router.callbacks.receipts import ApplyReceipts
 from tidings.router.callbacks.routes import routers
@@ -180,7 +181,7 @@ class CallbackWorld:
             wakeup=self.wakeup,
             clock=self.clock,
             observer=self.observer,
-            settings=CallbackSettings(limit=limit),
+            settings=LockedSetSettings(limit=limit),
         )
 
     async def account(

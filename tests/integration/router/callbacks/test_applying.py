@@ -190,7 +190,7 @@ async def test_what_is_never_found_is_looked_for_a_day_and_dies(world: CallbackW
 
     while (await world.events())[0]["status"] != "dlq":
         turn = await job.turn()
-        looks += turn.late + turn.dead
+        looks += turn.again + turn.dead
         next_at = (await world.events())[0]["next_correlate_at"]
         if next_at is not None:
             await world.clock.advance(next_at - world.clock.now())

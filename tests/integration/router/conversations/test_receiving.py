@@ -412,7 +412,7 @@ async def test_one_to_whom_many_write_keeps_nobody_waiting(
     first = await job.turn()
 
     assert await world.suppressed(other_tenant) == [("sms", "opt_out")]
-    assert first.taken == 6
+    assert first.done == 6
     assert await job.drain() == 25
 
 
@@ -434,7 +434,7 @@ async def test_while_nobody_has_the_keys_a_stop_waits_and_does_not_age(
     await world.hashes.platform_pepper()
     for _ in range(12):
         turn = await world.job(away).turn()
-        assert (turn.taken, turn.again) == (0, 1)
+        assert (turn.done, turn.again) == (0, 1)
         await world.later(seconds=5)
     assert [row["attempts"] for row in await world.inbound()] == [0]
 
