@@ -265,13 +265,13 @@ class House:
         async with self.system() as system:
             await publish_platform_set(
                 system.db,
-                engine=system.authoring,
-                outbox=system.outbox,
-                audit=system.audit,
+                engine=system.notify.authoring,
+                outbox=system.kernel.outbox,
+                audit=system.kernel.audit,
                 clock=system.clock,
             )
             async with system.db.platform() as tx:
-                await system.adapter_configs.configure_platform(
+                await system.router.adapter_configs.configure_platform(
                     tx,
                     [ConfigureAccount(vendor=v, secret_ref=f"file://{v}.json") for v in self._vendors],
                     actor=_ACTOR,
@@ -282,15 +282,15 @@ class House:
             async with system.db.platform() as tx:
                 policy = NotificationPolicy(allowed_sender_domains=("*",), allowed_sender_ids=("*",))
                 wanted = CreateTenant(name=slug.title(), slug=slug, notification_policy=policy)
-                tenant = await system.tenants.create(tx, wanted.event, actor=_ACTOR)
+                tenant = await system.access.tenants.create(tx, wanted.event, actor=_ACTOR)
             async with system.db.tenant(tenant.id) as tx:
                 wish = KeyWish(name=slug, role="tenant.admin", scopes=None)
                 key, secret = await create_key(
-                    tx, wish, grantor=None, actor=_ACTOR, ledger=system.key_ledger, clock=system.clock
+                    tx, wish, grantor=None, actor=_ACTOR, ledger=system.access.key_ledger, clock=system.clock
                 )
             configurer = ChannelConfigurer(
-                router=system.adapter_configs,
-                audit=system.audit,
+                router=system.router.adapter_configs,
+                audit=system.kernel.audit,
                 clock=system.clock,
             )
             async with system.db.tenant(tenant.id) as tx:

@@ -52,11 +52,11 @@ async def _import(runtime_url: str, folder: str, count: int) -> dict[str, float]
     chosen = settings.load({"TIDINGS_DATA_DIR": folder})
     async with System(chosen, runtime_url=runtime_url) as system:
         async with system.db.platform() as tx:
-            tenant = await system.tenants.create(
+            tenant = await system.access.tenants.create(
                 tx, lambda new: CreateTenant(name="Bench", slug="bench-imports").event(new), actor="bench"
             )
         async with system.db.tenant(tenant.id) as tx:
-            await system.keyring.provision(tx)
+            await system.kernel.keyring.provision(tx)
         order = Order(
             tenant_id=tenant.id,
             kind=Kind.SUPPRESSIONS,
@@ -69,11 +69,11 @@ async def _import(runtime_url: str, folder: str, count: int) -> dict[str, float]
         )
         figures: dict[str, float] = {}
         # A short one first: what the process holds anyway must not count as growth.
-        await system.importer.run(order, _target(system), _lines(20_000))
+        await system.notify.importer.run(order, _target(system), _lines(20_000))
         before = _peak_mb()
         for name in ("new", "again"):
             began = time.perf_counter()
-            done = await system.importer.run(order, _target(system), _lines(count))
+            done = await system.notify.importer.run(order, _target(system), _lines(count))
             figures[f"import_lines_per_second_{name}"] = count / (time.perf_counter() - began)
             if done.records_done != count + 1 or done.tally.refused:
                 raise AssertionError(f"the import is not whole: {done.tally}")
@@ -83,7 +83,7 @@ async def _import(runtime_url: str, folder: str, count: int) -> dict[str, float]
 
 
 def _target(system: System) -> SuppressionTarget:
-    return SuppressionTarget(system.suppressor, system.clock, Wanted(emit_events=False))
+    return SuppressionTarget(system.notify.suppressor, system.clock, Wanted(emit_events=False))
 
 
 def _peak_mb() -> float:

@@ -30,8 +30,8 @@ async def _measure(house: House, resident: Resident) -> dict[str, float]:
         (house.data_dir.path / "secrets" / "smtp.json").write_text(json.dumps(account))
         async with house.system() as system:
             stop = asyncio.Event()
-            alive = asyncio.create_task(system.presence.run(stop))
-            await system.presence.known.wait()
+            alive = asyncio.create_task(system.kernel.presence.run(stop))
+            await system.kernel.presence.known.wait()
             headers = {"Authorization": f"Bearer {resident.api_key}"}
             transport = httpx2.ASGITransport(app=system.app)
             async with httpx2.AsyncClient(
@@ -58,9 +58,9 @@ async def _round(system: System, client: httpx2.AsyncClient, count: int) -> tupl
             (await client.post(f"{_PATH}/bulk", content=content, headers=kind)).raise_for_status()
         else:
             await asyncio.gather(*(client.post(_PATH, json=notification(i)) for i in range(count)))
-    relays = [system.bus.relay("notification"), system.bus.relay("chan")]
+    relays = [system.kernel.bus.relay("notification"), system.kernel.bus.relay("chan")]
     with counting(system.db) as handled:
-        await system.dispatching.dispatch.drain()
+        await system.dispatch.job.drain()
         for relay in relays:
             await relay.drain()
         await system.consumers.outcomes.drain()

@@ -38,7 +38,7 @@ class ChannelWorld:
         wanted = any_sender(policy) if grants else policy or NotificationPolicy()
         made = await self.http.tenant(f"t-{unused()}", notification_policy=wanted)
         async with self.system.db.tenant(made.id) as tx:
-            await self.system.keyring.provision(tx)
+            await self.system.kernel.keyring.provision(tx)
         return made.id
 
     def secret(self, tenant_id: TenantId, name: str, content: str) -> str:
@@ -52,7 +52,7 @@ class ChannelWorld:
 
     async def close(self) -> None:
         """End the connections to vendors; the database is the test's."""
-        await self.system.outbound.vendors.close()
+        await self.system.vendors.vendors.close()
 
 
 async def put_channel(

@@ -57,7 +57,7 @@ class HttpWorld:
         wanted = CreateTenant(name=facts.pop("name", "Acme"), slug=slug or "pending", **facts)
 
         async with self.db.platform() as tx:
-            return await self.system.tenants.create(
+            return await self.system.access.tenants.create(
                 tx,
                 lambda tenant_id: (
                     wanted
@@ -97,7 +97,7 @@ class HttpWorld:
                 wanted,
                 grantor=None,
                 actor="test",
-                ledger=self.system.key_ledger,
+                ledger=self.system.access.key_ledger,
                 clock=clock or self.clock,
             )
         return key, credential(key.id, secret)

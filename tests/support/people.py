@@ -52,19 +52,26 @@ class PeopleWorld:
         self.categories = Categories(db, clock=system.clock)
         self.router = AdapterConfigs(VENDORS, audit=AuditLog("chan", system.clock), clock=system.clock)
         # The test's own vendors and secrets stand behind the routes too.
-        system.secrets, system.categories, system.adapter_configs = self.secrets, self.categories, self.router
-        outbound = system.outbound
+        system.kernel.secrets, system.notify.categories, system.router.adapter_configs = (
+            self.secrets,
+            self.categories,
+            self.router,
+        )
+        outbound = system.vendors
         outbound.desk = Desk(outbound.vendors, OpenAdapters(self.secrets, clock=system.clock))
         self.upserter = RecipientUpserter(
-            keyring=system.keyring, mailboxes=StoredMailboxNews(), clock=system.clock
+            keyring=system.kernel.keyring, mailboxes=StoredMailboxNews(), clock=system.clock
         )
         self.suppressor = Suppressor(
-            keyring=system.keyring, outbox=system.outbox, audit=system.audit, clock=system.clock
+            keyring=system.kernel.keyring,
+            outbox=system.kernel.outbox,
+            audit=system.kernel.audit,
+            clock=system.clock,
         )
-        self.configurer = ChannelConfigurer(router=self.router, audit=system.audit, clock=system.clock)
+        self.configurer = ChannelConfigurer(router=self.router, audit=system.kernel.audit, clock=system.clock)
         self.loader = FactsLoader(
             db,
-            keyring=system.keyring,
+            keyring=system.kernel.keyring,
             categories=self.categories,
             accounts=outbound.accounts,
             clock=system.clock,
@@ -86,7 +93,7 @@ class PeopleWorld:
         slug = f"t-{unused()}"
         tenant = await self._first.tenant(slug, notification_policy=policy or NotificationPolicy(), **facts)
         async with self.db.tenant(tenant.id) as tx:
-            await self.system.keyring.provision(tx)
+            await self.system.kernel.keyring.provision(tx)
         return tenant
 
     async def recipient(self, tenant_id: TenantId, *addresses: tuple[str, str], **facts: Any) -> RecipientId:

@@ -114,7 +114,7 @@ class Sender:
         policy = any_sender(policy) if grants else policy
         system = self.world.system
         async with system.db.platform() as tx:
-            await system.tenants.change(
+            await system.access.tenants.change(
                 tx,
                 self.tenant_id,
                 lambda known: TenantUpdated(
@@ -156,7 +156,7 @@ class PipelineWorld:
         self.clock = clock
         self.folder = folder
         self.http = HttpWorld(make_app=lambda: system.app, system=system, answered=[])
-        self.relays = [system.bus.relay("notification"), system.bus.relay("chan")]
+        self.relays = [system.kernel.bus.relay("notification"), system.kernel.bus.relay("chan")]
 
     @property
     def db(self) -> Database:
@@ -166,9 +166,9 @@ class PipelineWorld:
         """Do all that can be done now: due, decided, sent, recorded, told."""
         system = self.system
         while True:
-            done = await system.dispatching.schedule.move_due()
-            done += await system.dispatching.dispatch.drain()
-            done += await system.climbing.due.drain()
+            done = await system.dispatch.schedule.move_due()
+            done += await system.dispatch.job.drain()
+            done += await system.executions.due.drain()
             for relay in self.relays:
                 done += await relay.drain()
             done += await system.consumers.outcomes.drain()
@@ -199,7 +199,7 @@ class PipelineWorld:
             **facts,
         )
         async with self.db.tenant(tenant.id) as tx:
-            await self.system.keyring.provision(tx)
+            await self.system.kernel.keyring.provision(tx)
         return tenant.id
 
     @asynccontextmanager
@@ -261,13 +261,13 @@ async def prepare(database: TestDatabase, folder: Path, *months: datetime) -> Pr
     async with _system(database, None, folder) as system:
         await publish_platform_set(
             system.db,
-            engine=system.authoring,
-            outbox=system.outbox,
-            audit=system.audit,
+            engine=system.notify.authoring,
+            outbox=system.kernel.outbox,
+            audit=system.kernel.audit,
             clock=system.clock,
         )
         async with system.db.platform() as tx:
-            await system.adapter_configs.configure_platform(
+            await system.router.adapter_configs.configure_platform(
                 tx,
                 [ConfigureAccount(vendor=v, secret_ref=f"file://{v}.json") for v in ("smtp", "http")],
                 actor="test",
@@ -279,9 +279,9 @@ async def announce(system: System) -> None:
     """The other workers know it from now on."""
     async with system.db.worker() as tx:
         await tx.connection.execute(
-            "INSERT INTO kernel.workers (id, lock_key) VALUES ($1, 1)", system.presence.id
+            "INSERT INTO kernel.workers (id, lock_key) VALUES ($1, 1)", system.kernel.presence.id
         )
-    system.presence.known.set()
+    system.kernel.presence.known.set()
 
 
 def _system(

@@ -8,7 +8,6 @@ from litestar.handlers import HTTPRouteHandler
 
 from tidings import __version__
 from tidings.bootstrap.surface import resources, routers
-from tidings.bootstrap.watching import shared_checks
 from tidings.kernel import tracing
 from tidings.kernel.clock import Clock
 from tidings.kernel.http.app import HttpApp, build_app
@@ -56,18 +55,18 @@ def application(
     """The application; a test adds routes of its own and listens in."""
     door = Door(
         authenticator=AnyAuthenticator(
-            keys=KnownKeys(system.keys, system.db, clock=system.clock),
+            keys=KnownKeys(system.access.keys, system.db, clock=system.clock),
             tokens=tokens or _tokens(system.settings.auth, system.clock),
         ),
-        gate=system.gate,
-        witness=AuditingWitness(system.db, audit=system.audit, clock=system.clock),
+        gate=system.access.gate,
+        witness=AuditingWitness(system.db, audit=system.kernel.audit, clock=system.clock),
         clock=system.clock,
     )
     front = NotificationsFront(
         door=door,
-        desk=system.accepting.desk,
-        intake=system.accepting.intake,
-        attachments=system.attachments,
+        desk=system.accept.desk,
+        intake=system.accept.intake,
+        attachments=system.notify.attachments,
         clock=system.clock,
     )
     http = system.settings.http
@@ -78,7 +77,7 @@ def application(
         clock=system.clock,
         version=__version__,
         tags=_FIRST_TAGS,
-        checks=checks if checks is not None else shared_checks(system),
+        checks=checks if checks is not None else system.kernel.checks(),
         raw_routes={**front.routes(), **(raw_routes(door) if raw_routes else {})},
         body_limits={
             **TEMPLATE_ZIP_LIMITS,
@@ -87,10 +86,10 @@ def application(
             ),
             **dict.fromkeys(imports_routes.UPLOAD_PATHS, http.max_import_bytes),
         },
-        render_metrics=system.metrics.render,
+        render_metrics=system.kernel.metrics.render,
         body_limit=http.max_body_bytes,
         tracer=tracing.tracer("http") if system.settings.observability.otlp_url else None,
-        on_answer=on_answer or _counting(system.metrics),
+        on_answer=on_answer or _counting(system.kernel.metrics),
     )
 
 

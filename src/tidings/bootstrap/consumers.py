@@ -1,8 +1,8 @@
-"""What notify hears over the bus about messages of its own."""
+"""What the services hear over the bus about messages: outcomes, receipts, health, engagement."""
 
 from typing import TYPE_CHECKING
 
-from tidings.bootstrap.stripes import Stripe, stripe
+from tidings.bootstrap.counter_stripes import Stripe, stripe
 from tidings.kernel.bus import Subscription
 from tidings.notify.channels import health
 from tidings.notify.dispatch import outcome, reconsider
@@ -11,21 +11,30 @@ from tidings.notify.preference_center import confirmations
 from tidings.notify.receipts import consumer as receipts
 from tidings.notify.receipts.effects import AddressEffects
 from tidings.router.executions.ended import StoredEnds
+from tidings.router.profiles import engagement
 
 if TYPE_CHECKING:
-    from tidings.bootstrap.system import System
+    from tidings.bootstrap.accept import AcceptStage
+    from tidings.bootstrap.access import AccessStage
+    from tidings.bootstrap.kernel import KernelStage
+    from tidings.bootstrap.notify import NotifyStage
+    from tidings.kernel.durable.jobs import Job
+    from tidings.kernel.durable.sweepers import Sweep
 
 
-class Consumers:
-    """One for each kind of news."""
+class ConsumersStage:
+    """One consumer for each kind of event."""
 
-    def __init__(self, system: "System") -> None:
-        bus, outbox, clock = system.bus, system.outbox, system.clock
-        effects = AddressEffects(keyring=system.keyring, suppressor=system.suppressor, clock=clock)
+    def __init__(
+        self, kernel: "KernelStage", access: "AccessStage", notify: "NotifyStage", accept: "AcceptStage"
+    ) -> None:
+        self._kernel = kernel
+        bus, outbox, clock = kernel.bus, kernel.outbox, kernel.clock
+        effects = AddressEffects(keyring=kernel.keyring, suppressor=notify.suppressor, clock=clock)
         settle = outcome.handler(outbox=outbox, clock=clock, stripe=stripe(Stripe.OUTCOMES), effects=effects)
         #: Settles what the bus has not brought.
         self.missed_outcomes = OutcomeSweeper(
-            system.db, StoredEnds(), settle, clock=clock, metrics=system.notify_metrics
+            kernel.db, StoredEnds(), settle, clock=clock, metrics=access.metrics
         )
         self.outcomes = bus.consumer(
             Subscription(
@@ -70,11 +79,40 @@ class Consumers:
                 subjects=confirmations.SUBJECTS,
                 ledger="notification",
                 on_tenant_events=confirmations.handler(
-                    desk=system.accepting.desk,
-                    acceptor=system.accepting.acceptor,
-                    keyring=system.keyring,
-                    links=system.links,
+                    desk=accept.desk,
+                    acceptor=accept.acceptor,
+                    keyring=kernel.keyring,
+                    links=notify.links,
                     clock=clock,
                 ),
             )
         )
+        self.engagement = bus.consumer(
+            Subscription(
+                group=engagement.GROUP,
+                subjects=engagement.SUBJECTS,
+                ledger="chan",
+                by_index=True,
+                on_tenant_events=engagement.handler(clock=clock),
+            )
+        )
+
+    def jobs(self) -> "dict[str, Job]":
+        """All of them."""
+        return {
+            "outcomes": self.outcomes,
+            "receipts": self.receipts,
+            "channel_health": self.channel_health,
+            "quiet_hours": self.quiet_hours,
+            "confirmations": self.confirmations,
+            "engagement": self.engagement,
+        }
+
+    def sweeps(self) -> "dict[str, Sweep]":
+        """Receipts that are old, outcomes that the bus has not brought."""
+        from tidings.notify.receipts.sweep import sweep_receipts
+
+        return {
+            "receipts": lambda most: sweep_receipts(self._kernel.db, self._kernel.clock, limit=most),
+            "missed_outcomes": self.missed_outcomes.sweep,
+        }

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from litestar import Router
 from litestar.handlers import HTTPRouteHandler
 
-from tidings.bootstrap.stripes import Stripe, stripe
+from tidings.bootstrap.counter_stripes import Stripe, stripe
 from tidings.kernel.audit.log import AuditLog
 from tidings.kernel.clock import Clock
 from tidings.kernel.http.resources import Resource
@@ -101,22 +101,22 @@ def routers(system: "System", front: NotificationsFront) -> list[Router | HTTPRo
     """All of them; `front` takes what comes most often."""
     bodies = BodyReader(
         system.db,
-        loader=system.composing.facts,
-        keyring=system.keyring,
-        composer=system.composing.composer,
-        links=system.links,
-        audit=system.audit,
-        blobs=lambda: system.blobs,
+        loader=system.composition.facts,
+        keyring=system.kernel.keyring,
+        composer=system.composition.composer,
+        links=system.notify.links,
+        audit=system.kernel.audit,
+        blobs=lambda: system.kernel.blobs,
     )
     simulator = Simulator(
         system.db,
-        desk=system.accepting.desk,
-        loader=system.composing.facts,
-        keyring=system.keyring,
-        composer=system.composing.composer,
-        attachments=system.attachments,
-        links=system.links,
-        router=system.climbing.router,
+        desk=system.accept.desk,
+        loader=system.composition.facts,
+        keyring=system.kernel.keyring,
+        composer=system.composition.composer,
+        attachments=system.notify.attachments,
+        links=system.notify.links,
+        router=system.executions.router,
         clock=system.clock,
     )
     adapters = Adapters(kinds=ADAPTERS, find=kind_of)
@@ -124,144 +124,148 @@ def routers(system: "System", front: NotificationsFront) -> list[Router | HTTPRo
         *callbacks_routes.routers(
             callbacks_deps.Deps(
                 db=system.db,
-                desk=system.inbound.desk,
-                dead=system.inbound.dead,
-                blobs=lambda: system.blobs,
-                wakeup=system.inbound.wakeup,
+                desk=system.callbacks.desk,
+                dead=system.callbacks.dead,
+                blobs=lambda: system.kernel.blobs,
+                wakeup=system.callbacks.wakeup,
             )
         ),
         *access_routes.routers(
             access_deps.Deps(
                 db=system.db,
                 clock=system.clock,
-                ledger=system.key_ledger,
-                keys=system.keys,
-                idempotency=system.idempotency,
+                ledger=system.access.key_ledger,
+                keys=system.access.keys,
+                idempotency=system.kernel.idempotency,
             )
         ),
         *tenants_routes.routers(
             tenants_deps.Deps(
                 db=system.db,
                 clock=system.clock,
-                outbox=system.outbox,
-                audit=system.audit,
-                idempotency=system.idempotency,
-                gate=system.gate,
+                outbox=system.kernel.outbox,
+                audit=system.kernel.audit,
+                idempotency=system.kernel.idempotency,
+                gate=system.access.gate,
             )
         ),
-        *audit_routes.routers(audit_deps.Deps(db=system.db, audit=system.audit)),
+        *audit_routes.routers(audit_deps.Deps(db=system.db, audit=system.kernel.audit)),
         *recipients_routes.routers(
             recipients_deps.Deps(
                 db=system.db,
                 clock=system.clock,
-                keyring=system.keyring,
-                categories=system.categories,
+                keyring=system.kernel.keyring,
+                categories=system.notify.categories,
                 mailboxes=StoredMailboxNews(),
-                outbox=system.outbox,
-                audit=system.audit,
+                outbox=system.kernel.outbox,
+                audit=system.kernel.audit,
             )
         ),
-        *erasure_routes.routers(erasure_deps.Deps(db=system.db, eraser=system.eraser)),
+        *erasure_routes.routers(erasure_deps.Deps(db=system.db, eraser=system.notify.eraser)),
         *subject_access_routes.routers(_subject_access(system, bodies)),
         *preference_center_routes.routers(
             preference_center_deps.Deps(
                 db=system.db,
                 clock=system.clock,
-                loader=system.composing.facts,
-                changer=PreferenceChanger(outbox=system.outbox, audit=system.audit, clock=system.clock),
-                refuser=Refuser(outbox=system.outbox, audit=system.audit, clock=system.clock),
+                loader=system.composition.facts,
+                changer=PreferenceChanger(
+                    outbox=system.kernel.outbox, audit=system.kernel.audit, clock=system.clock
+                ),
+                refuser=Refuser(outbox=system.kernel.outbox, audit=system.kernel.audit, clock=system.clock),
                 mailboxes=StoredMailboxNews(),
-                limits=system.hot_state.limits,
+                limits=system.kernel.hot_state.limits,
             )
         ),
         *tracking_routes.routers(
-            tracking_deps.Deps(tracker=system.composing.tracker, recorder=system.visits)
+            tracking_deps.Deps(tracker=system.composition.tracker, recorder=system.notify.visits)
         ),
         *suppressions_routes.routers(
             suppressions_deps.Deps(
                 db=system.db,
                 clock=system.clock,
-                keyring=system.keyring,
-                outbox=system.outbox,
-                audit=system.audit,
+                keyring=system.kernel.keyring,
+                outbox=system.kernel.outbox,
+                audit=system.kernel.audit,
             )
         ),
         *imports_routes.routers(
             imports_deps.Deps(
                 db=system.db,
                 clock=system.clock,
-                importer=system.importer,
-                suppressor=system.suppressor,
+                importer=system.notify.importer,
+                suppressor=system.notify.suppressor,
                 upserter=RecipientUpserter(
-                    keyring=system.keyring, mailboxes=StoredMailboxNews(), clock=system.clock
+                    keyring=system.kernel.keyring, mailboxes=StoredMailboxNews(), clock=system.clock
                 ),
-                categories=system.categories,
-                outbox=system.outbox,
+                categories=system.notify.categories,
+                outbox=system.kernel.outbox,
             )
         ),
-        *branding_routes.routers(branding_deps.Deps(db=system.db, clock=system.clock, audit=system.audit)),
+        *branding_routes.routers(
+            branding_deps.Deps(db=system.db, clock=system.clock, audit=system.kernel.audit)
+        ),
         *categories_routes.routers(
             categories_deps.Deps(
                 db=system.db,
                 clock=system.clock,
-                audit=system.audit,
-                idempotency=system.idempotency,
-                categories=system.categories,
+                audit=system.kernel.audit,
+                idempotency=system.kernel.idempotency,
+                categories=system.notify.categories,
             )
         ),
         *channels_routes.routers(
             channels_deps.Deps(
                 db=system.db,
                 clock=system.clock,
-                audit=system.audit,
-                router=system.adapter_configs,
-                outbox=system.outbox,
-                desk=system.outbound.desk,
+                audit=system.kernel.audit,
+                router=system.router.adapter_configs,
+                outbox=system.kernel.outbox,
+                desk=system.vendors.desk,
                 tester=ChannelTester(
-                    desk=system.outbound.desk,
-                    accounts=system.outbound.accounts,
-                    limits=system.hot_state.limits,
-                    loader=system.composing.facts,
-                    keyring=system.keyring,
-                    audit=system.audit,
+                    desk=system.vendors.desk,
+                    accounts=system.vendors.accounts,
+                    limits=system.kernel.hot_state.limits,
+                    loader=system.composition.facts,
+                    keyring=system.kernel.keyring,
+                    audit=system.kernel.audit,
                     clock=system.clock,
                 ),
-                resolver=system.resolver,
+                resolver=system.kernel.resolver,
             )
         ),
         *templates_routes.routers(
             templates_deps.Deps(
                 db=system.db,
                 clock=system.clock,
-                outbox=system.outbox,
-                audit=system.audit,
-                idempotency=system.idempotency,
-                engine=system.authoring,
-                templates=system.templates,
-                facts=system.composing.facts,
-                prices=AccountPrices(system.outbound.vendors.accounts),
-                own_hosts=system.own_hosts,
+                outbox=system.kernel.outbox,
+                audit=system.kernel.audit,
+                idempotency=system.kernel.idempotency,
+                engine=system.notify.authoring,
+                templates=system.notify.templates,
+                facts=system.composition.facts,
+                prices=AccountPrices(system.vendors.vendors.accounts),
+                own_hosts=system.kernel.own_hosts,
             )
         ),
         *policies_routes.routers(
             policies_deps.Deps(
                 db=system.db,
                 clock=system.clock,
-                audit=system.router_audit,
-                idempotency=system.idempotency,
+                audit=system.kernel.router_audit,
+                idempotency=system.kernel.idempotency,
                 adapters=adapters,
-                accounts=system.outbound.accounts,
-                rates=system.outbound.rates,
+                accounts=system.vendors.accounts,
+                rates=system.vendors.rates,
                 channels=StoredChannelsSetUp(),
                 rehearser=PolicyRehearser(
                     system.db,
                     steps=Rehearser(simulator),
-                    planner=system.climbing.planner,
-                    ladder=system.climbing.ladder,
-                    accounts=system.outbound.accounts,
+                    planner=system.executions.planner,
+                    ladder=system.executions.ladder,
+                    accounts=system.vendors.accounts,
                     adapters=adapters,
-                    traffic=system.outbound.traffic,
-                    rates=system.outbound.rates,
+                    traffic=system.vendors.traffic,
+                    rates=system.vendors.rates,
                     clock=system.clock,
                 ),
             )
@@ -270,34 +274,34 @@ def routers(system: "System", front: NotificationsFront) -> list[Router | HTTPRo
             executions_deps.Deps(
                 db=system.db,
                 clock=system.clock,
-                keyring=system.keyring,
-                blobs=lambda: system.blobs,
-                audit=system.router_audit,
+                keyring=system.kernel.keyring,
+                blobs=lambda: system.kernel.blobs,
+                audit=system.kernel.router_audit,
             )
         ),
-        *router_audit_routes.routers(router_audit_deps.Deps(db=system.db, audit=system.router_audit)),
+        *router_audit_routes.routers(router_audit_deps.Deps(db=system.db, audit=system.kernel.router_audit)),
         *traffic_routes.routers(
             traffic_deps.Deps(
                 db=system.db,
                 clock=system.clock,
-                audit=system.router_audit,
-                changer=system.outbound.traffic_changer,
-                adapters=system.adapter_configs.vendors(),
-                settings=system.outbound.traffic.settings,
+                audit=system.kernel.router_audit,
+                changer=system.vendors.traffic_changer,
+                adapters=system.router.adapter_configs.vendors(),
+                settings=system.vendors.traffic.settings,
             )
         ),
-        *conversations_routes.routers(system.conversing.conversations),
-        *inbound_routes_routes.routers(system.conversing.inbound_routes),
-        *spend_routes.routers(spend_deps.Deps(db=system.db, clock=system.clock, rates=system.outbound.rates)),
+        *conversations_routes.routers(system.conversations.conversations),
+        *inbound_routes_routes.routers(system.conversations.inbound_routes),
+        *spend_routes.routers(spend_deps.Deps(db=system.db, clock=system.clock, rates=system.vendors.rates)),
         *check_routes.routers(
             check_deps.Deps(
                 db=system.db,
-                limits=system.hot_state.limits,
+                limits=system.kernel.hot_state.limits,
                 checker=AccountChecker(
-                    system.secrets,
+                    system.kernel.secrets,
                     clock=system.clock,
-                    tenant_guard=system.tenant_guard,
-                    public_url=system.public_url,
+                    tenant_guard=system.router.tenant_guard,
+                    public_url=system.kernel.public_url,
                 ),
             )
         ),
@@ -305,63 +309,66 @@ def routers(system: "System", front: NotificationsFront) -> list[Router | HTTPRo
             adapters_deps.Deps(
                 db=system.db,
                 clock=system.clock,
-                configs=system.adapter_configs,
-                keeper=AccountKeeper(system.adapter_configs, system.outbound.desk),
-                public_url=system.public_url,
+                configs=system.router.adapter_configs,
+                keeper=AccountKeeper(system.router.adapter_configs, system.vendors.desk),
+                public_url=system.kernel.public_url,
             )
         ),
         *secrets_routes.routers(
             secrets_deps.Deps(
                 db=system.db,
                 keeper=SecretKeeper(
-                    system.adapter_configs,
-                    system.outbound.desk,
-                    system.keyring,
-                    audit=system.router_audit,
+                    system.router.adapter_configs,
+                    system.vendors.desk,
+                    system.kernel.keyring,
+                    audit=system.kernel.router_audit,
                     clock=system.clock,
                 ),
             )
         ),
         *profiles_routes.routers(
             profiles_deps.Deps(
-                db=system.db, clock=system.clock, recipients=StoredRecipients(), audit=system.router_audit
+                db=system.db,
+                clock=system.clock,
+                recipients=StoredRecipients(),
+                audit=system.kernel.router_audit,
             )
         ),
         *notifications_routes.routers(
             notifications_deps.Deps(
                 db=system.db,
                 clock=system.clock,
-                keyring=system.keyring,
-                history=system.history,
+                keyring=system.kernel.keyring,
+                history=system.router.history,
                 front=front,
                 finder=NotificationFinder(
-                    addresses=AddressFinder(keyring=system.keyring, audit=system.audit),
-                    keyring=system.keyring,
+                    addresses=AddressFinder(keyring=system.kernel.keyring, audit=system.kernel.audit),
+                    keyring=system.kernel.keyring,
                     clock=system.clock,
                 ),
                 resender=Resender(
                     db=system.db,
-                    desk=system.accepting.desk,
-                    acceptor=system.accepting.acceptor,
-                    keyring=system.keyring,
-                    audit=system.audit,
+                    desk=system.accept.desk,
+                    acceptor=system.accept.acceptor,
+                    keyring=system.kernel.keyring,
+                    audit=system.kernel.audit,
                     clock=system.clock,
-                    wake=system.accepting.wake,
+                    wake=system.accept.wake,
                 ),
-                idempotency=system.idempotency,
+                idempotency=system.kernel.idempotency,
                 canceller=Canceller(
-                    outbox=system.outbox,
-                    audit=system.audit,
+                    outbox=system.kernel.outbox,
+                    audit=system.kernel.audit,
                     clock=system.clock,
                     stripe=stripe(Stripe.CANCEL),
                 ),
-                releaser=Releaser(audit=system.audit, clock=system.clock),
+                releaser=Releaser(audit=system.kernel.audit, clock=system.clock),
                 explainer=Explainer(
                     system.db,
-                    history=system.history,
-                    templates=system.templates,
-                    categories=system.categories,
-                    keyring=system.keyring,
+                    history=system.router.history,
+                    templates=system.notify.templates,
+                    categories=system.notify.categories,
+                    keyring=system.kernel.keyring,
                     clock=system.clock,
                 ),
                 simulator=simulator,
@@ -379,17 +386,17 @@ def resources(system: "System") -> list[tuple[Parts, list[Resource]]]:
 def router_parts(system: "System") -> Parts:
     """What the router's handlers may name."""
     return (
-        Parts(system.db, system.idempotency, system.keyring, system.outbox)
+        Parts(system.db, system.kernel.idempotency, system.kernel.keyring, system.kernel.outbox)
         .add(Clock, system.clock)
-        .add(AuditLog, system.router_audit)
+        .add(AuditLog, system.kernel.router_audit)
         .add(
             Reapplier,
             Reapplier(
                 system.db,
                 receipts.apply,
-                audit=system.router_audit,
+                audit=system.kernel.router_audit,
                 clock=system.clock,
-                on_woken=system.due_timer.expect,
+                on_woken=system.router.due_timer.expect,
             ),
         )
     )
@@ -398,19 +405,21 @@ def router_parts(system: "System") -> Parts:
 def _subject_access(system: "System", bodies: BodyReader) -> subject_access_deps.Deps:
     sent = SentReader(
         system.db,
-        loader=system.composing.facts,
-        keyring=system.keyring,
+        loader=system.composition.facts,
+        keyring=system.kernel.keyring,
         bodies=bodies,
-        attachments=system.attachments,
+        attachments=system.notify.attachments,
         clock=system.clock,
     )
     exporter = SubjectExporter(
         system.db,
-        keyring=system.keyring,
+        keyring=system.kernel.keyring,
         sent=sent,
-        audit=system.audit,
+        audit=system.kernel.audit,
         clock=system.clock,
-        router=StoredProfiles(keyring=system.keyring, audit=system.router_audit, clock=system.clock),
-        conversations=StoredConversations(system.keyring),
+        router=StoredProfiles(
+            keyring=system.kernel.keyring, audit=system.kernel.router_audit, clock=system.clock
+        ),
+        conversations=StoredConversations(system.kernel.keyring),
     )
     return subject_access_deps.Deps(exporter=exporter)

@@ -65,7 +65,7 @@ def create(
                     wanted.wish(),
                     grantor=None,
                     actor=operator(),
-                    ledger=system.key_ledger,
+                    ledger=system.access.key_ledger,
                     clock=system.clock,
                 )
         return {"id": key.id, "key": credential(key.id, secret), "role": key.role}
@@ -142,7 +142,9 @@ def revoke(
 
         wanted = API_KEY.parse(key_id, field="KEY")
         async with await _side(system, tenant, platform=platform) as tx:
-            key = await revoke_key(tx, wanted, actor=operator(), ledger=system.key_ledger, clock=system.clock)
+            key = await revoke_key(
+                tx, wanted, actor=operator(), ledger=system.access.key_ledger, clock=system.clock
+            )
         return key.id
 
     print(f"{run_with_system(work, data_dir, database_url)} is revoked")

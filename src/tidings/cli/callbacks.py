@@ -131,7 +131,7 @@ def show(
             request_id = INBOUND_WEBHOOK.parse(callback, field="CALLBACK")
             async with system.db.platform() as tx:
                 if body:
-                    raw = await dead.body_of_request(tx, system.blobs, request_id, actor=actor)
+                    raw = await dead.body_of_request(tx, system.kernel.blobs, request_id, actor=actor)
                 else:
                     found = await store.show_request(
                         tx, request_id=request_id, received_at=time_of(request_id)
@@ -151,7 +151,7 @@ def show(
             event_id = INBOUND_WEBHOOK_EVENT.parse(callback, field="CALLBACK")
             async with system.db.platform() as tx:
                 if body:
-                    raw = await dead.body_of_event(tx, system.blobs, event_id, actor=actor)
+                    raw = await dead.body_of_event(tx, system.kernel.blobs, event_id, actor=actor)
                 else:
                     told = _event(await dead.show(tx, event_id))
         if body:
@@ -235,7 +235,7 @@ def _requeue_messages(
         from tidings.router.conversations import queue
         from tidings.router.conversations.dead_letters import MOST_AT_ONCE, DeadInbound
 
-        dead = DeadInbound(audit=system.router_audit, clock=system.clock)
+        dead = DeadInbound(audit=system.kernel.router_audit, clock=system.clock)
         ids = [_message_id(one) for one in named]
         count = 0
         while True:
@@ -280,7 +280,7 @@ def _message_id(text: str) -> "InboundMessageId":
 def _dead(system: "System") -> "DeadCallbacks":
     from tidings.router.callbacks.dead_letters import DeadCallbacks
 
-    return DeadCallbacks(audit=system.router_audit, keyring=system.keyring, clock=system.clock)
+    return DeadCallbacks(audit=system.kernel.router_audit, keyring=system.kernel.keyring, clock=system.clock)
 
 
 def _event_id(text: str) -> "InboundWebhookEventId":

@@ -44,7 +44,7 @@ def list_(
     """Show dead letters, the oldest first."""
 
     async def work(system: "System") -> None:
-        found = await system.bus.dead_letters.list(
+        found = await system.kernel.bus.dead_letters.list(
             group=group, after=_parse(after) if after else None, limit=limit
         )
         if as_json:
@@ -75,7 +75,7 @@ def show(
     async def work(system: "System") -> None:
         from tidings.kernel.events import to_cloudevent
 
-        found = await system.bus.dead_letters.show(_parse(letter))
+        found = await system.kernel.bus.dead_letters.show(_parse(letter))
         print(json.dumps({**_summary(found), "event": json.loads(to_cloudevent(found.event))}, indent=2))
 
     run_with_system(work, data_dir, database_url)
@@ -142,7 +142,7 @@ def _each(
         raise CommandError("name the dead letters by their ids, or all of one group with --group GROUP --all")
 
     async def work(system: "System") -> None:
-        letters = system.bus.dead_letters
+        letters = system.kernel.bus.dead_letters
         found = [await letters.show(_parse(letter)) for letter in named or ()]
         page = await letters.list(group=group, limit=_PAGE) if everything else ()
         while page:
@@ -177,7 +177,7 @@ async def _audit(system: "System", letters: "Sequence[DeadLetter]", order: str) 
         for letter in letters
     ]
     async with system.db.platform() as tx:
-        await system.audit.append(tx, entries)
+        await system.kernel.audit.append(tx, entries)
 
 
 def _parse(letter: str) -> Any:

@@ -31,7 +31,7 @@ def list_flags(
     """Every declared flag, and who has set it."""
 
     async def work(system: "System") -> "list[Switch]":
-        return await system.flags.switches()
+        return await system.kernel.flags.switches()
 
     _show(run_with_system(work, data_dir, database_url), as_json=as_json)
 
@@ -52,7 +52,7 @@ def set_flag(
 
     async def work(system: "System") -> str:
         tenant_id = await tenant_or_platform(system, tenant)
-        await system.flags.set(
+        await system.kernel.flags.set(
             key,
             enabled=enabled,
             percentage=percentage,
@@ -79,7 +79,9 @@ def unset_flag(
 
     async def work(system: "System") -> str:
         tenant_id = await tenant_or_platform(system, tenant)
-        was_set = await system.flags.unset(key, tenant_id=tenant_id, actor=actor or operator(), reason=reason)
+        was_set = await system.kernel.flags.unset(
+            key, tenant_id=tenant_id, actor=actor or operator(), reason=reason
+        )
         return f"{key} is {'no longer' if was_set else 'not'} set for {tenant_id or 'everybody'}"
 
     print(run_with_system(work, data_dir, database_url))

@@ -36,7 +36,7 @@ def run_role(role: Literal["api", "jobs"], *, overrides: dict[str, Any]) -> None
     logs.configure(level=chosen.observability.log_level, style=chosen.observability.log_format)
     for warning in settings.warnings(chosen):
         print(f"tidings: warning: {warning}", file=sys.stderr)
-    from tidings.bootstrap.watching import listen_for_watchers
+    from tidings.bootstrap.health import listen_for_watchers
     from tidings.kernel.http.serve import listen
 
     listener = listen(chosen.http.host, chosen.http.port) if role == "api" else None
@@ -127,7 +127,9 @@ async def serve_until_stopped(
         loop.add_signal_handler(name, hear)
     _calm_collector()
     jobs = {**(system.jobs() if "jobs" in roles else system.api_jobs()), **(more_jobs or {})}
-    running = run_jobs(jobs, stop, system.metrics, last=system.LAST_JOBS, watch=system.job_watch)
+    running = run_jobs(
+        jobs, stop, system.kernel.metrics, last=system.LAST_JOBS, watch=system.kernel.job_watch
+    )
     watching = await _watch(system, watched)
     tasks = [asyncio.create_task(running, name="jobs")]
     if "api" in roles and listener is not None:
@@ -150,10 +152,10 @@ async def serve_until_stopped(
 async def _watch(system: "System", watched: socket.socket | None) -> "HttpServer | None":
     if watched is None:
         return None
-    from tidings.bootstrap.watching import watch_app
+    from tidings.bootstrap.health import watch_app
     from tidings.kernel.http.serve import HttpServer
 
-    server = HttpServer(watch_app(system), listener=watched, drain_seconds=1)
+    server = HttpServer(watch_app(system.kernel), listener=watched, drain_seconds=1)
     await server.start()
     return server
 

@@ -89,7 +89,7 @@ def create(
     async def work(system: "System") -> "Tenant":
         with named_as(options):
             async with system.db.platform() as tx:
-                return await system.tenants.create(tx, wanted.event, actor=operator())
+                return await system.access.tenants.create(tx, wanted.event, actor=operator())
 
     _show([run_with_system(work, data_dir, database_url)], as_json=as_json)
 
@@ -168,7 +168,7 @@ def _senders_command(
         async def work(system: "System") -> "Tenant":
             known = await find_tenant(system, tenant)
             async with system.db.platform() as tx:
-                return await system.tenants.change(tx, known.id, make, actor=operator())
+                return await system.access.tenants.change(tx, known.id, make, actor=operator())
 
         _show_senders(run_with_system(work, data_dir, database_url), as_json=as_json)
 
@@ -219,7 +219,7 @@ def _status_command(verb: str, about: str) -> None:
         async def work(system: "System") -> "Tenant":
             known = await find_tenant(system, tenant)
             async with system.db.platform() as tx:
-                return await system.tenants.change(tx, known.id, make, actor=operator())
+                return await system.access.tenants.change(tx, known.id, make, actor=operator())
 
         _show([run_with_system(work, data_dir, database_url)], as_json=as_json)
 

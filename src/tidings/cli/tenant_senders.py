@@ -49,14 +49,14 @@ async def not_granted(system: "System", tenants: "Sequence[Tenant]") -> list[dic
     for tenant in tenants:
         async with system.db.tenant(tenant.id) as tx:
             channels = await store.find_channels(tx)
-            accounts = await system.outbound.accounts.within(tx)
+            accounts = await system.vendors.accounts.within(tx)
         for one in channels:
             for vendor in one.vendors:
                 account = accounts.get(vendor)
                 if account is None or not account.platform or one.channel in SENDERLESS:
                     continue
                 if account.id not in fixed:
-                    fixed[account.id] = await system.outbound.adapters.read_fixed_senders(account)
+                    fixed[account.id] = await system.vendors.adapters.read_fixed_senders(account)
                 sender, own = shown_on(one.channel, one.sender), fixed[account.id].get(one.channel)
                 grants = grants_on(one.channel, tenant.notification_policy)
                 if not may_show(one.channel, sender or "", grants, handle=account.handle, fixed=own):

@@ -101,7 +101,7 @@ async def _serve(
     postgres: "EmbeddedPostgres | None" = None,
 ) -> None:
     from tidings.bootstrap import System
-    from tidings.bootstrap.watching import listen_for_watchers
+    from tidings.bootstrap.health import listen_for_watchers
     from tidings.cli.serving import prepare_schema, serve_until_stopped
     from tidings.kernel.http.serve import address_of
     from tidings.operations.demo import DemoMaker
@@ -118,10 +118,10 @@ async def _serve(
     async with running_sandbox(chosen.sandbox, previous, system.clock) as sandbox, system:
         maker = DemoMaker(
             db=system.db,
-            tenants=system.tenants,
+            tenants=system.access.tenants,
             platform=system.platform_start,
-            keys=system.keys,
-            ledger=system.key_ledger,
+            keys=system.access.keys,
+            ledger=system.access.key_ledger,
             clock=system.clock,
         )
         demo = await maker.ensure(previous)
@@ -168,16 +168,18 @@ async def _send_to(
     from tidings.operations.sandbox_vendor import connect_hooks, ensure_accounts, write_accounts
 
     write_accounts(folder, system.settings.secrets_dir(), sandbox)
-    await ensure_accounts(system.db, system.adapter_configs, tenant_id=tenant_id)
+    await ensure_accounts(system.db, system.router.adapter_configs, tenant_id=tenant_id)
     await connect_hooks(
         sandbox,
         system.db,
-        system.adapter_configs,
+        system.router.adapter_configs,
         tenant_id=tenant_id,
         secrets_dir=system.settings.secrets_dir(),
         base_url=here,
     )
-    configurer = ChannelConfigurer(router=system.adapter_configs, audit=system.audit, clock=system.clock)
+    configurer = ChannelConfigurer(
+        router=system.router.adapter_configs, audit=system.kernel.audit, clock=system.clock
+    )
     await ensure_channels(system.db, configurer, tenant_id=tenant_id)
 
 

@@ -52,7 +52,7 @@ async def test_one_that_falls_while_it_is_closed_keeps_none_of_the_others_open(
     await system.__aenter__()
     async with fresh_database.owner() as owner, owner.transaction():
         await owner.execute("LOCK TABLE notification.tenants_local IN ACCESS EXCLUSIVE MODE")
-        system.visits.note(_visit(TENANT.new(system.clock.now())), machine=False)
+        system.notify.visits.note(_visit(TENANT.new(system.clock.now())), machine=False)
         closing = asyncio.ensure_future(system.__aexit__(None, None, None))
         while not await owner.fetchval("SELECT count(*) FROM pg_locks WHERE NOT granted"):
             await asyncio.sleep(0.01)
@@ -71,9 +71,9 @@ async def test_a_visit_that_nobody_foresaw_keeps_nobody_from_waiting_for_the_oth
     async with _system(fresh_database, tmp_path) as system, fresh_database.owner() as owner:
         async with owner.transaction():
             await owner.execute("LOCK TABLE notification.tenants_local IN ACCESS EXCLUSIVE MODE")
-            system.visits.note(_visit(TENANT.new(system.clock.now())), machine=False)
-            system.visits.note(_visit(nobody), machine=False)
-            settling = asyncio.ensure_future(system.visits.settle())
+            system.notify.visits.note(_visit(TENANT.new(system.clock.now())), machine=False)
+            system.notify.visits.note(_visit(nobody), machine=False)
+            settling = asyncio.ensure_future(system.notify.visits.settle())
             while not await owner.fetchval("SELECT count(*) FROM pg_locks WHERE NOT granted"):
                 await asyncio.sleep(0.01)
 

@@ -143,7 +143,7 @@ async def test_the_platform_starts_once(fresh_database: TestDatabase, tmp_path: 
         after = await what_is_missing(one.db, one.clock)
         keys = [each.key for each in (*both, third, more)]
         made = next(key for key in keys[:2] if key and key.credential)
-        caller = await one.keys.authenticate(made.credential or "")
+        caller = await one.access.keys.authenticate(made.credential or "")
 
     assert len(before) == 1
     assert before[0].endswith("run `tidings bootstrap`")

@@ -41,7 +41,7 @@ def settings(port: int, password: str) -> dict[str, Any]:
 
 
 async def send(world: ChannelWorld, tenant_id: TenantId) -> Outcome:
-    return (await world.system.outbound.vendors.send(tenant_id, "smtp", [MESSAGE])).outcomes[0]
+    return (await world.system.vendors.vendors.send(tenant_id, "smtp", [MESSAGE])).outcomes[0]
 
 
 async def test_sent_rotated_and_sent_on_while_vault_is_away(

@@ -36,7 +36,7 @@ def of_platform(world: ChannelWorld, name: str, content: str) -> str:
 
 async def send(world: ChannelWorld, tenant_id: TenantId, vendor: str = "smtp") -> Outcome:
     """One message, as a ladder hands it over."""
-    sent = await world.system.outbound.vendors.send(tenant_id, vendor, messages(1))
+    sent = await world.system.vendors.vendors.send(tenant_id, vendor, messages(1))
     return sent.outcomes[0]
 
 
@@ -65,7 +65,7 @@ async def test_an_account_of_the_platform_serves_every_tenant(alone: ChannelWorl
         seen = (await tenant.get(HOME)).json()["items"]
         refused = await patch(tenant, HOME, made.json(), active=False)
         async with alone.system.db.platform() as tx:
-            audit = await alone.system.router_audit.read_recent(tx, entity_type="adapter_config")
+            audit = await alone.system.kernel.router_audit.read_recent(tx, entity_type="adapter_config")
 
     assert made.status_code == 201, made.text
     account = made.json()
@@ -121,7 +121,7 @@ async def test_switched_off_and_on_again(alone: ChannelWorld) -> None:
         await alone.clock.advance(timedelta(seconds=2))
         awake = await send(alone, tenant_id)
         async with alone.system.db.platform() as tx:
-            audit = await alone.system.router_audit.read_recent(tx, entity_type="adapter_config")
+            audit = await alone.system.kernel.router_audit.read_recent(tx, entity_type="adapter_config")
 
     assert (blind.status_code, stale.status_code) == (428, 412)
     assert (off.status_code, off.json()["active"], off.json()["version"]) == (200, False, 2)

@@ -34,7 +34,7 @@ async def alone(fresh_db: Database, tmp_path: Path) -> AsyncIterator[ChannelWorl
 
 async def send(world: ChannelWorld, tenant_id: TenantId | None, vendor: str = "smtp") -> Outcome:
     assert tenant_id is not None
-    sent = await world.system.outbound.vendors.send(tenant_id, vendor, messages(1))
+    sent = await world.system.vendors.vendors.send(tenant_id, vendor, messages(1))
     return sent.outcomes[0]
 
 
@@ -91,7 +91,7 @@ async def test_it_is_the_owners_alone(alone: ChannelWorld) -> None:
     async with alone.http.as_tenant(mine) as tenant, alone.http.as_platform() as operator:
         await tenant.put(f"{SECRETS}/smtp", json={"value": "mine"})
         of_platform = await operator.put("/internal/v1/router/secrets/smtp", json={"value": "ours"})
-    secrets = alone.system.secrets
+    secrets = alone.system.kernel.secrets
 
     assert of_platform.status_code == 200
     assert (await secrets.resolve("sealed://smtp", tenant_id=mine)).reveal() == "mine"
@@ -111,11 +111,11 @@ async def test_what_can_not_be_opened_is_entered_again(alone: ChannelWorld) -> N
                 "UPDATE chan.account_secrets SET box = (SELECT box FROM chan.account_secrets WHERE name = 'a') WHERE name = 'b'"
             )
         with pytest.raises(SecretNotFoundError, match="enter it again"):
-            await alone.system.secrets.resolve("sealed://b", tenant_id=tenant_id)
+            await alone.system.kernel.secrets.resolve("sealed://b", tenant_id=tenant_id)
         again = await tenant.put(f"{SECRETS}/b", json={"value": "anew"})
 
     assert again.status_code == 200, again.text
-    assert (await alone.system.secrets.resolve("sealed://b", tenant_id=tenant_id)).reveal() == "anew"
+    assert (await alone.system.kernel.secrets.resolve("sealed://b", tenant_id=tenant_id)).reveal() == "anew"
 
 
 async def test_removing_waits_until_nobody_reads_it(alone: ChannelWorld) -> None:
@@ -128,7 +128,7 @@ async def test_removing_waits_until_nobody_reads_it(alone: ChannelWorld) -> None
         gone = await tenant.delete(f"{SECRETS}/b")
         unknown = await tenant.delete(f"{SECRETS}/b")
         again = await tenant.put(f"{SECRETS}/b", json={"value": "back"})
-        found = await alone.system.secrets.resolve("sealed://b", tenant_id=tenant_id)
+        found = await alone.system.kernel.secrets.resolve("sealed://b", tenant_id=tenant_id)
 
     assert (refused.status_code, refused.json()["code"]) == (409, "secret_in_use")
     assert gone.status_code == 204
@@ -185,8 +185,8 @@ async def test_no_connection_is_held_while_a_secret_is_read(
     db = Database(fresh_database.runtime_url, pool)
     await db.open()
     world = ChannelWorld(db, tmp_path)
-    await world.system.key_ledger.seals.get_ready()
-    await world.system.origins.get_ready()
+    await world.system.access.key_ledger.seals.get_ready()
+    await world.system.kernel.origins.get_ready()
     try:
         async with world.http.as_tenant(await world.tenant()) as tenant:
             for name in ("one", "two"):
@@ -211,7 +211,7 @@ async def test_an_account_that_is_led_elsewhere_meanwhile_stays_there(alone: Cha
         made = await tenant.post(HOME, json={"vendor": "smtp", "secret_ref": "sealed://smtp"})
         elsewhere = alone.secret(tenant_id, "smtp.json", settings)
         async with alone.system.db.tenant(tenant_id) as tx:
-            await alone.system.adapter_configs.change(
+            await alone.system.router.adapter_configs.change(
                 tx,
                 made.json()["id"],
                 AccountChange(secret_ref=elsewhere),

@@ -33,7 +33,7 @@ class Load:
 
     async def _send(self) -> None:
         while not self._stop.is_set():
-            sent = await self._world.system.outbound.vendors.send(self._tenant_id, "smtp", messages(5))
+            sent = await self._world.system.vendors.vendors.send(self._tenant_id, "smtp", messages(5))
             self.outcomes += sent.outcomes
 
     async def until(self, done: Callable[[], bool]) -> None:
@@ -240,7 +240,7 @@ async def test_a_channel_that_is_not_there_and_one_over_the_platforms_account(
     tenant_id = await world.tenant()
     async with db.platform() as tx:
         command = ConfigureAccount(vendor="http", secret_ref="file://platform.json")
-        await world.system.adapter_configs.configure_platform(tx, [command], actor="test")
+        await world.system.router.adapter_configs.configure_platform(tx, [command], actor="test")
     async with world.http.as_tenant(tenant_id) as client:
         ref = world.secret(tenant_id, "one", "{}")
         missing = await client.post(ROTATE, json={"secret_ref": ref})
@@ -268,7 +268,7 @@ async def test_a_tenants_account_leads_nowhere_private_unless_it_was_opened(chan
 
 async def send(world: ChannelWorld, tenant_id: TenantId) -> Outcome:
     """One message through the tenant's account."""
-    sent = await world.system.outbound.vendors.send(tenant_id, "smtp", [MESSAGE])
+    sent = await world.system.vendors.vendors.send(tenant_id, "smtp", [MESSAGE])
     return sent.outcomes[0]
 
 

@@ -98,7 +98,7 @@ async def test_a_sender_that_is_no_longer_allowed(channels: ChannelWorld) -> Non
     async with login_vendor("one") as vendor, channels.http.as_tenant(tenant_id) as client:
         await put_channel(client, channels.secret(tenant_id, "one", vendor.account("one")))
         async with channels.system.db.platform() as tx:
-            await channels.system.tenants.change(
+            await channels.system.access.tenants.change(
                 tx,
                 tenant_id,
                 lambda known: TenantUpdated(

@@ -15,8 +15,8 @@ async def world(db: Database, tmp_path: Path) -> AsyncIterator[SentWorld]:
     """The application over the shared database; nobody dispatches."""
     made = SentWorld(db, tmp_path)
     yield made
-    await made.system.renderer.close()
-    await made.system.authoring.close()
+    await made.system.notify.renderer.close()
+    await made.system.notify.authoring.close()
 
 
 @pytest.fixture
@@ -24,17 +24,17 @@ async def alone(fresh_db: Database, tmp_path: Path) -> AsyncIterator[SentWorld]:
     """The same with a database of its own: whoever dispatches takes what lies there, whosesoever it is."""
     made = SentWorld(fresh_db, tmp_path)
     yield made
-    await made.system.renderer.close()
-    await made.system.authoring.close()
+    await made.system.notify.renderer.close()
+    await made.system.notify.authoring.close()
 
 
 def correspondents(world: SentWorld) -> StoredCorrespondents:
     """Over the world's own parts."""
     system = world.system
     return StoredCorrespondents(
-        keyring=system.keyring,
+        keyring=system.kernel.keyring,
         upserter=world.upserter,
         suppressor=world.suppressor,
-        outbox=system.outbox,
+        outbox=system.kernel.outbox,
         clock=system.clock,
     )

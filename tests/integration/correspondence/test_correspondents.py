@@ -79,7 +79,7 @@ async def test_an_address_that_its_owner_gave_up_is_not_theirs(world: SentWorld)
         await tx.connection.execute("DELETE FROM notification.recipient_addresses")
         found = await there.find(tx, [wrote()])
         [now] = await there.ensure(tx, [wrote()])
-        address_hash = (await world.system.keyring.pepper(tx)).hash(NUMBER)
+        address_hash = (await world.system.kernel.keyring.pepper(tx)).hash(NUMBER)
         theirs = await there.address_of(tx, now, channel="whatsapp", address_hash=address_hash)
 
     assert found == [None]
@@ -144,7 +144,7 @@ async def test_start_releases_nothing_that_came_after_it(world: SentWorld) -> No
     async with world.db.tenant(tenant.id) as tx:
         await there.stop(tx, [wish(at=now - timedelta(hours=1))])
         elsewhere = SuppressionWish(channel="sms", address=NUMBER, reason=Reason.OPT_OUT)
-        await world.system.suppressor.add(tx, [elsewhere], actor="test")
+        await world.system.notify.suppressor.add(tx, [elsewhere], actor="test")
 
         held_up = await there.start(tx, early)
         in_time = await there.start(tx, [wish(at=now - timedelta(minutes=30))])

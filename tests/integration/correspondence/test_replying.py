@@ -32,7 +32,7 @@ KEY = ReplyKey(conversation_id=CONVERSATION, idempotency_key="k-1")
 
 async def _address(world: SentWorld, tenant_id: TenantId, person: RecipientId) -> RecipientAddressId:
     async with world.db.tenant(tenant_id) as tx:
-        address_hash = (await world.system.keyring.pepper(tx)).hash(NUMBER)
+        address_hash = (await world.system.kernel.keyring.pepper(tx)).hash(NUMBER)
         found = await correspondents(world).address_of(tx, person, channel="sms", address_hash=address_hash)
     assert found is not None
     return found
@@ -57,7 +57,7 @@ def _reply(
 
 def _replier(world: SentWorld) -> IntakeReplier:
     system = world.system
-    return IntakeReplier(desk=system.accepting.desk, intake=system.accepting.intake, clock=system.clock)
+    return IntakeReplier(desk=system.accept.desk, intake=system.accept.intake, clock=system.clock)
 
 
 async def _published(world: SentWorld, tenant_id: TenantId) -> None:
@@ -126,8 +126,8 @@ async def test_the_next_attempt_tells_of_the_opt_out(alone: SentWorld) -> None:
     done = await _replier(alone).reply(tenant.id, _reply(person, address=address))
     await announce(alone.system)
     await alone.hand_over()
-    await alone.system.climbing.due.drain()
-    for relay in (alone.system.bus.relay("chan"), alone.system.bus.relay("notification")):
+    await alone.system.executions.due.drain()
+    for relay in (alone.system.kernel.bus.relay("chan"), alone.system.kernel.bus.relay("notification")):
         await relay.drain()
     await alone.system.consumers.outcomes.drain()
     async with alone.http.as_tenant(tenant.id) as client:

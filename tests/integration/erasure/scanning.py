@@ -99,7 +99,7 @@ async def decryptable(world: PipelineWorld, words: Iterable[str]) -> dict[str, l
 
 async def every_key(world: PipelineWorld, owner: asyncpg.Connection) -> set[bytes]:
     """All that remain, of all tenants and of the platform."""
-    kms = world.system.kms
+    kms = world.system.kernel.kms
     found: set[bytes] = set()
     wrapping: dict[tuple[str, int], Key] = {}
     for row in await owner.fetch("SELECT tenant_id, purpose, version, wrapped_key FROM kernel.tenant_keys"):

@@ -22,7 +22,7 @@ async def _deleted(world: PipelineWorld, tenant_id: TenantId, user_id: str) -> N
         clock=system.clock,
     )
     async with system.db.tenant(tenant_id) as tx:
-        await system.outbox.append(tx, [event])
+        await system.kernel.outbox.append(tx, [event])
     await world.settle()
     consumer = system.jobs()["erasure"]
     while await consumer.drain():  # type: ignore[attr-defined]

@@ -69,7 +69,7 @@ async def test_a_key_that_is_gone_before_its_row_says_so(world: PipelineWorld) -
     async with world.sender() as sender:
         gone, stays = await them.known_to(sender), await other.known_to(sender)
         async with world.db.tenant(sender.tenant_id) as tx:
-            await world.system.keyring.destroy(tx, [gone])
+            await world.system.kernel.keyring.destroy(tx, [gone])
         wish = {"template": "order_confirmation", "channel": "email"}
         answer = await sender.client.post(
             f"{HOME}/bulk",

@@ -7,7 +7,6 @@ import pytest
 from tests.integration.erasure.somebody import erase
 from tests.support.people import unused
 from tests.support.pipeline import PipelineWorld, Sender, person
-from tidings.bootstrap.background import jobs
 from tidings.contracts.callback_forms import ReadEvent
 from tidings.kernel.db import Row
 from tidings.kernel.durable.wakeup import Wakeup
@@ -48,8 +47,8 @@ async def _tell(world: PipelineWorld, call: Row, body: bytes) -> str:
     system = world.system
     intake = Intake(
         system.db,
-        blobs=lambda: system.blobs,
-        keyring=system.keyring,
+        blobs=lambda: system.kernel.blobs,
+        keyring=system.kernel.keyring,
         clock=system.clock,
         wakeup=Wakeup(),
         wrote=InboundKeeper(Wakeup()),
@@ -70,7 +69,7 @@ async def _tell(world: PipelineWorld, call: Row, body: bytes) -> str:
         events=[read],
     )
     await intake.take(call["provider"], told)
-    await system.inbound.callbacks.drain()
+    await system.callbacks.job.drain()
     async with system.db.worker() as tx:
         return str(
             await tx.connection.fetchval(
@@ -85,12 +84,12 @@ async def _body(world: PipelineWorld, request_id: str) -> bytes:
     system = world.system
     async with system.db.platform() as tx:
         wanted = INBOUND_WEBHOOK.parse(request_id)
-        return await system.inbound.dead.body_of_request(tx, system.blobs, wanted, actor="test")
+        return await system.callbacks.dead.body_of_request(tx, system.kernel.blobs, wanted, actor="test")
 
 
 async def test_they_go_with_the_person_and_the_receipt_counts_them(world: PipelineWorld) -> None:
     """As soon as the erasure is heard of; those of others stay."""
-    consumer = cast("Consumer", jobs(world.system)["erased_callbacks"])
+    consumer = cast("Consumer", world.system.jobs()["erased_callbacks"])
     async with world.sender() as sender:
         hers, her_call = await _sent(world, sender, unused())
         _, his_call = await _sent(world, sender, unused())

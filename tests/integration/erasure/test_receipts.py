@@ -21,8 +21,8 @@ async def _receipt(world: PipelineWorld) -> dict[str, Any]:
 
 
 def _public(world: PipelineWorld) -> dict[str, bytes]:
-    assert isinstance(world.system.kms, LocalKeyFileKms)
-    return world.system.kms.public_keys()
+    assert isinstance(world.system.kernel.kms, LocalKeyFileKms)
+    return world.system.kernel.kms.public_keys()
 
 
 async def test_it_is_proven_with_the_public_key_alone(world: PipelineWorld) -> None:
@@ -41,7 +41,7 @@ async def test_it_is_proven_with_the_public_key_alone(world: PipelineWorld) -> N
 
 async def test_it_is_proven_after_the_signing_key_was_rotated(world: PipelineWorld) -> None:
     before = await _receipt(world)
-    await world.system.kms.rotate()
+    await world.system.kernel.kms.rotate()
     after = await _receipt(world)
     assert before["key_id"] != after["key_id"]
     for receipt in (before, after):

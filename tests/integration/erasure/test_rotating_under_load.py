@@ -25,7 +25,7 @@ async def test_nothing_fails_while_keys_are_rotated(world: PipelineWorld) -> Non
         ids = [
             (await sender.client.post("/api/v1/recipients", json=person(mail))).json()["id"] for mail in known
         ]
-        before = (await key_status(world.db, world.system.kms)).master_key_id
+        before = (await key_status(world.db, world.system.kernel.kms)).master_key_id
         over = asyncio.Event()
         sent: list[str] = []
 
@@ -63,7 +63,7 @@ async def test_nothing_fails_while_keys_are_rotated(world: PipelineWorld) -> Non
         assert tried[0]["n"] is None, "nothing waits, and no turn was tried again"
         versions = await sender.rows("SELECT DISTINCT tenant_key_version AS v FROM kernel.data_keys")
         assert [row["v"] for row in versions] == [_ROUNDS + 1]
-        after = await key_status(world.db, world.system.kms)
+        after = await key_status(world.db, world.system.kernel.kms)
         assert after.master_key_id != before
         assert set(after.by_master) == {after.master_key_id}
         # What was sealed before the first rotation opens after the last.

@@ -29,7 +29,7 @@ async def test_an_export_holds_it_in_the_clear(world: PipelineWorld) -> None:
         recipient_id = RECIPIENT.parse(await Somebody().known_to(sender))
         now = world.system.clock.now()
         async with world.system.db.tenant(sender.tenant_id) as tx:
-            key = await world.system.keyring.data_key(tx, recipient_id)
+            key = await world.system.kernel.keyring.data_key(tx, recipient_id)
             chat = SealedId("sha256:" + "a" * 64, key.seal(b"chat-4711", sealing_purpose("telegram_chat_id")))
             seen = Observation(
                 recipient_id=recipient_id,

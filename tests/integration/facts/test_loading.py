@@ -37,7 +37,7 @@ async def choose(
     world: PeopleWorld, tenant_id: TenantId, recipient_id: RecipientId, choices: Choices
 ) -> None:
     system = world.system
-    changer = PreferenceChanger(outbox=system.outbox, audit=system.audit, clock=system.clock)
+    changer = PreferenceChanger(outbox=system.kernel.outbox, audit=system.kernel.audit, clock=system.clock)
     categories = await world.categories.all()
     async with world.db.tenant(tenant_id) as tx:
         await changer.change(tx, recipient_id, lambda _: choices, categories=categories, actor="test")
@@ -51,7 +51,7 @@ async def test_the_number_of_statements_does_not_grow_with_the_set(world: People
     shared = await world.loader.shared()
     async with world.db.tenant(tenant.id) as tx:
         # Known for a second, with everybody who sends.
-        await world.system.outbound.accounts.within(tx)
+        await world.system.vendors.accounts.within(tx)
     seen: list[tuple[int, int]] = []
     for with_guardian in (False, True):
         if with_guardian:
@@ -145,7 +145,7 @@ async def test_an_erased_recipient_is_told_as_such(world: PeopleWorld) -> None:
     tenant = await world.tenant()
     [gone] = await many(world, tenant.id, 1)
     async with world.db.tenant(tenant.id) as tx:
-        await world.system.keyring.destroy(tx, [gone])
+        await world.system.kernel.keyring.destroy(tx, [gone])
         await tx.connection.execute(
             "UPDATE notification.recipients SET erased_at = now() WHERE id = $1", gone
         )

@@ -210,7 +210,7 @@ async def test_acting_for_a_tenant_is_in_the_tenant_s_audit(world: HttpWorld) ->
             assert (await client.get(KEYS)).status_code == 200
         await client.get("/api/v1/tenant")
     async with world.db.tenant(tenant.id) as tx:
-        rows = await world.system.audit.read_recent(tx, entity_type="platform_access")
+        rows = await world.system.kernel.audit.read_recent(tx, entity_type="platform_access")
 
     assert {row.actor for row in rows} == {key.id}
     assert sorted(row.after or "" for row in rows) == [
@@ -230,7 +230,7 @@ async def test_every_change_is_audited_and_published_with_it(
         await admin.delete(f"{KEYS}/{made}")
         await admin.delete(f"{KEYS}/{made}")
     async with world.db.tenant(tenant.id) as tx:
-        audited = await world.system.audit.read_recent(tx, entity_type="api_key", entity_id=made)
+        audited = await world.system.kernel.audit.read_recent(tx, entity_type="api_key", entity_id=made)
     async with worker_database.runtime() as connection, connection.transaction():
         await connection.execute("SET LOCAL ROLE tidings_worker")
         published = await connection.fetch(
@@ -256,14 +256,14 @@ async def test_the_last_use_is_written_later_and_once_a_minute(db: Database) -> 
     async with world.client(carried) as client:
         await client.get("/api/v1/tenant")
         before = (await client.get(f"{KEYS}/{key.id}")).json()["last_used_at"]
-        written = [await world.system.last_used.flush()]
+        written = [await world.system.access.last_used.flush()]
         first = (await client.get(f"{KEYS}/{key.id}")).json()["last_used_at"]
         await clock.advance(timedelta(seconds=30))
         await client.get("/api/v1/tenant")
-        written.append(await world.system.last_used.flush())
+        written.append(await world.system.access.last_used.flush())
         await clock.advance(timedelta(seconds=31))
         await client.get("/api/v1/tenant")
-        written.append(await world.system.last_used.flush())
+        written.append(await world.system.access.last_used.flush())
 
     assert before is None
     assert first is not None
@@ -274,7 +274,7 @@ async def test_the_job_writes_what_is_left_when_it_is_told_to_stop(world: HttpWo
     tenant = await world.tenant()
     key, carried = await world.key(tenant.id)
     stop = asyncio.Event()
-    job = asyncio.create_task(world.system.last_used.run(stop))
+    job = asyncio.create_task(world.system.access.last_used.run(stop))
 
     async with world.client(carried) as client:
         await client.get("/api/v1/tenant")

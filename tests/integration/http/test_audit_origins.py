@@ -81,7 +81,7 @@ async def test_that_the_platform_acted_names_its_request_too(world: HttpWorld) -
 async def test_nothing_is_made_up_where_no_request_is_behind_it(world: HttpWorld) -> None:
     tenant = await world.tenant()
     entry = Entry(entity_type="thing", entity_id="x", action="swept", actor="system")
-    log: AuditLog = world.system.audit
+    log: AuditLog = world.system.kernel.audit
     async with world.db.tenant(tenant.id) as tx:
         await log.append(tx, [entry])
         row = (await log.read_recent(tx, entity_type="thing"))[0]

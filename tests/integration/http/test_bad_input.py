@@ -149,7 +149,7 @@ async def test_nothing_is_half_written(world: HttpWorld) -> None:
         )
         listed = await client.get(KEYS)
     async with world.db.tenant(tenant.id) as tx:
-        audited = await world.system.audit.read_recent(tx, entity_type="api_key")
+        audited = await world.system.kernel.audit.read_recent(tx, entity_type="api_key")
 
     assert refused.status_code == 403
     assert len(listed.json()["items"]) == len(audited) == 1

@@ -50,7 +50,7 @@ class Elsewhere:
             clock=self._clock,
         )
         async with self._world.db.tenant(tenant_id) as tx:
-            await self._world.system.outbox.append(tx, [event])
+            await self._world.system.kernel.outbox.append(tx, [event])
         await self.everything_arrives()
         await self._clock.advance(timedelta(seconds=1))
 
@@ -94,7 +94,7 @@ async def test_events_on_the_bus_close_and_open_the_api(fresh_db: Database) -> N
         (201, None),
         (403, "tenant_deleting"),
     ]
-    assert not await world.system.bus.dead_letters.list()
+    assert not await world.system.kernel.bus.dead_letters.list()
 
 
 async def test_a_tenant_that_was_made_elsewhere_is_known_here_with_keys_of_its_own(

@@ -326,7 +326,7 @@ async def test_every_change_is_audited_and_published_with_it(
         await client.post(f"{TENANTS}/{tenant_id}/suspend", json={"reason": "unpaid"})
         await client.post(f"{TENANTS}/{tenant_id}/resume")
     async with world.db.platform() as tx:
-        audited = await world.system.audit.read_recent(tx, entity_type="tenant", entity_id=tenant_id)
+        audited = await world.system.kernel.audit.read_recent(tx, entity_type="tenant", entity_id=tenant_id)
     async with worker_database.runtime() as connection, connection.transaction():
         await connection.execute("SET LOCAL ROLE tidings_worker")
         published = await connection.fetch(

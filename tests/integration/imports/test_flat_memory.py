@@ -37,9 +37,9 @@ async def test_memory_does_not_grow_with_the_file(
             actor="test",
             role="tenant.admin",
         )
-        target = SuppressionTarget(system.suppressor, system.clock, Wanted())
+        target = SuppressionTarget(system.notify.suppressor, system.clock, Wanted())
         tracemalloc.start()
-        done = await system.importer.run(order, target, lines(count))
+        done = await system.notify.importer.run(order, target, lines(count))
         found = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert done.records_done == count + 1

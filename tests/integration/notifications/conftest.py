@@ -14,8 +14,8 @@ async def world(db: Database, tmp_path: Path) -> AsyncIterator[SentWorld]:
     """The world of these tests."""
     made = SentWorld(db, tmp_path)
     yield made
-    await made.system.renderer.close()
-    await made.system.authoring.close()
+    await made.system.notify.renderer.close()
+    await made.system.notify.authoring.close()
 
 
 @pytest.fixture
@@ -23,5 +23,5 @@ async def alone(fresh_db: Database, tmp_path: Path) -> AsyncIterator[SentWorld]:
     """The same with a database of its own: whoever dispatches takes what lies there, whosesoever it is."""
     made = SentWorld(fresh_db, tmp_path)
     yield made
-    await made.system.renderer.close()
-    await made.system.authoring.close()
+    await made.system.notify.renderer.close()
+    await made.system.notify.authoring.close()

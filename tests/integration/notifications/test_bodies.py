@@ -13,9 +13,9 @@ async def snapshot(world: SentWorld, sender: Sender, id_: NotificationId) -> str
     async with world.db.tenant(sender.tenant_id) as tx:
         pending = (await dispatch_store.load_pending(tx, [id_]))[id_]
         facts = await world.loader.load(tx, shared, [pending.recipient_id], channels=["email"])
-        pepper = await world.system.keyring.pepper(tx)
+        pepper = await world.system.kernel.keyring.pepper(tx)
     person = facts.people[pending.recipient_id]
-    [made] = await world.system.composing.composer.compose(
+    [made] = await world.system.composition.composer.compose(
         sender.tenant_id,
         [ComposeAsk(pending=pending, channel="email", owner=person.key, reader=person)],
         pepper=pepper,
@@ -119,7 +119,7 @@ async def test_an_erased_persons_body_is_gone(world: SentWorld) -> None:
         id_ = await sender.send()
         person = (await sender.get(f"/{id_}")).json()["recipient_id"]
         async with world.db.tenant(sender.tenant_id) as tx:
-            await world.system.keyring.destroy(tx, [person])
+            await world.system.kernel.keyring.destroy(tx, [person])
         unreadable = await sender.get(f"/{id_}/body")
         await rows(
             world.db,

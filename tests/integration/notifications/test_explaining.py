@@ -224,7 +224,7 @@ async def test_a_text_that_fails_is_named_with_its_expression_file_and_line(alon
             await author.post(f"{path}/1.0.0/publish")
         id_ = await sender.send(template="linked", variables={"name": "Laila", "url": "javascript:secret"})
         await alone.hand_over()
-        await alone.system.climbing.due.drain()
+        await alone.system.executions.due.drain()
         found = (await sender.get(f"/{id_}/explain")).json()
 
     [stop] = [line for line in found["decision"] if line["verdict"] == "stop"]

@@ -47,7 +47,7 @@ async def test_all_that_went_to_an_address_is_found_by_it(world: SentWorld) -> N
         page = (await look_up(sender, address=address, limit=2)).json()
         rest = await look_up(sender, address=address, limit=2, cursor=page["next_cursor"])
         async with world.db.tenant(sender.tenant_id) as tx:
-            audited = await world.system.audit.read_recent(tx, entity_type="recipient")
+            audited = await world.system.kernel.audit.read_recent(tx, entity_type="recipient")
 
     assert [item["id"] for item in page["items"]] == [third, second]
     assert [item["id"] for item in rest.json()["items"]] == [first]

@@ -18,7 +18,7 @@ async def test_it_is_a_new_one_from_the_old_ones_words(world: SentWorld) -> None
         shown = (await sender.get(f"/{again.json()['id']}")).json()
         words = [(await sender.get(f"/{one}/body")).json() for one in (old, again.json()["id"])]
         async with world.db.tenant(sender.tenant_id) as tx:
-            audited = await world.system.audit.read_recent(tx, entity_type="notification")
+            audited = await world.system.kernel.audit.read_recent(tx, entity_type="notification")
 
     assert (early.status_code, early.json()["code"]) == (409, "still_under_way")
     assert (again.status_code, twice.status_code, other.status_code) == (202, 202, 202)

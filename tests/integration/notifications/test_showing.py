@@ -208,15 +208,17 @@ async def test_what_is_over_costs_one_statement_and_a_story_a_handful(world: Sen
         now = world.system.clock.now()
         async with world.db.tenant(sender.tenant_id) as tx, counted(tx) as under_way:
             await load_brief_trace(
-                tx, id_, history=world.system.history, keyring=world.system.keyring, now=now
+                tx, id_, history=world.system.router.history, keyring=world.system.kernel.keyring, now=now
             )
         await world.arrange(sender.tenant_id, id_, status="delivered", delivered_at=now)
         async with world.db.tenant(sender.tenant_id) as tx, counted(tx) as over:
             await load_brief_trace(
-                tx, id_, history=world.system.history, keyring=world.system.keyring, now=now
+                tx, id_, history=world.system.router.history, keyring=world.system.kernel.keyring, now=now
             )
         async with world.db.tenant(sender.tenant_id) as tx, counted(tx) as whole:
-            await load_trace(tx, id_, history=world.system.history, keyring=world.system.keyring, now=now)
+            await load_trace(
+                tx, id_, history=world.system.router.history, keyring=world.system.kernel.keyring, now=now
+            )
 
     assert len(over) == 1
     assert len(under_way) <= 5

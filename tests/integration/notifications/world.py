@@ -58,7 +58,7 @@ class SentWorld(PeopleWorld):
 
     async def hand_over(self) -> None:
         """Have all that is ready decided, sent and recorded; outcomes stay with the router until they are told."""
-        await self.system.dispatching.dispatch.drain()
+        await self.system.dispatch.job.drain()
 
     @asynccontextmanager
     async def sender(

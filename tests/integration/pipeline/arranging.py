@@ -43,10 +43,10 @@ class Case:
             system = self.world.system
             explainer = Explainer(
                 system.db,
-                history=system.history,
-                templates=system.templates,
-                categories=system.categories,
-                keyring=system.keyring,
+                history=system.router.history,
+                templates=system.notify.templates,
+                categories=system.notify.categories,
+                keyring=system.kernel.keyring,
                 clock=system.clock,
             )
             told = await explainer.explain(self.sender.tenant_id, NotificationId(self.id))
@@ -109,13 +109,13 @@ async def freeze(case: Case) -> None:
 async def delete_tenant(case: Case) -> None:
     system = case.world.system
     async with system.db.platform() as tx:
-        await system.tenants.change(
+        await system.access.tenants.change(
             tx,
             case.sender.tenant_id,
             lambda known: TenantDeleting(tenant_id=known.id, version=known.version + 1),
             actor="test",
         )
-    system.gate.forget(case.sender.tenant_id)
+    system.access.gate.forget(case.sender.tenant_id)
 
 
 async def wait_two_minutes(case: Case) -> None:
@@ -241,7 +241,7 @@ def unsubscribe_address(category: str) -> Act:
     """Somebody else with the same address follows the link of a message to them."""
 
     async def act(case: Case) -> None:
-        pepper_of, clock = case.world.system.keyring, case.world.system.clock
+        pepper_of, clock = case.world.system.kernel.keyring, case.world.system.clock
         async with case.world.db.tenant(case.sender.tenant_id) as tx:
             hashed = (await pepper_of.pepper(tx)).hash(normalise("email", case.to))
             await refusal_store.add_refusals(
@@ -257,7 +257,10 @@ def suppress_for_all(*, domain: bool) -> Act:
     async def act(case: Case) -> None:
         system = case.world.system
         suppressor = Suppressor(
-            keyring=system.keyring, outbox=system.outbox, audit=system.audit, clock=system.clock
+            keyring=system.kernel.keyring,
+            outbox=system.kernel.outbox,
+            audit=system.kernel.audit,
+            clock=system.clock,
         )
         async with system.db.platform() as tx:
             await suppressor.add_for_platform(

@@ -35,7 +35,7 @@ async def _write(world: PipelineWorld, sender: Sender, phone: str, ours: str) ->
     (folder / "inbound").write_text("whsec_c2VjcmV0LXNlY3JldC1zZWNyZXQ=")
     (folder / "inbound").chmod(0o600)
     async with world.db.tenant(sender.tenant_id) as tx:
-        await world.system.conversing.inbound_routes.changer.create(
+        await world.system.conversations.inbound_routes.changer.create(
             tx,
             ours,
             webhook_url="https://clinic.example/mo",
@@ -55,10 +55,9 @@ async def _write(world: PipelineWorld, sender: Sender, phone: str, ours: str) ->
             text="Which day?",
             occurred_at=None,
         )
-        key = await world.system.keyring.platform_key(platform)
+        key = await world.system.kernel.keyring.platform_key(platform)
         await insert_inbound(platform, "http", [(account, read)], key, moment(world.clock))
-    job: Any = world.system.conversing.jobs["conversations"]
-    await job.drain()
+    await world.system.conversations.job.drain()
     [found] = (await sender.client.get("/api/v1/router/conversations")).json()["items"]
     return str(found["id"])
 

@@ -34,7 +34,7 @@ def _return_path(world: PipelineWorld) -> None:
 
 @asynccontextmanager
 async def _listening(world: PipelineWorld, protocol: Any = "smtp") -> AsyncIterator[int]:
-    desk = world.system.inbound.bounces
+    desk = world.system.callbacks.bounces
     server = BounceServer(desk, protocol=protocol, host="127.0.0.1", port=0, name="tidings.test")
     async with server.listening() as port:
         yield port
@@ -51,7 +51,7 @@ async def _sent(sender: Sender) -> tuple[str, str, str]:
 
 
 async def _settle(world: PipelineWorld) -> None:
-    await world.system.inbound.callbacks.drain()
+    await world.system.callbacks.job.drain()
     for relay in world.relays:
         await relay.drain()
     await world.system.consumers.receipts.drain()
@@ -156,7 +156,7 @@ async def test_what_can_not_be_read_is_kept_and_shown(world: PipelineWorld) -> N
         assert [(row["status"], row["reason"]) for row in rows] == [("dlq", "unreadable")]
         events = await sender.rows("SELECT status, provider_code FROM chan.delivery_attempt_events")
         assert [(one["status"], one["provider_code"]) for one in events] == [("unknown", "unreadable_mail")]
-        assert world.system.router_metrics.bounce_mails.labels("smtp", "unreadable")._value.get() == 1
+        assert world.system.router.metrics.bounce_mails.labels("smtp", "unreadable")._value.get() == 1
 
 
 async def test_a_mail_ends_at_its_dot_however_it_comes(world: PipelineWorld) -> None:
@@ -229,10 +229,10 @@ async def test_a_feedback_loop_has_an_address_of_its_own(world: PipelineWorld) -
     system = world.system
     desk = BounceDesk(
         system.db,
-        system.return_tokens,
-        system.inbound._intake,
+        system.router.return_tokens,
+        system.callbacks.intake,
         clock=system.clock,
-        observer=BounceMetrics(system.router_metrics),
+        observer=BounceMetrics(system.router.metrics),
         addresses=["FBL@acme.test"],
     )
     server = BounceServer(desk, protocol="smtp", host="127.0.0.1", port=0, name="tidings.test")
@@ -249,7 +249,7 @@ async def test_a_server_keeps_to_its_limits(world: PipelineWorld) -> None:
     """Of connections, of silence, and of time when it is told to stop."""
     limits = Limits(connections=2, command_seconds=0.3)
     server = BounceServer(
-        world.system.inbound.bounces, protocol="smtp", host="127.0.0.1", port=0, name="t", limits=limits
+        world.system.callbacks.bounces, protocol="smtp", host="127.0.0.1", port=0, name="t", limits=limits
     )
     async with server.listening() as port:
         silent = [await asyncio.open_connection("127.0.0.1", port) for _ in range(2)]
@@ -258,7 +258,7 @@ async def test_a_server_keeps_to_its_limits(world: PipelineWorld) -> None:
         assert await converse(port) == ["421"]
         for reader, _ in silent:
             assert (await reader.read()).startswith(b"421")
-    server = BounceServer(world.system.inbound.bounces, protocol="smtp", host="127.0.0.1", port=0, name="t")
+    server = BounceServer(world.system.callbacks.bounces, protocol="smtp", host="127.0.0.1", port=0, name="t")
     async with server.listening() as port:
         silent.append(await asyncio.open_connection("127.0.0.1", port))
         assert (await silent[-1][0].readline()).startswith(b"220")
@@ -273,7 +273,12 @@ async def test_one_address_gets_a_part_of_the_connections(world: PipelineWorld) 
     said: dict[str, list[bytes]] = {}
     for protocol in ("smtp", "lmtp"):
         server = BounceServer(
-            world.system.inbound.bounces, protocol=protocol, host="127.0.0.1", port=0, name="t", limits=limits
+            world.system.callbacks.bounces,
+            protocol=protocol,
+            host="127.0.0.1",
+            port=0,
+            name="t",
+            limits=limits,
         )
         async with server.listening() as port:
             opened = [
@@ -290,7 +295,7 @@ async def test_one_address_gets_a_part_of_the_connections(world: PipelineWorld) 
 async def test_a_bounce_may_come_before_its_attempt_is_written(world: PipelineWorld) -> None:
     """A server on the same machine is quicker than our own record."""
     async with world.sender() as sender, _listening(world) as port:
-        tokens = world.system.return_tokens
+        tokens = world.system.router.return_tokens
         _, _, path = await _sent(sender)
         token = tokens.read(path)
         assert token is not None
@@ -319,7 +324,7 @@ async def test_an_erased_person_takes_along_what_came_back(world: PipelineWorld)
         sent, _, path = await _sent(sender)
         # Heard, and not yet looked at when they are erased.
         await bring(port, path, delivery_status(path))
-        token = world.system.return_tokens.read(path)
+        token = world.system.router.return_tokens.read(path)
         assert token is not None
         [row] = await sender.rows("SELECT recipient_id FROM notification.notifications WHERE id = $1", sent)
         for step in (erase(sender, row["recipient_id"]), BodyEraser(world.db, world.clock).sweep(100)):
@@ -381,7 +386,7 @@ async def test_bounces_are_read_from_a_mailbox(world: PipelineWorld) -> None:
                 "bounces", "letter", b"From: a@b.test\r\nTo: bounces@mail.acme.test\r\n\r\nHello\r\n"
             )
             server.deliver("bounces", "absence", auto_reply(path))
-            reading = world.system.inbound.bounce_mailboxes
+            reading = world.system.callbacks.bounce_mailboxes
             assert [await reading.turn(), await reading.turn()] == [2, 0]
             await _settle(world)
             # Later, so that the bounce is heard first: a mailbox has no order but that.
@@ -395,14 +400,14 @@ async def test_bounces_are_read_from_a_mailbox(world: PipelineWorld) -> None:
             }
             # Another process begins anew, and finds nothing new; while somebody reads, nobody else does.
             async with world.another_worker() as other:
-                held = await world.system.hot_state.leases.acquire(
+                held = await world.system.kernel.hot_state.leases.acquire(
                     None, await _lease_of(world), "somebody", timedelta(minutes=1)
                 )
                 server.deliver("bounces", "again", delivery_status(path))
                 assert held is not None
-                assert await other.inbound.bounce_mailboxes.turn() == 0
-                await world.system.hot_state.leases.release(held)
-                assert await other.inbound.bounce_mailboxes.turn() == 1
+                assert await other.callbacks.bounce_mailboxes.turn() == 0
+                await world.system.kernel.hot_state.leases.release(held)
+                assert await other.callbacks.bounce_mailboxes.turn() == 1
         await _settle(world)
         assert await sender.status(sent) == "bounced"
         assert await _suppressed(sender) == ["invalid_address"]

@@ -24,7 +24,7 @@ async def _shared(world: PipelineWorld) -> tuple[str, str]:
     vendor = f"http_{unused().lower()[:20]}"
     command = ConfigureAccount(vendor=vendor, secret_ref="file://http.json")
     async with world.db.platform() as tx:
-        made = await world.system.adapter_configs.configure_platform(tx, [command], actor="test")
+        made = await world.system.router.adapter_configs.configure_platform(tx, [command], actor="test")
     return vendor, made[vendor].id
 
 

@@ -62,7 +62,7 @@ async def fcm(world: PipelineWorld) -> AsyncIterator[PlayedFcm]:
     secret.write_text(json.dumps(service_account(api_url=place, token_uri=f"{place}/token")))
     async with world.db.platform() as tx:
         command = ConfigureAccount(vendor=VENDOR, secret_ref=f"file://{VENDOR}.json")
-        await world.system.adapter_configs.configure_platform(tx, [command], actor="test")
+        await world.system.router.adapter_configs.configure_platform(tx, [command], actor="test")
     try:
         yield played
     finally:

@@ -145,7 +145,7 @@ async def test_a_sender_that_was_taken_away_is_refused_by_its_own_name(world: Pi
         case.id = (await sender.send(recipient=case.recipient_id))["id"]
         await world.settle()
         async with world.db.tenant(sender.tenant_id) as tx:
-            found = await world.system.history.of_notifications(tx, [NotificationId(case.id)])
+            found = await world.system.router.history.of_notifications(tx, [NotificationId(case.id)])
         told = await case.explain()
     [execution] = found[NotificationId(case.id)]
     assert execution.result == "REFUSED_SENDER_UNAUTHORIZED"

@@ -107,7 +107,7 @@ async def test_words_go_after_seven_years_and_objects_that_nobody_names_after_tw
         folder = next((world.folder / "blobs" / sender.tenant_id / "rendered").rglob(named)).parent
         # A set whose hand-over was rolled back: the same words at another place, which no row names.
         orphan = folder / named.replace(".1.", ".2.")
-        blobs, now = world.system.blobs, world.clock.now()
+        blobs, now = world.system.kernel.blobs, world.clock.now()
         whole = await blobs.get(f"{sender.tenant_id}/rendered/{now:%Y/%m/%d}/{named}")  # type: ignore[arg-type]
         await blobs.put(
             f"{sender.tenant_id}/rendered/{now:%Y/%m/%d}/{orphan.name}",  # type: ignore[arg-type]

@@ -173,7 +173,7 @@ async def _draft(sender: Sender, body: str, **facts: Any) -> str:
 
 async def test_what_rendering_did_not_begin_is_sent_later(world: PipelineWorld) -> None:
     """The child is ended while a message waits for it, as it is when the process stops: nobody is to blame."""
-    address, renderer = f"{unused()}@example.test", world.system.renderer
+    address, renderer = f"{unused()}@example.test", world.system.notify.renderer
     await renderer.open()
     before = renderer.pids
     for pid in before:

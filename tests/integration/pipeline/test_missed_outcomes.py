@@ -15,20 +15,22 @@ pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group(
 def sweeper(world: PipelineWorld, settled_for: timedelta = timedelta(0)) -> OutcomeSweeper:
     """The real one, with less patience."""
     system = world.system
-    settle = outcome.handler(outbox=system.outbox, clock=system.clock)
+    settle = outcome.handler(outbox=system.kernel.outbox, clock=system.clock)
     return OutcomeSweeper(
         system.db,
         StoredEnds(),
         settle,
         clock=system.clock,
-        metrics=system.notify_metrics,
+        metrics=system.access.metrics,
         settled_for=settled_for,
     )
 
 
 def missed(world: PipelineWorld, became: str) -> float:
     return (
-        world.system.metrics.registry.get_sample_value("tidings_outcomes_missed_total", {"became": became})
+        world.system.kernel.metrics.registry.get_sample_value(
+            "tidings_outcomes_missed_total", {"became": became}
+        )
         or 0
     )
 
@@ -37,7 +39,7 @@ async def send_and_lose_the_outcome(sender: Sender, count: int) -> list[str]:
     """Sent, and over for the router; what it announced is gone before anybody has read it."""
     world = sender.world
     ids = [(await sender.send())["id"] for _ in range(count)]
-    await world.system.dispatching.dispatch.drain()
+    await world.system.dispatch.job.drain()
     async with world.unguarded("chan.outbox") as owner:
         await owner.execute("DELETE FROM chan.outbox WHERE tenant_id = $1", sender.tenant_id)
     await world.settle()

@@ -32,7 +32,7 @@ _LOG = "SELECT * FROM notification.delivery_attempts WHERE notification_id = $1 
 async def _opened(sender: Sender, recipient_id: str, box: bytes) -> list[str]:
     system = sender.world.system
     async with system.db.tenant(sender.tenant_id) as tx:
-        key = await system.keyring.data_key(tx, recipient_id)
+        key = await system.kernel.keyring.data_key(tx, recipient_id)
         found: list[str] = json.loads(key.unseal(box, ADDRESSES_PURPOSE))
         return found
 
@@ -54,7 +54,7 @@ async def test_where_it_went_and_who_it_came_from_outlive_the_address(world: Pip
         recipient_id = row["recipient_id"]
         system = world.system
         async with system.db.tenant(sender.tenant_id) as tx:
-            pepper = await system.keyring.pepper(tx)
+            pepper = await system.kernel.keyring.pepper(tx)
         for kept in (attempt, row):
             assert kept["address_hash"] == pepper.hash(to)
             assert await _opened(sender, recipient_id, kept["address_ciphertext"]) == [to]
@@ -147,7 +147,7 @@ async def test_where_it_goes_is_noted_before_the_vendor_is_called(world: Pipelin
     world.sandbox.faults.set(FaultWish(adapter="smtp", mode="hang", count=1))
     async with world.sender() as sender:
         sent = await sender.send(to)
-        running = asyncio.ensure_future(world.system.dispatching.dispatch.drain())
+        running = asyncio.ensure_future(world.system.dispatch.job.drain())
         while not (noted := await sender.rows(_CALLING, sent["id"])):
             await asyncio.sleep(0.01)
         running.cancel()
@@ -182,10 +182,10 @@ async def test_what_a_vendor_answered_can_be_read_until_its_time_is_over(world: 
             assert not path.is_file() or b"250 " not in path.read_bytes(), "sealed where it lies"
 
         kept = timedelta(days=30)
-        sweeper = AnswerSweeper(lambda: world.system.blobs, world.clock, kept=kept)
+        sweeper = AnswerSweeper(lambda: world.system.kernel.blobs, world.clock, kept=kept)
         assert await sweeper.sweep(1000) == 0, "its time is not over"
         later = ManualClock(world.clock.now() + kept + timedelta(days=2))
-        assert await AnswerSweeper(lambda: world.system.blobs, later, kept=kept).sweep(1000) >= 2
+        assert await AnswerSweeper(lambda: world.system.kernel.blobs, later, kept=kept).sweep(1000) >= 2
         gone = await sender.client.get(places[1])
     assert said.status_code == 200, said.text
     assert said.content.startswith(b"4"), "as SMTP says it"

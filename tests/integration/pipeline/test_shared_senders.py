@@ -30,7 +30,7 @@ async def _shared(
     vendor = f"{kind}_{unused()[:12]}"
     command = ConfigureAccount(vendor=vendor, secret_ref=f"file://{secret}", handle=handle)
     async with world.db.platform() as tx:
-        await world.system.adapter_configs.configure_platform(tx, [command], actor="test")
+        await world.system.router.adapter_configs.configure_platform(tx, [command], actor="test")
     return vendor
 
 
@@ -49,7 +49,7 @@ async def _send(world: PipelineWorld, sender: Sender, phone: str, **wish: Any) -
     sent = await sender.send(**(text | {"recipient": person(phone)} | wish))
     await world.settle()
     async with world.db.tenant(sender.tenant_id) as tx:
-        found = await world.system.history.of_notifications(tx, [NotificationId(sent["id"])])
+        found = await world.system.router.history.of_notifications(tx, [NotificationId(sent["id"])])
     [execution] = found[NotificationId(sent["id"])]
     return execution.result, (await sender.explain(sent["id"]))["notification"]["reason"]
 

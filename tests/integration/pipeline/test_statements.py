@@ -31,7 +31,7 @@ async def _dispatch(world: PipelineWorld, count: int) -> dict[str, Asked]:
     """Each part of the way, one after the other."""
     parts: dict[str, Asked] = {}
     with counting(world.db) as parts["dispatch"]:
-        assert await world.system.dispatching.dispatch.drain() == count
+        assert await world.system.dispatch.job.drain() == count
     with counting(world.db) as parts["relay"]:
         for relay in world.relays:
             await relay.drain()
@@ -98,6 +98,6 @@ async def test_every_gate_at_once_costs_a_bounded_number(world: PipelineWorld) -
                 )
             await _accept(sender, people)
             with counting(world.db) as found[count]:
-                await world.system.dispatching.dispatch.drain()
+                await world.system.dispatch.job.drain()
             await world.settle()
     assert found[MANY].round_trips <= found[1].round_trips + 2

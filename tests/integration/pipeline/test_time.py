@@ -235,10 +235,8 @@ async def test_limits_are_exact_for_two_workers_at_once(
         answer = await sender.client.post(f"{HOME}/bulk", json=wishes)
         assert answer.json()["accepted"] == 20
         for worker in (world.system, other):
-            monkeypatch.setattr(worker.dispatching.dispatch, "_settings", many)
-        took = await asyncio.gather(
-            world.system.dispatching.dispatch.drain(), other.dispatching.dispatch.drain()
-        )
+            monkeypatch.setattr(worker.dispatch.job, "_settings", many)
+        took = await asyncio.gather(world.system.dispatch.job.drain(), other.dispatch.job.drain())
         await world.settle()
         statuses = Counter(
             {
@@ -262,7 +260,7 @@ async def test_one_who_is_cut_off_leaves_no_turn_running(world: PipelineWorld) -
     async with world.sender() as sender:
         before = asyncio.all_tasks()
         sent = await sender.send(to)
-        running = asyncio.ensure_future(world.system.dispatching.dispatch.run(asyncio.Event()))
+        running = asyncio.ensure_future(world.system.dispatch.job.run(asyncio.Event()))
         while not await sender.rows(
             "SELECT FROM chan.executions_live WHERE notification_id = $1 AND state LIKE '%\"calling\"%'",
             sent["id"],

@@ -65,7 +65,7 @@ async def test_the_vendor_is_told_the_language_of_the_words(world: PipelineWorld
     file.chmod(0o600)
     command = ConfigureAccount(vendor=vendor, secret_ref=f"file://{file.name}")
     async with world.db.platform() as tx:
-        await world.system.adapter_configs.configure_platform(tx, [command], actor="test")
+        await world.system.router.adapter_configs.configure_platform(tx, [command], actor="test")
     async with world.sender(channels=("sms",)) as sender:
         await sender.channel("sms", vendor=vendor)
         for phone, locale in (("+4915123470077", "ps-AF"), ("+4915123470078", "de")):

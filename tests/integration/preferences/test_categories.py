@@ -143,7 +143,7 @@ async def test_the_platform_adds_and_changes_categories_and_every_process_notice
 ) -> None:
     name = f"house_{unused()}".lower()[:40]
     async with world.sender() as sender, world.http.as_platform() as platform:
-        before = await world.http.system.categories.of(sender.tenant_id)
+        before = await world.http.system.notify.categories.of(sender.tenant_id)
         made = await platform.post(
             PLATFORM, json={"category": name, "use_case": "alert", "names": {"en": "From the house"}}
         )
@@ -156,7 +156,7 @@ async def test_the_platform_adds_and_changes_categories_and_every_process_notice
         put = await platform.post(f"{path}/1.0.0/publish")
         assert put.status_code == 200, put.text
         changed = await change(platform, f"{PLATFORM}/{name}", can_unsubscribe=False, position=7)
-        after = await world.http.system.categories.of(sender.tenant_id)
+        after = await world.http.system.notify.categories.of(sender.tenant_id)
         hidden = await change(platform, f"{PLATFORM}/{name}", hidden=True)
         retired = await change(platform, f"{PLATFORM}/{name}", retired=True)
         put_away = await platform.post(f"/api/v1/templates/{name}/email/archive")

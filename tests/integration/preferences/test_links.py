@@ -102,7 +102,7 @@ async def test_a_set_costs_one_statement_more_and_none_where_nobody_can_say_no(w
                     answer = await sender.client.post(f"{HOME}/bulk", json={"notifications": orders})
                     assert answer.json()["accepted"] == count, answer.text
                     with counting(world.db) as found[category, count]:
-                        await world.system.dispatching.dispatch.drain()
+                        await world.system.dispatch.job.drain()
                     await world.settle()
     of_tokens = {key: sum("opt_out_tokens" in text for text in asked.texts) for key, asked in found.items()}
     assert of_tokens == {
@@ -114,11 +114,11 @@ async def test_a_set_costs_one_statement_more_and_none_where_nobody_can_say_no(w
 
 
 async def test_two_workers_that_meet_the_same_people_do_not_block_each_other(world: PipelineWorld) -> None:
-    links = world.system.links
+    links = world.system.notify.links
     async with world.sender() as sender:
         laila = await visitor(world, sender)
         async with world.db.tenant(sender.tenant_id) as tx:
-            pepper = await world.system.keyring.pepper(tx)
+            pepper = await world.system.kernel.keyring.pepper(tx)
         for round_ in range(5):
             at = world.clock.now().replace(year=2027 + round_)
             made = [

@@ -247,13 +247,13 @@ async def test_a_no_to_a_category_that_went_is_kept(world: PipelineWorld) -> Non
     async with world.sender() as sender:
         laila = await visitor(world, sender)
         async with world.db.tenant(sender.tenant_id) as tx:
-            link = world.system.links.make(
+            link = world.system.notify.links.make(
                 sender.tenant_id,
                 OptOutScope(recipient_id=laila.recipient_id, channel="email", category="gone"),
-                pepper=await world.system.keyring.pepper(tx),
+                pepper=await world.system.kernel.keyring.pepper(tx),
                 at=world.clock.now(),
             )
-            await world.system.links.store(tx, [link])
+            await world.system.notify.links.store(tx, [link])
         for _ in range(2):
             assert (await laila.browser.post(f"/u/{link.token.text}", data=ONE_CLICK)).status_code == 200
         assert (await laila.choices())["channels"] == {"email": {"categories": {"gone": False}}}
@@ -267,7 +267,7 @@ async def test_nothing_is_looked_up_for_what_is_no_token(world: PipelineWorld) -
     await world.clock.advance(timedelta(minutes=1))
     assert (await browser.get("/u/example")).status_code == 404
     # Other tests turn the clock back, and what was remembered then stays fresh for long.
-    world.system.categories._memory.forget(None)
+    world.system.notify.categories._memory.forget(None)
     with counting(world.db) as asked:
         assert (await browser.get("/p/example")).status_code == 404
     assert [table for table in asked.by_table() if "categories" in table or "tokens" in table] == []

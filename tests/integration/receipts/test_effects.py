@@ -181,6 +181,6 @@ async def test_an_address_takes_its_soft_bounces_along(world: ReceiptsWorld) -> 
     await world.hear(tenant.id, [world.receipt(sent, "bounced", "soft_bounce")])
 
     async with world.db.tenant(tenant.id, by_index=True) as tx:
-        await world.system.eraser.erase(tx, person, actor="test")
+        await world.system.notify.eraser.erase(tx, person, actor="test")
 
     assert await rows(world.db, tenant.id, "SELECT * FROM notification.soft_bounces") == []

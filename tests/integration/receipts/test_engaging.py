@@ -66,7 +66,7 @@ async def test_of_somebody_who_was_erased_nothing_is_learned(world: ReceiptsWorl
     sent = await world.sent(tenant.id, person)
     await world.hear(tenant.id, [world.outcome(sent)])
     async with world.db.tenant(tenant.id, by_index=True) as tx:
-        await world.system.eraser.erase(tx, person, actor="test")
+        await world.system.notify.eraser.erase(tx, person, actor="test")
 
     await world.hear_set(
         tenant.id, [world.receipt(sent, "opened"), world.receipt(sent, "bounced", "hard_bounce")]

@@ -42,10 +42,10 @@ class ReceiptsWorld(PeopleWorld):
         super().__init__(db, folder, clock)
         self.clock = clock
         self.effects = AddressEffects(
-            keyring=self.system.keyring, suppressor=self.suppressor, clock=self.clock
+            keyring=self.system.kernel.keyring, suppressor=self.suppressor, clock=self.clock
         )
-        self._outcome = outcome.handler(outbox=self.system.outbox, clock=clock, effects=self.effects)
-        self._receipt = consumer.handler(outbox=self.system.outbox, clock=clock, effects=self.effects)
+        self._outcome = outcome.handler(outbox=self.system.kernel.outbox, clock=clock, effects=self.effects)
+        self._receipt = consumer.handler(outbox=self.system.kernel.outbox, clock=clock, effects=self.effects)
 
     async def somebody(self, tenant_id: TenantId, channel: str = "email") -> RecipientId:
         """A recipient with an address that nobody else has."""

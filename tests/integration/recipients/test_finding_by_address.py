@@ -47,7 +47,7 @@ async def test_support_finds_everybody_who_has_an_address(world: PeopleWorld) ->
         )
         wrong = await viewer.post(f"{RECIPIENTS}/lookup", json={"channel": "email", "address": "kamran"})
     async with world.db.tenant(tenant.id) as tx:
-        audited = await world.system.audit.read_recent(tx, entity_type="recipient")
+        audited = await world.system.kernel.audit.read_recent(tx, entity_type="recipient")
 
     assert found.status_code == 200, found.text
     items = {item["id"]: item for item in found.json()["items"]}

@@ -84,7 +84,7 @@ async def test_it_is_found_again_and_brought_up_to_date(world: PeopleWorld) -> N
     assert more.recipient.tags == ("vip",)
     async with world.db.tenant(tenant.id) as tx:
         found = await address_store.load_addresses(tx, recipient_ids=[made.recipient.id])
-        key = await world.system.keyring.data_key(tx, made.recipient.id)
+        key = await world.system.kernel.keyring.data_key(tx, made.recipient.id)
     assert [(a.is_primary, key.unseal(a.ciphertext, address_purpose("email"))) for a in found] == [
         (True, b"laila@example.test"),
         (False, b"laila@work.test"),
@@ -140,7 +140,7 @@ async def test_the_mark_of_the_primary_is_handed_over(world: PeopleWorld) -> Non
 
     async with world.db.tenant(tenant.id) as tx:
         found = await address_store.load_addresses(tx, recipient_ids=[made.recipient.id])
-        pepper = await world.system.keyring.pepper(tx)
+        pepper = await world.system.kernel.keyring.pepper(tx)
     assert [a.is_primary for a in found] == [True, False]
     assert found[0].address_hash == pepper.hash(wish_of(moved).addresses[0].address)
 
@@ -166,7 +166,7 @@ async def test_an_erased_recipient_stays_erased(world: PeopleWorld, worker_datab
     word = unused()
     [made] = await upsert(world, tenant.id, guest(word, "a@example.test", display_name="Laila"))
     async with world.db.tenant(tenant.id) as tx:
-        await world.system.keyring.destroy(tx, [made.recipient.id])
+        await world.system.kernel.keyring.destroy(tx, [made.recipient.id])
         await tx.connection.execute(
             "UPDATE notification.recipients SET erased_at = now() WHERE id = $1", made.recipient.id
         )

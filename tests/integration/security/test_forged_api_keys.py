@@ -65,7 +65,7 @@ async def test_a_platform_key_written_by_sql_opens_no_door(
     assert [(line["event"], line["key_id"]) for line in logs if line["log_level"] == "error"] == [
         ("api_key_seal_broken", key_id)
     ]
-    assert "tidings_api_key_seals_broken_total 1.0" in world.system.metrics.render().decode()
+    assert "tidings_api_key_seals_broken_total 1.0" in world.system.kernel.metrics.render().decode()
 
 
 async def test_a_tenants_key_written_by_sql_opens_no_door(
@@ -132,7 +132,7 @@ async def test_a_revoked_key_does_not_come_back_by_sql(
         assert (await client.delete(f"{MINE}/{key.id}")).status_code == 200
     async with worker_database.runtime() as attacker, _as(attacker, "tidings_runtime", tenant.id):
         await attacker.execute("UPDATE notification.api_keys SET revoked_at = NULL WHERE id = $1", key.id)
-    world.system.keys.forget(key.id)
+    world.system.access.keys.forget(key.id)
 
     assert (await _get(world, carried)).status_code == 401
 
@@ -215,7 +215,7 @@ async def test_rotating_the_master_key_leaves_every_key_working(fresh_db: Databa
     world = http_world(fresh_db)
     tenant = await world.tenant()
     _, carried = await world.key(tenant.id)
-    await rotate_master(world.db, world.system.kms)
+    await rotate_master(world.db, world.system.kernel.kms)
     afterwards = http_world(world.db)
     _, fresh = await world.key(tenant.id)
 

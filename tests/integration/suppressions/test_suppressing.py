@@ -38,7 +38,7 @@ async def question(world: PeopleWorld, tenant_id: TenantId, address: str) -> Que
     spelt = normalise("email", address)
     shared = await world.loader.shared()
     async with world.db.tenant(tenant_id) as tx:
-        pepper = await world.system.keyring.pepper(tx)
+        pepper = await world.system.kernel.keyring.pepper(tx)
     return Question(
         channel="email",
         address_hash=pepper.hash(spelt),
@@ -217,7 +217,7 @@ async def test_what_holds_an_address_back_is_found_by_it(world: PeopleWorld) -> 
             f"{SUPPRESSIONS}/lookup", json={"channel": "whatsapp", "address": "+93700123456"}
         )
     async with world.db.tenant(tenant.id) as tx:
-        audited = await world.system.audit.read_recent(tx, entity_type="suppression")
+        audited = await world.system.kernel.audit.read_recent(tx, entity_type="suppression")
 
     ids = [item["id"] for item in found.json()["items"]]
     assert set(ids[:2]) == {second.json()["id"], domain.json()["id"]}

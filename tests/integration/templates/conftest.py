@@ -46,9 +46,9 @@ async def world(db: Database, engine: Authoring) -> AsyncIterator[TemplateWorld]
         idempotency=Idempotency("notification", clock),
         engine=engine,
         templates=Templates(db, clock=clock),
-        facts=http.system.composing.facts,
+        facts=http.system.composition.facts,
         own_hosts=["tidings.test"],
     )
     yield TemplateWorld(http=http, deps=deps, engine=engine)
-    await http.system.renderer.close()
-    await http.system.authoring.close()
+    await http.system.notify.renderer.close()
+    await http.system.notify.authoring.close()

@@ -51,7 +51,7 @@ async def test_a_broken_text_is_refused_with_its_report_and_the_others_are_shown
 
 async def test_a_text_that_ends_its_child_is_refused_with_a_reason(world: TemplateWorld) -> None:
     tenant = await world.http.tenant()
-    system = world.http.system.authoring
+    system = world.http.system.notify.authoring
     system.lane._limits = replace(system.lane._limits, seconds=0.1)
     locales: dict[str, Any] = draft()["locales"]
     locales["en"]["body"] = "<p>" + "{{#if name}}{{name}}{{/if}}" * 4900 + "</p>"
@@ -82,7 +82,7 @@ async def test_who_has_used_up_its_processor_time_is_told_when_to_come_again(wor
     for tenant in (greedy, other):
         async with world.http.as_tenant(tenant.id) as client:
             await client.post(PATH, json=draft())
-    world.http.system.authoring.budget.charge(greedy.id, 60.0)
+    world.http.system.notify.authoring.budget.charge(greedy.id, 60.0)
 
     async with world.http.as_tenant(greedy.id) as client:
         refused = [await client.post(f"{PATH}/1.0.0/{what}") for what in ("validate", "preview", "publish")]

@@ -60,7 +60,7 @@ async def _mail(world: PipelineWorld, sender: Sender, **wish: Any) -> Mail:
 async def _visit(world: PipelineWorld, path: str, **headers: str) -> httpx2.Response:
     async with world.http.client() as browser:
         answer = await browser.get(path, headers=PERSON | headers)
-    await world.system.visits.settle()
+    await world.system.notify.visits.settle()
     return answer
 
 
@@ -161,7 +161,7 @@ async def test_machines_and_the_erased_teach_nothing(world: PipelineWorld) -> No
         by_machines, counts = await _row(sender, mail), await _counts(sender)
         shown = (await sender.client.get(f"/api/v1/notifications/{mail.id}")).json()
         async with world.db.tenant(sender.tenant_id, by_index=True) as tx:
-            await world.system.eraser.erase(tx, shown["recipient_id"], actor="test")
+            await world.system.notify.eraser.erase(tx, shown["recipient_id"], actor="test")
         followed = await _visit(world, mail.clicks[0])
         erased, after = await _row(sender, mail), await _counts(sender)
 
@@ -199,7 +199,7 @@ async def test_a_head_leads_on_like_a_get(world: PipelineWorld) -> None:
         mail = await _mail(world, sender)
         async with world.http.client() as browser:
             answer = await browser.head(mail.clicks[0], headers=PERSON)
-        await world.system.visits.settle()
+        await world.system.notify.visits.settle()
 
     assert (answer.status_code, answer.headers["location"], answer.content) == (302, LINK, b"")
 

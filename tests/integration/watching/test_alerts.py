@@ -18,7 +18,7 @@ from tests.support.promql import Scrape, evaluate
 from tests.support.tampering import tampering
 from tidings import settings
 from tidings.bootstrap import System
-from tidings.bootstrap.watching import watch_app
+from tidings.bootstrap.health import watch_app
 from tidings.contracts.callback_forms import ReadEvent, ReadInbound, Reading
 from tidings.contracts.channel_configs import ConfigureAccount
 from tidings.kernel.bus import Subscription
@@ -43,7 +43,7 @@ class Watched:
         self.scrapes: list[Scrape] = []
         #: What ends the condition.
         self.endings: list[Callable[[], Awaitable[None]]] = []
-        self._watch = watch_app(self.system)
+        self._watch = watch_app(self.system.kernel)
         self._at = 0.0
 
     async def scrape(self) -> None:
@@ -66,18 +66,20 @@ class Watched:
         """A vendor tells."""
         events = [one for one in said if isinstance(one, ReadEvent)]
         inbound = [one for one in said if isinstance(one, ReadInbound)]
-        await self.system.inbound.hear(await self.account(), Reading(events=events, inbound=inbound))
+        await self.system.callbacks.hear(await self.account(), Reading(events=events, inbound=inbound))
 
     @property
     def conversations(self) -> ConversationJob:
-        job = self.system.conversing.jobs["conversations"]
+        job = self.system.conversations.job
         assert isinstance(job, ConversationJob)
         return job
 
     async def run_until(self, jobs: dict[str, Any], condition: Callable[[], bool]) -> None:
         """Run these jobs, as a worker does, until that is so."""
         stop = asyncio.Event()
-        running = asyncio.create_task(run_jobs(jobs, stop, self.system.metrics, watch=self.system.job_watch))
+        running = asyncio.create_task(
+            run_jobs(jobs, stop, self.system.kernel.metrics, watch=self.system.kernel.job_watch)
+        )
         async with asyncio.timeout(60):
             while not condition():
                 await asyncio.sleep(0.02)
@@ -85,7 +87,7 @@ class Watched:
         await running
 
     def value(self, name: str, **labels: str) -> float:
-        return self.system.metrics.registry.get_sample_value(name, labels) or 0.0
+        return self.system.kernel.metrics.registry.get_sample_value(name, labels) or 0.0
 
 
 def wrote(number: int, to: str = "+15005550006") -> ReadInbound:
@@ -113,7 +115,7 @@ async def world(server: TestServer, tmp_path_factory: pytest.TempPathFactory) ->
 async def watched(world: PipelineWorld) -> Watched:
     """It has been looked at once, when nothing was wrong."""
     made = Watched(world)
-    await made.system.bus.backlog.look()
+    await made.system.kernel.bus.backlog.look()
     await made.scrape()
     return made
 
@@ -129,9 +131,9 @@ async def partition_missing(watched: Watched) -> None:
     helpless = System(
         watched.system.settings, runtime_url=watched.world.database.runtime_url, clock=watched.system.clock
     )
-    watched.system.metrics = helpless.metrics
-    await helpless.partitions.run_once()
-    watched._watch = watch_app(helpless)
+    watched.system.kernel.metrics = helpless.kernel.metrics
+    await helpless.kernel.partitions.run_once()
+    watched._watch = watch_app(helpless.kernel)
 
 
 async def relay_lagging(watched: Watched) -> None:
@@ -140,7 +142,7 @@ async def relay_lagging(watched: Watched) -> None:
         await sender.send()
     async with watched.world.unguarded("notification.outbox") as owner:
         await owner.execute("UPDATE notification.outbox SET enqueued_at = now() - interval '1 minute'")
-    await watched.system.bus.backlog.look()
+    await watched.system.kernel.bus.backlog.look()
 
 
 async def group_behind(watched: Watched) -> None:
@@ -155,7 +157,7 @@ async def group_behind(watched: Watched) -> None:
         await owner.execute(
             "UPDATE kernel.bus_events SET published_at = published_at - interval '10 minutes'"
         )
-    await watched.system.bus.backlog.look()
+    await watched.system.kernel.bus.backlog.look()
 
 
 async def dead_letters(watched: Watched) -> None:
@@ -164,7 +166,7 @@ async def dead_letters(watched: Watched) -> None:
     async def fail(*_: object) -> None:
         raise LookupError
 
-    group = watched.system.bus.consumer(
+    group = watched.system.kernel.bus.consumer(
         Subscription(
             group="test.failing",
             subjects=("notification.queued.v1",),
@@ -173,7 +175,7 @@ async def dead_letters(watched: Watched) -> None:
         )
     )
     await group.register()
-    await watched.system.bus.backlog.look()
+    await watched.system.kernel.bus.backlog.look()
     await watched.scrape()
     async with watched.world.sender() as sender:
         await sender.send()
@@ -194,7 +196,7 @@ async def callbacks_waiting(watched: Watched) -> None:
     )
     await watched.hear(told)
     await watched.world.clock.advance(timedelta(minutes=2))
-    await watched.system.inbound.callbacks.turn()
+    await watched.system.callbacks.job.turn()
 
 
 async def callbacks_refused(watched: Watched) -> None:
@@ -218,7 +220,7 @@ async def receipts_unreadable(watched: Watched) -> None:
     account = await watched.account()
     await watched.hear(wrote(1, to="+15005550111"))
     await watched.scrape()
-    await watched.system.inbound.hear(account, Reading(unread=[b"00,0210021543,,447887123456"]))
+    await watched.system.callbacks.hear(account, Reading(unread=[b"00,0210021543,,447887123456"]))
 
 
 async def bounces_unreadable(watched: Watched) -> None:
@@ -228,9 +230,9 @@ async def bounces_unreadable(watched: Watched) -> None:
     for number in range(30):
         if number == 5:
             await watched.scrape()
-        token = watched.system.return_tokens.write(account.id, ATTEMPT.new(watched.world.clock.now()))
+        token = watched.system.router.return_tokens.write(account.id, ATTEMPT.new(watched.world.clock.now()))
         mail = f"To: {token}@bounces.acme.test\r\n\r\nIt did not work.\r\n".encode()
-        assert await watched.system.inbound.bounces.take(mail, via="lmtp") == "unreadable"
+        assert await watched.system.callbacks.bounces.take(mail, via="lmtp") == "unreadable"
 
 
 async def inbound_unmatched(watched: Watched) -> None:
@@ -260,7 +262,7 @@ async def webhook_dead(watched: Watched) -> None:
         (secrets / sender.tenant_id / "inbound").write_text(SECRET)
         (secrets / sender.tenant_id / "own").write_text(json.dumps({"url": "http://127.0.0.1:9/"}))
         async with system.db.tenant(sender.tenant_id) as tx:
-            made = await system.adapter_configs.configure(
+            made = await system.router.adapter_configs.configure(
                 tx, [ConfigureAccount(vendor="http", secret_ref="file://own")], actor="test"
             )
         route = {
@@ -272,8 +274,8 @@ async def webhook_dead(watched: Watched) -> None:
         assert answer.status_code == 201, answer.text
         async with system.db.tenant(sender.tenant_id) as tx:
             own = next(one for one in await find_accounts(tx) if one.id == made["http"].id)
-    await system.inbound.hear(own, Reading(inbound=[wrote(2, to="+15005550222")]))
-    deliveries = system.conversing.jobs["inbound_deliveries"]
+    await system.callbacks.hear(own, Reading(inbound=[wrote(2, to="+15005550222")]))
+    deliveries = system.conversations.deliveries
     assert isinstance(deliveries, ClaimedWork)
     for _ in range(60):
         await watched.conversations.drain()
@@ -299,14 +301,14 @@ async def job_falls(watched: Watched) -> None:
         settings.load({"TIDINGS_DATA_DIR": str(watched.world.folder)}),
         runtime_url="postgresql://tidings_runtime@127.0.0.1:9/nowhere",
     )
-    watched.system.metrics = away.metrics
-    watched._watch = watch_app(away)
+    watched.system.kernel.metrics = away.kernel.metrics
+    watched._watch = watch_app(away.kernel)
 
     def failed(times: float) -> Callable[[], bool]:
         return lambda: watched.value("tidings_job_failures_total", job="relay_chan") >= times
 
     for times in (1, 6):
-        await watched.run_until({"relay_chan": away.bus.relay("chan")}, failed(times))
+        await watched.run_until({"relay_chan": away.kernel.bus.relay("chan")}, failed(times))
         await watched.scrape()
 
 
@@ -315,15 +317,15 @@ async def job_stalled(watched: Watched) -> None:
     stop = asyncio.Event()
     running = asyncio.create_task(
         run_jobs(
-            {"partitions": watched.system.partitions},
+            {"partitions": watched.system.kernel.partitions},
             stop,
-            watched.system.metrics,
-            watch=watched.system.job_watch,
+            watched.system.kernel.metrics,
+            watch=watched.system.kernel.job_watch,
         )
     )
     # As soon as it waits: an hour passes, and another, and it waits on.
     async with asyncio.timeout(60):
-        while watched.system.job_watch.overdue("partitions") <= LATE:
+        while watched.system.kernel.job_watch.overdue("partitions") <= LATE:
             await asyncio.sleep(0.02)
             await watched.world.clock.advance(timedelta(minutes=30))
 
@@ -340,7 +342,7 @@ async def no_worker(watched: Watched) -> None:
         settings.load({"TIDINGS_DATA_DIR": str(watched.world.folder)}),
         runtime_url=watched.world.database.runtime_url,
     )
-    watched._watch = watch_app(api)
+    watched._watch = watch_app(api.kernel)
 
 
 async def circuit_open(watched: Watched) -> None:
@@ -351,7 +353,7 @@ async def circuit_open(watched: Watched) -> None:
             f"/internal/v1/router/circuits/{account.id}/override", json={"state": "OPEN", "reason": "unpaid"}
         )
         assert held.status_code == 200, held.text
-    await watched.system.outbound.traffic_job.look()
+    await watched.system.vendors.traffic_job.look()
     await watched.scrape()
     async with watched.world.http.as_platform() as client:
         await client.delete(f"/internal/v1/router/circuits/{account.id}/override")
@@ -372,7 +374,7 @@ async def server_errors(watched: Watched) -> None:
         runtime_url="postgresql://tidings_runtime@127.0.0.1:9/nowhere",
     )
     _, carried = await watched.world.http.key(await watched.world.tenant())
-    watched._watch = watch_app(away)
+    watched._watch = watch_app(away.kernel)
     key = {"authorization": f"Bearer {carried}"}
     transport = httpx2.ASGITransport(app=away.app)
     async with httpx2.AsyncClient(transport=transport, base_url="http://tidings.test", headers=key) as client:
@@ -408,13 +410,13 @@ CONDITIONS: dict[str, Callable[[Watched], Awaitable[None]]] = {
 @pytest.mark.parametrize("alert", [*CONDITIONS, *(RULES.keys() - CONDITIONS.keys())])
 async def test_it_fires_when_that_happens_and_not_before(watched: Watched, alert: str) -> None:
     quiet = not watched.firing(alert)
-    metrics = watched.system.metrics
+    metrics = watched.system.kernel.metrics
     try:
         await CONDITIONS[alert](watched)
         await watched.scrape()
         assert watched.firing(alert), RULES[alert]["expr"]
     finally:
-        watched.system.metrics = metrics
+        watched.system.kernel.metrics = metrics
         for end in watched.endings:
             await end()
     # Without a worker that runs there is none before either.

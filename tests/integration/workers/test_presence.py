@@ -38,7 +38,9 @@ def _presence(database: TestDatabase, db: Database, freed: list[int] | None = No
             freed.append(1)
         return 0
 
-    return Presence(database.runtime_url, db, clock=SystemClock(), free_orphans=[free], settings=_QUICK)
+    presence = Presence(database.runtime_url, db, clock=SystemClock(), settings=_QUICK)
+    presence.rescue([free], on_rescue=lambda _: None)
+    return presence
 
 
 async def _eventually(condition: Callable[[], Awaitable[bool]], seconds: float = 10.0) -> None:

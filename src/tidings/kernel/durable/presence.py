@@ -62,15 +62,13 @@ class Presence:
         db: Database,
         *,
         clock: Clock,
-        free_orphans: Sequence[FreeOrphans] = (),
-        on_rescue: Callable[[int], None] | None = None,
         settings: PresenceSettings | None = None,
     ) -> None:
         self._url = url
         self._db = db
         self._clock = clock
-        self._free_orphans = list(free_orphans)
-        self._on_rescue = on_rescue or (lambda _: None)
+        self._free_orphans: Sequence[FreeOrphans] = ()
+        self._on_rescue: Callable[[int], None] = lambda _: None
         self._settings = settings or PresenceSettings()
         #: What claims are marked with. A worker that was taken for dead gets another one.
         self.id: WorkerId = WORKER.new(clock.now())
@@ -78,6 +76,10 @@ class Presence:
         self._last_beat = 0.0
         #: Set while the others know that we are here; nobody claims before.
         self.known = asyncio.Event()
+
+    def rescue(self, free_orphans: Sequence[FreeOrphans], on_rescue: Callable[[int], None]) -> None:
+        """Before it runs: what frees claims of dead workers. Those parts are made later, and need the name of this one."""
+        self._free_orphans, self._on_rescue = free_orphans, on_rescue
 
     async def run(self, stop: asyncio.Event) -> None:
         """Be there until `stop`."""

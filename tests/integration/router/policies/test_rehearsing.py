@@ -33,8 +33,8 @@ async def world(db: Database, tmp_path: Path) -> AsyncIterator[RehearsalWorld]:
     """The application over the shared database."""
     made = RehearsalWorld(db, tmp_path)
     yield made
-    await made.system.renderer.close()
-    await made.system.authoring.close()
+    await made.system.notify.renderer.close()
+    await made.system.notify.authoring.close()
 
 
 @pytest.fixture
@@ -199,7 +199,7 @@ async def test_conditions_and_an_open_circuit(world: RehearsalWorld, sender: Sen
         "SELECT id FROM chan.channel_adapter_configs WHERE provider = 'http' AND tenant_id IS NOT NULL",
     )
     circuit = Circuit(state="OPEN", version=1, until=world.system.clock.now() + timedelta(hours=9))
-    world.system.outbound.traffic.learn_circuits(
+    world.system.vendors.traffic.learn_circuits(
         [AccountCircuit(account_id=account["id"], tenant_id=sender.tenant_id, vendor="http", circuit=circuit)]
     )
     by_circuit = await rehearsed(sender, policy={"ladder": [SMS, EMAIL]})

@@ -39,7 +39,7 @@ async def test_the_platform_reads_its_own_and_that_of_a_tenant_it_names(fresh_db
         policy = await made(client)
     command = ConfigureAccount(vendor="http", secret_ref="file://x", renew=True)
     async with world.http.db.platform() as tx:
-        await world.http.system.adapter_configs.configure_platform(tx, [command], actor="test")
+        await world.http.system.router.adapter_configs.configure_platform(tx, [command], actor="test")
 
     async with world.http.as_platform() as platform:
         own = (await platform.get(AUDIT, params={"entity_type": "adapter_config"})).json()["items"]

@@ -41,11 +41,11 @@ async def test_what_it_costs_where_a_price_is_known(db: Database, tmp_path: Path
         )
         without_price = await previewed(client)
         async with db.tenant(tenant) as tx:
-            await world.system.adapter_configs.configure(tx, [account], actor="test")
+            await world.system.router.adapter_configs.configure(tx, [account], actor="test")
         await world.clock.advance(timedelta(seconds=2))
         priced = await previewed(client)
-    await world.system.renderer.close()
-    await world.system.authoring.close()
+    await world.system.notify.renderer.close()
+    await world.system.notify.authoring.close()
 
     assert (without_channel["cost_micros"], without_price["cost_micros"]) == (None, None)
     assert (priced["segments"], priced["cost_micros"], priced["currency"]) == (2, 15_100, "USD")

@@ -46,7 +46,7 @@ async def tenant(http: HttpWorld) -> TenantId:
 @pytest.fixture
 async def accounts(http: HttpWorld, tenant: TenantId) -> dict[str, str]:
     """Ids by vendor: one of the tenant's own, two of the platform's."""
-    configs = http.system.adapter_configs
+    configs = http.system.router.adapter_configs
     async with http.db.platform() as tx:
         theirs = [ConfigureAccount(vendor=v, secret_ref="file://x") for v in ("http_a", "http_b")]
         found = await configs.configure_platform(tx, theirs, actor="test")
@@ -100,7 +100,7 @@ async def test_prices_and_limits_are_set_whole_from_a_version_and_audited(
     assert (done.json()["prices"], done.json()["per_second"], done.headers["ETag"]) == (PRICES, 20, '"v2"')
     assert (stale.status_code, blind.status_code, same.json()["version"]) == (412, 428, 2)
     async with http.db.tenant(tenant) as tx:
-        rows = await http.system.router_audit.read_recent(tx, entity_type="adapter_config")
+        rows = await http.system.kernel.router_audit.read_recent(tx, entity_type="adapter_config")
     by_action = {row.action: row for row in rows}
     assert sorted(by_action) == ["created", "updated"]
     assert "90000" in str(by_action["updated"].after)
@@ -194,7 +194,7 @@ async def test_a_circuit_is_held_shown_and_let_go(
     again = (await client.delete(f"{place}/override")).json()
     assert again["since"] == free["since"]
     async with http.db.tenant(tenant) as tx:
-        rows = await http.system.router_audit.read_recent(tx, entity_type="circuit_breaker")
+        rows = await http.system.kernel.router_audit.read_recent(tx, entity_type="circuit_breaker")
     assert [(row.action, row.reason) for row in sorted(rows, key=lambda row: row.seq)] == [
         ("held", "maintenance"),
         ("released", "it is over"),
@@ -207,7 +207,7 @@ async def test_the_platforms_circuit_is_not_shown_beside_an_account_of_ones_own(
     """Nothing of the tenant's goes through it."""
     async with http.db.tenant(tenant) as tx:
         mine = [ConfigureAccount(vendor="http_a", secret_ref="file://x")]
-        own = await http.system.adapter_configs.configure(tx, mine, actor="test")
+        own = await http.system.router.adapter_configs.configure(tx, mine, actor="test")
 
     listed = [one["account_id"] for one in (await client.get(CIRCUITS)).json()["items"]]
 

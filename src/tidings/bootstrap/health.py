@@ -1,17 +1,15 @@
-"""What whoever watches this process is told: its checks, its metrics, and where both are served."""
+"""Where the health and the metrics of a process are served."""
 
 import socket
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from tidings.kernel.errors import NotConfiguredError
-from tidings.kernel.http.health import Check
 from tidings.kernel.http.serve import listen
 from tidings.kernel.http.watch_app import WatchApp
 from tidings.settings import Settings
 
 if TYPE_CHECKING:
-    from tidings.bootstrap.system import System
+    from tidings.bootstrap.kernel import KernelStage
 
 #: Where `tidings work` is watched, if nobody says otherwise.
 DEFAULT_PORT = 9464
@@ -32,14 +30,7 @@ def listen_for_watchers(settings: Settings, *, serves_api: bool) -> socket.socke
         return listen(host, 0, option="--metrics-port")
 
 
-def watch_app(system: "System") -> WatchApp:
+def watch_app(kernel: "KernelStage") -> WatchApp:
     """What is served there."""
-    checks: dict[str, Check] = {**shared_checks(system)}
-    checks["jobs"] = system.job_watch.check
-    return WatchApp(checks=checks, render_metrics=system.metrics.render)
-
-
-def shared_checks(system: "System") -> Mapping[str, Check]:
-    """The parts that every process needs."""
-    hot_state = {"hot_state": system.hot_state.check} if system.settings.stores.hot_state_url else {}
-    return {"database": system.db.ping, "partitions": system.partition_readiness.check, **hot_state}
+    checks = {**kernel.checks(), "jobs": kernel.job_watch.check}
+    return WatchApp(checks=checks, render_metrics=kernel.metrics.render)

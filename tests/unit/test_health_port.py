@@ -5,7 +5,7 @@ import socket
 import pytest
 
 from tidings import settings
-from tidings.bootstrap import watching
+from tidings.bootstrap import health
 from tidings.kernel.errors import NotConfiguredError
 
 
@@ -19,11 +19,11 @@ def port_of(found: socket.socket | None) -> int | None:
 def test_a_worker_always_has_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """The usual one; any other, where another worker of the machine has that."""
     with socket.create_server(("127.0.0.1", 0)) as other:
-        monkeypatch.setattr(watching, "DEFAULT_PORT", other.getsockname()[1])
-        second = port_of(watching.listen_for_watchers(settings.load({}), serves_api=False))
-    usual = port_of(watching.listen_for_watchers(settings.load({}), serves_api=False))
+        monkeypatch.setattr(health, "DEFAULT_PORT", other.getsockname()[1])
+        second = port_of(health.listen_for_watchers(settings.load({}), serves_api=False))
+    usual = port_of(health.listen_for_watchers(settings.load({}), serves_api=False))
 
-    assert usual == watching.DEFAULT_PORT
+    assert usual == health.DEFAULT_PORT
     assert second not in (None, usual)
 
 
@@ -33,18 +33,16 @@ def test_one_that_was_chosen_is_that_one_or_none() -> None:
         port = other.getsockname()[1]
         chosen = settings.load({"TIDINGS_METRICS_PORT": str(port)})
         with pytest.raises(NotConfiguredError, match="choose another with --metrics-port"):
-            watching.listen_for_watchers(chosen, serves_api=False)
-    assert port_of(watching.listen_for_watchers(chosen, serves_api=True)) == port
+            health.listen_for_watchers(chosen, serves_api=False)
+    assert port_of(health.listen_for_watchers(chosen, serves_api=True)) == port
 
     off = settings.load({"TIDINGS_METRICS_PORT": "off"})
-    assert watching.listen_for_watchers(off, serves_api=False) is None
+    assert health.listen_for_watchers(off, serves_api=False) is None
 
 
 def test_the_api_is_watched_on_its_own_port_unless_another_is_chosen() -> None:
-    assert watching.listen_for_watchers(settings.load({}), serves_api=True) is None
-    assert port_of(
-        watching.listen_for_watchers(settings.load({"TIDINGS_METRICS_PORT": "0"}), serves_api=True)
-    )
+    assert health.listen_for_watchers(settings.load({}), serves_api=True) is None
+    assert port_of(health.listen_for_watchers(settings.load({"TIDINGS_METRICS_PORT": "0"}), serves_api=True))
 
 
 @pytest.mark.parametrize("typed", ["65536", "-1", "on", "9464 "])

@@ -1,0 +1,65 @@
+"""From a request into the queue."""
+
+from typing import TYPE_CHECKING
+
+from tidings.bootstrap.counter_stripes import Stripe, stripe
+from tidings.kernel.durable.wakeup import Wakeup
+from tidings.notify.dispatch.job import EXPRESS_NAME, QUEUE_CHANNEL, QUEUE_NAME
+from tidings.notify.notifications.accept import Acceptor
+from tidings.notify.notifications.intake import Intake
+from tidings.notify.notifications.order import OrderDesk
+from tidings.notify.recipients.upsert import RecipientUpserter
+from tidings.router.profiles.hear import StoredMailboxNews
+
+if TYPE_CHECKING:
+    from tidings.bootstrap.access import AccessStage
+    from tidings.bootstrap.kernel import KernelStage
+    from tidings.bootstrap.notify import NotifyStage
+    from tidings.kernel.durable.sweepers import Sweep
+
+
+class AcceptStage:
+    """Checks what is asked for, writes it down, and wakes the dispatcher."""
+
+    def __init__(self, kernel: "KernelStage", access: "AccessStage", notify: "NotifyStage") -> None:
+        self._kernel = kernel
+        clock, wakeups = kernel.clock, kernel.bus.wakeups
+        # A dispatcher in this process is woken at once; one elsewhere hears it from the database.
+        self.dispatch_wake = wakeups.on(QUEUE_CHANNEL, QUEUE_NAME)
+        self.express_wake = wakeups.on(QUEUE_CHANNEL, EXPRESS_NAME)
+        wakeups.on(QUEUE_CHANNEL, EXPRESS_NAME, self.dispatch_wake)
+        self.schedule_wake = Wakeup()
+        self.upserter = RecipientUpserter(keyring=kernel.keyring, mailboxes=StoredMailboxNews(), clock=clock)
+        self.desk = OrderDesk(
+            templates=notify.templates,
+            categories=notify.categories,
+            clock=clock,
+            searchable=access.tenant_states.searchable_metadata,
+        )
+        self.acceptor = Acceptor(
+            upserter=self.upserter, keyring=kernel.keyring, clock=clock, stripe=stripe(Stripe.ACCEPT)
+        )
+        self.intake = Intake(
+            db=kernel.db,
+            acceptor=self.acceptor,
+            idempotency=kernel.idempotency,
+            clock=clock,
+            wake=self.wake,
+        )
+
+    def wake(self, *, express: bool) -> None:
+        """Wake those who send: there is work."""
+        if express:
+            self.express_wake.set()
+        self.dispatch_wake.set()
+        self.schedule_wake.set()
+
+    def sweeps(self) -> "dict[str, Sweep]":
+        """Keys of notifications that may be sent again."""
+        from tidings.notify.notifications.store import sweep_ledger
+
+        async def sweep_dedup_ledger(most: int) -> int:
+            async with self._kernel.db.worker() as tx:
+                return await sweep_ledger(tx, now=self._kernel.clock.now(), limit=most)
+
+        return {"dedup_ledger": sweep_dedup_ledger}

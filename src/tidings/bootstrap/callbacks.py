@@ -1,0 +1,186 @@
+"""What comes from the vendors: callbacks, what people write, mail that comes back."""
+
+from functools import cached_property
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Literal
+
+from tidings.bootstrap.observers import BounceMetrics, CallbackMetrics
+from tidings.router.adapters.http.callbacks import GenericForm
+from tidings.router.callbacks.dead_letters import DeadCallbacks
+from tidings.router.callbacks.evidence import Evidence
+from tidings.router.callbacks.hearing import Hearing
+from tidings.router.callbacks.hooks import Hooks
+from tidings.router.callbacks.intake import Intake
+from tidings.router.callbacks.jobs import WAKEUP_CHANNEL, WAKEUP_PAYLOAD, CallbackJob
+from tidings.router.callbacks.take import HookDesk
+from tidings.router.callbacks.wrote import InboundKeeper
+from tidings.router.conversations import wakeups as conversation_wakeups
+from tidings.settings import address_and_port, words
+
+if TYPE_CHECKING:
+    from tidings.bootstrap.kernel import KernelStage
+    from tidings.bootstrap.router import RouterStage
+    from tidings.contracts.callback_forms import Reading
+    from tidings.kernel.durable.jobs import Job
+    from tidings.kernel.durable.sweepers import Sweep
+    from tidings.router.bounces.desk import BounceDesk
+    from tidings.router.bounces.mailboxes import BounceMailboxes
+    from tidings.router.callbacks.forget import BodyEraser
+    from tidings.router.channel_configs.store import StoredAccount
+
+
+class CallbacksStage:
+    """From the vendors back to executions, and to the person or program that was written to."""
+
+    def __init__(self, kernel: "KernelStage", router: "RouterStage") -> None:
+        self._kernel = kernel
+        self._router = router
+        db, clock, keyring = kernel.db, kernel.clock, kernel.keyring
+        self._observer = CallbackMetrics(router.metrics)
+        # A job in this process is woken at once; one elsewhere hears it from the database.
+        self.wakeup = kernel.bus.wakeups.on(WAKEUP_CHANNEL, WAKEUP_PAYLOAD)
+        self.conversation_wakeups = conversation_wakeups.ConversationWakeups(
+            kernel.bus.wakeups.on(conversation_wakeups.CHANNEL, conversation_wakeups.PAYLOAD)
+        )
+        self.intake = Intake(
+            db,
+            blobs=lambda: kernel.blobs,
+            keyring=keyring,
+            clock=clock,
+            wakeup=self.wakeup,
+            wrote=InboundKeeper(self.conversation_wakeups.inbound),
+            observer=self._observer,
+        )
+        self._hearing = Hearing(self.intake, clock=clock, observer=self._observer)
+        self.desk = HookDesk(
+            Hooks(db, kernel.secrets, clock=clock, max_age=kernel.settings.channels.secrets_max_age),
+            self.intake,
+            public_url=kernel.base_url,
+            usual=GenericForm(),
+            clock=clock,
+            evidence=Evidence(clock=clock),
+            observer=self._observer,
+        )
+        self.dead = DeadCallbacks(audit=kernel.router_audit, keyring=keyring, clock=clock)
+
+    async def hear(self, account: "StoredAccount", said: "Reading") -> None:
+        """Keep what a vendor says over the adapter's own connection."""
+        await self._hearing.keep(said, vendor=account.vendor, account_id=account.id)
+
+    @cached_property
+    def job(self) -> "CallbackJob":
+        """Applies what was kept."""
+        from tidings.router.callbacks.apply import Applier
+        from tidings.router.executions import receipts
+
+        kernel = self._kernel
+        return CallbackJob(
+            kernel.db,
+            Applier(
+                kernel.db,
+                kernel.keyring,
+                receipts.apply,
+                on_woken=self._router.due_timer.expect,
+                observer=self._observer,
+            ),
+            wakeup=self.wakeup,
+            clock=kernel.clock,
+            observer=self._observer,
+            poll_seconds=lambda: kernel.bus.wakeups.poll_seconds,
+        )
+
+    @cached_property
+    def bounces(self) -> "BounceDesk":
+        """Reads mail that comes back."""
+        from tidings.router.bounces.desk import BounceDesk
+
+        return BounceDesk(
+            self._kernel.db,
+            self._router.return_tokens,
+            self.intake,
+            clock=self._kernel.clock,
+            observer=BounceMetrics(self._router.metrics),
+            addresses=words(self._kernel.settings.bounces.addresses),
+        )
+
+    @cached_property
+    def bounce_mailboxes(self) -> "BounceMailboxes":
+        """Fetches it where it lies in a mailbox."""
+        from tidings.router.bounces.mailboxes import BounceMailboxes
+
+        kernel = self._kernel
+        return BounceMailboxes(
+            kernel.db,
+            self.bounces,
+            secrets=kernel.secrets,
+            leases=kernel.hot_state.leases,
+            clock=kernel.clock,
+            tenant_guard=self._router.tenant_guard,
+            every=kernel.settings.bounces.poll_every,
+        )
+
+    @cached_property
+    def _body_eraser(self) -> "BodyEraser":
+        from tidings.router.callbacks.forget import BodyEraser
+
+        return BodyEraser(self._kernel.db, self._kernel.clock)
+
+    def jobs(self) -> "dict[str, Job]":
+        """Callbacks, bounces, and what erasure takes from both."""
+        from tidings.kernel.bus import Subscription
+        from tidings.router.callbacks import forget
+
+        return {
+            "callbacks": self.job,
+            "bounce_mailboxes": self.bounce_mailboxes,
+            **self._bounce_servers(),
+            "erased_callbacks": self._kernel.bus.consumer(
+                Subscription(
+                    group=forget.GROUP,
+                    subjects=forget.SUBJECTS,
+                    ledger="chan",
+                    on_tenant_events=forget.handler(self._body_eraser),
+                )
+            ),
+        }
+
+    def _bounce_servers(self) -> "dict[str, Job]":
+        """Where mail that comes back is taken, by the name of the job."""
+        from tidings.router.bounces.server import BounceServer
+
+        settings = self._kernel.settings.bounces
+        chosen: dict[Literal["smtp", "lmtp"], str | None] = {"smtp": settings.smtp, "lmtp": settings.lmtp}
+        servers: dict[str, Job] = {}
+        for protocol, address in chosen.items():
+            if address is not None:
+                host, port = address_and_port(address, 0)
+                servers[f"bounces_{protocol}"] = BounceServer(
+                    self.bounces,
+                    protocol=protocol,
+                    host=host,
+                    port=port,
+                    name=settings.name or _greeting(self._kernel.own_hosts[0]),
+                )
+        return servers
+
+    def sweeps(self) -> "dict[str, Sweep]":
+        """What was kept of callbacks, once it is old or its person erased."""
+        from tidings.router.callbacks.sweep import RawBodySweeper, settle_stuck, sweep_dedup
+
+        kernel = self._kernel
+        return {
+            "callback_ledger": lambda most: sweep_dedup(kernel.db, kernel.clock, limit=most),
+            "callback_requests": lambda most: settle_stuck(kernel.db, kernel.clock, limit=most),
+            "callback_bodies": RawBodySweeper(kernel.db, lambda: kernel.blobs, kernel.clock).sweep,
+            "erased_callbacks": self._body_eraser.sweep,
+            "erased_executions": self._body_eraser.forget_orders,
+        }
+
+
+def _greeting(host: str) -> str:
+    """A name as mail servers greet by it: an address stands in brackets (RFC 5321, 4.1.3)."""
+    try:
+        address = ip_address(host.strip("[]"))
+    except ValueError:
+        return host
+    return f"[IPv6:{address}]" if address.version == 6 else f"[{address}]"

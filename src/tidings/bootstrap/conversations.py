@@ -1,0 +1,198 @@
+"""What becomes of what people write: conversations, confirmations of keywords, webhooks to those who were written to."""
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from tidings.bootstrap.observers import ConversationMetrics
+from tidings.notify.correspondence.correspondents import StoredCorrespondents
+from tidings.notify.correspondence.replies import IntakeReplier
+from tidings.router.conversations import deps as conversations_deps
+from tidings.router.conversations.answer import Answerer
+from tidings.router.conversations.close import Closer
+from tidings.router.conversations.dead_letters import DeadInbound
+from tidings.router.conversations.hashes import AddressHashes
+from tidings.router.conversations.sent import SentNotes
+from tidings.router.inbound_routes import deps as inbound_routes_deps
+from tidings.router.inbound_routes.call import WebhookCaller
+from tidings.router.inbound_routes.change import RouteChanger
+from tidings.router.inbound_routes.redeliver import Redeliverer
+from tidings.router.inbound_routes.trial import Trier
+
+if TYPE_CHECKING:
+    from tidings.bootstrap.accept import AcceptStage
+    from tidings.bootstrap.callbacks import CallbacksStage
+    from tidings.bootstrap.kernel import KernelStage
+    from tidings.bootstrap.notify import NotifyStage
+    from tidings.bootstrap.router import RouterStage
+    from tidings.bootstrap.vendors import VendorsStage
+    from tidings.kernel.db import WorkerTx
+    from tidings.kernel.durable.jobs import Job
+    from tidings.kernel.durable.sweepers import Sweep
+    from tidings.router.conversations.claimed_work import ClaimedWork
+    from tidings.router.conversations.jobs import ConversationJob
+
+
+class ConversationsStage:
+    """Everything between an inbound message and the person or program that it is for."""
+
+    def __init__(
+        self,
+        kernel: "KernelStage",
+        router: "RouterStage",
+        notify: "NotifyStage",
+        *,
+        callbacks: "CallbacksStage",
+        vendors: "VendorsStage",
+        accept: "AcceptStage",
+    ) -> None:
+        self._kernel = kernel
+        self._policies = router.policies
+        self._vendors = vendors.vendors
+        self._wakeups = callbacks.conversation_wakeups
+        self._observer = ConversationMetrics(router.metrics)
+        db, clock, keyring, audit = kernel.db, kernel.clock, kernel.keyring, kernel.router_audit
+        self._hashes = AddressHashes(db, keyring)
+        self.sent_notes = SentNotes(self._hashes, outbox=kernel.router_outbox, clock=clock)
+        self._correspondents = StoredCorrespondents(
+            keyring=keyring,
+            upserter=accept.upserter,
+            suppressor=notify.suppressor,
+            outbox=kernel.outbox,
+            clock=clock,
+        )
+        self._caller = WebhookCaller(kernel.secrets, clock=clock, guard=router.tenant_guard)
+        # Apart: trials of a webhook that hangs, again and again, hold up no message.
+        trial_caller = WebhookCaller(kernel.secrets, clock=clock, guard=router.tenant_guard, connections=8)
+        for caller in (self._caller, trial_caller):
+            kernel.closing.push_async_callback(caller.close)
+        self.conversations = conversations_deps.Deps(
+            db=db,
+            clock=clock,
+            keyring=keyring,
+            audit=audit,
+            answerer=Answerer(
+                db,
+                replier=IntakeReplier(desk=accept.desk, intake=accept.intake, clock=clock),
+                correspondents=self._correspondents,
+                accounts=vendors.accounts,
+                keyring=keyring,
+                audit=audit,
+            ),
+            closer=Closer(outbox=kernel.router_outbox, audit=audit, clock=clock),
+            dead=DeadInbound(audit=audit, clock=clock),
+            wakeups=self._wakeups,
+        )
+        self._changer = RouteChanger(
+            secrets=kernel.secrets,
+            audit=audit,
+            clock=clock,
+            # An operator who lets tenants into a network of the house lets them speak plainly there.
+            require_https=not kernel.settings.channels.tenant_networks,
+        )
+        self.inbound_routes = inbound_routes_deps.Deps(
+            db=db,
+            idempotency=kernel.idempotency,
+            changer=self._changer,
+            redeliverer=Redeliverer(audit=audit, clock=clock),
+            trier=Trier(db, trial_caller, clock=clock),
+            deliveries_wakeup=self._wakeups.deliveries,
+        )
+
+    @cached_property
+    def job(self) -> "ConversationJob":
+        """Puts inbound messages into conversations, and heeds keywords."""
+        from tidings.notify.tenants.names import StoredTenantNames
+        from tidings.router.conversations.jobs import ConversationJob
+        from tidings.router.conversations.receive import Receiver
+        from tidings.router.conversations.resolve import Resolver
+        from tidings.router.conversations.shared_stop import SharedStops
+
+        kernel, hashes, correspondents = self._kernel, self._hashes, self._correspondents
+        return ConversationJob(
+            kernel.db,
+            Resolver(kernel.db, kernel.keyring, hashes),
+            Receiver(
+                keyring=kernel.keyring,
+                hashes=hashes,
+                policies=self._policies,
+                correspondents=correspondents,
+                names=StoredTenantNames(),
+                outbox=kernel.router_outbox,
+                clock=kernel.clock,
+            ),
+            SharedStops(
+                hashes=hashes, correspondents=correspondents, outbox=kernel.router_outbox, clock=kernel.clock
+            ),
+            wakeups=self._wakeups,
+            clock=kernel.clock,
+            observer=self._observer,
+            poll_seconds=lambda: kernel.bus.wakeups.poll_seconds,
+        )
+
+    @cached_property
+    def replies(self) -> "ClaimedWork":
+        """Sends what a keyword is answered with."""
+        from tidings.router.conversations.claimed_work import ClaimedWork
+        from tidings.router.conversations.replies import ReplySender
+        from tidings.router.conversations.reply_store import Replies
+
+        kernel = self._kernel
+        sender = ReplySender(
+            kernel.db, self._vendors, keyring=kernel.keyring, clock=kernel.clock, observer=self._observer
+        )
+        return ClaimedWork(
+            kernel.db,
+            Replies(),
+            sender.send,
+            wake=self._wakeups.replies,
+            worker_id=kernel.worker_id,
+            clock=kernel.clock,
+            known=kernel.presence.known,
+        )
+
+    @cached_property
+    def deliveries(self) -> "ClaimedWork":
+        """Calls the webhooks that inbound messages are routed to."""
+        from tidings.router.conversations.claimed_work import ClaimedWork
+        from tidings.router.inbound_routes.deliver import Deliverer
+        from tidings.router.inbound_routes.delivery_store import Deliveries
+
+        kernel = self._kernel
+        deliverer = Deliverer(
+            kernel.db, self._caller, keyring=kernel.keyring, clock=kernel.clock, observer=self._observer
+        )
+        return ClaimedWork(
+            kernel.db,
+            Deliveries(),
+            deliverer.deliver,
+            wake=self._wakeups.deliveries,
+            worker_id=kernel.worker_id,
+            clock=kernel.clock,
+            known=kernel.presence.known,
+        )
+
+    async def free_orphans(self, tx: "WorkerTx") -> int:
+        """Free what no living worker has in hand."""
+        return await self.replies.free_orphans(tx) + await self.deliveries.free_orphans(tx)
+
+    def jobs(self) -> "dict[str, Job]":
+        """From an inbound message to its conversation, its confirmation, its webhook."""
+        return {
+            "conversations": self.job,
+            "conversation_replies": self.replies,
+            "inbound_deliveries": self.deliveries,
+        }
+
+    def sweeps(self) -> "dict[str, Sweep]":
+        """Conversations that are idle or old, numbers that are free again."""
+        from tidings.router.conversations.sweep import close_idle, sweep_conversations, sweep_inbound
+        from tidings.router.inbound_routes.sweep import release_numbers, sweep_deliveries
+
+        db, clock, outbox = self._kernel.db, self._kernel.clock, self._kernel.router_outbox
+        return {
+            "idle_conversations": lambda most: close_idle(db, outbox, clock, limit=most),
+            "old_conversations": lambda most: sweep_conversations(db, clock, limit=most),
+            "inbound_messages": lambda most: sweep_inbound(db, clock, limit=most),
+            "freed_numbers": lambda most: release_numbers(db, self._changer, clock, limit=most),
+            "inbound_deliveries": lambda most: sweep_deliveries(db, clock, limit=most),
+        }

@@ -1,0 +1,143 @@
+"""Executions under way: how one is planned, what it costs, who calls the vendor, when it is looked at again."""
+
+from functools import cached_property
+from secrets import SystemRandom
+from typing import TYPE_CHECKING
+
+from tidings.bootstrap.counter_stripes import Stripe, stripe
+from tidings.bootstrap.observers import ExecutionMetrics
+from tidings.kernel.durable.in_hand import InHand
+from tidings.router.executions.call import VendorCaller
+from tidings.router.executions.plan import Planner
+from tidings.router.executions.record import Recorder
+from tidings.router.executions.reserve import AttemptReserver
+from tidings.router.executions.router import ExecutionRouter
+from tidings.router.state_machine.machine import ExecutionStateMachine
+from tidings.router.status_map.meanings import Meanings
+
+if TYPE_CHECKING:
+    from tidings.bootstrap.composition import CompositionStage
+    from tidings.bootstrap.conversations import ConversationsStage
+    from tidings.bootstrap.kernel import KernelStage
+    from tidings.bootstrap.router import RouterStage
+    from tidings.bootstrap.vendors import VendorsStage
+    from tidings.kernel.db import WorkerTx
+    from tidings.kernel.durable.jobs import Job
+    from tidings.kernel.durable.sweepers import Sweep
+    from tidings.router.executions.jobs import DueJob
+
+
+class ExecutionsStage:
+    """From a notification that is to go out to its one outcome."""
+
+    def __init__(
+        self,
+        kernel: "KernelStage",
+        router: "RouterStage",
+        vendors: "VendorsStage",
+        composition: "CompositionStage",
+        conversations: "ConversationsStage",
+    ) -> None:
+        self._kernel = kernel
+        self._due_timer = router.due_timer
+        self._gate = composition.gate
+        self._observer = observer = ExecutionMetrics(router.metrics)
+        self._in_hand = InHand()
+        db, clock = kernel.db, kernel.clock
+        random_unit = SystemRandom().random
+        self.ladder = ExecutionStateMachine()
+        self.planner = Planner(
+            db,
+            policies=router.policies,
+            accounts=vendors.accounts,
+            rates=vendors.rates,
+            traffic=vendors.traffic,
+            clock=clock,
+            random_unit=random_unit,
+        )
+        self._booking = AttemptReserver(
+            vendors.accounts,
+            vendors.traffic,
+            senders=vendors.adapters,
+            rates=vendors.rates,
+            clock=clock,
+            random_unit=random_unit,
+        )
+        self._caller = VendorCaller(
+            vendors.vendors,
+            Recorder(
+                db,
+                ladder=self.ladder,
+                clock=clock,
+                jitter=random_unit,
+                due_timer=router.due_timer,
+                note_sent=conversations.sent_notes.note_sent,
+                observer=observer,
+                stripe=stripe(Stripe.SPEND),
+            ),
+            traffic=vendors.traffic,
+            meanings=Meanings(db, clock=clock),
+            policies=router.policies,
+            clock=clock,
+            observer=observer,
+            blobs=lambda: kernel.blobs,
+        )
+        self.router: ExecutionRouter = ExecutionRouter(
+            self.planner,
+            self._booking,
+            self._caller,
+            ladder=self.ladder,
+            worker_id=kernel.worker_id,
+            clock=clock,
+            due_timer=router.due_timer,
+            in_hand=self._in_hand,
+        )
+
+    @cached_property
+    def due(self) -> "DueJob":
+        """Takes up executions whose time has come."""
+        from tidings.router.executions.advance import Advancer
+        from tidings.router.executions.jobs import DueJob
+
+        kernel = self._kernel
+        return DueJob(
+            kernel.db,
+            Advancer(
+                kernel.db,
+                self._caller,
+                self._gate,
+                self._booking,
+                ladder=self.ladder,
+                clock=kernel.clock,
+                observer=self._observer,
+            ),
+            worker_id=kernel.worker_id,
+            clock=kernel.clock,
+            due_timer=self._due_timer,
+            known=kernel.presence.known,
+            in_hand=self._in_hand,
+        )
+
+    async def free_orphans(self, tx: "WorkerTx") -> int:
+        """Free what no living worker has in hand."""
+        from tidings.router.executions.rescue import Rescuer
+
+        rescuer = Rescuer(self._in_hand, worker_id=self._kernel.worker_id, clock=self._kernel.clock)
+        return await rescuer.free_orphans(tx)
+
+    def jobs(self) -> "dict[str, Job]":
+        """Steps that are due."""
+        return {"due": self.due}
+
+    def sweeps(self) -> "dict[str, Sweep]":
+        """Ledgers of deliveries, vendors' answers, codes that nothing is known about."""
+        from tidings.router.executions.answers import AnswerSweeper
+        from tidings.router.executions.sweep import sweep_ledgers
+        from tidings.router.status_map.sweep import sweep_unknown
+
+        kernel = self._kernel
+        return {
+            "delivery_ledgers": lambda most: sweep_ledgers(kernel.db, kernel.clock, limit=most),
+            "vendor_answers": AnswerSweeper(lambda: kernel.blobs, kernel.clock).sweep,
+            "unknown_codes": lambda most: sweep_unknown(kernel.db, kernel.clock, limit=most),
+        }

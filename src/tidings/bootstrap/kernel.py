@@ -1,0 +1,284 @@
+"""The first stage: what every part stands on, from the clock to the bus. It holds no part of a service."""
+
+import asyncio
+from contextlib import AsyncExitStack
+from functools import cached_property
+from types import TracebackType
+from typing import TYPE_CHECKING, Final, Self
+from urllib.parse import urlsplit
+
+from tidings.kernel.audit.log import AuditLog
+from tidings.kernel.audit.origins import Origins
+from tidings.kernel.clock import Clock, SystemClock
+from tidings.kernel.db import Database, PoolSettings
+from tidings.kernel.keys.keyring import Keyring
+from tidings.kernel.keys.kms import Kms, open_kms
+from tidings.kernel.outbox import Outbox
+from tidings.settings import HttpSettings, Settings, address_and_port, words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from tidings.kernel.blobs.store import BlobStore
+    from tidings.kernel.dns import DnsResolver
+    from tidings.kernel.durable.job_watch import JobWatch
+    from tidings.kernel.durable.jobs import Job
+    from tidings.kernel.durable.presence import Presence
+    from tidings.kernel.durable.sweepers import Sweep
+    from tidings.kernel.flags.flags import Flags
+    from tidings.kernel.hot_state_takeover import TakeoverHotState
+    from tidings.kernel.http.health import Check
+    from tidings.kernel.idempotency import Idempotency
+    from tidings.kernel.keys.pepper import Pepper
+    from tidings.kernel.local_hot_state import LocalHotState
+    from tidings.kernel.metrics import Metrics
+    from tidings.kernel.postgres_bus import PostgresBus
+    from tidings.kernel.secrets import SecretsByScheme
+    from tidings.kernel.secrets_vault_client import VaultClient
+    from tidings.operations.partitions.job import PartitionJob
+    from tidings.operations.partitions.readiness import PartitionReadiness
+
+#: The schemas with an outbox.
+_SERVICES: Final = ("notification", "chan", "bff_backoffice")
+#: The services that note which events they have applied.
+_LEDGERS: Final = ("notification", "chan")
+
+
+class KernelStage:
+    """The database, keys, events and counters of one process.
+
+    What a command seldom needs is made, and imported, at its first use. A part that has to be closed says so by `closing`.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        runtime_url: str,
+        owner_url: str | None = None,
+        clock: Clock | None = None,
+        db: Database | None = None,
+        base_url: str | None = None,
+    ) -> None:
+        self.settings = settings
+        self.runtime_url = runtime_url
+        self.owner_url = owner_url
+        self.clock: Clock = clock or SystemClock()
+        chosen = settings.database
+        self.db = db or Database(
+            runtime_url,
+            PoolSettings(
+                min_size=chosen.pool_min,
+                max_size=chosen.pool_max,
+                statement_timeout=chosen.statement_timeout,
+                lock_timeout=chosen.lock_timeout,
+            ),
+        )
+        self._flush_traces: Callable[[], None] | None = None
+        #: Closed in the reverse order of their making, so each before what it needs; a failure leaves none of the others open.
+        self.closing = AsyncExitStack()
+        self.closing.push_async_callback(self._close_traces)
+        self.closing.push_async_callback(self.db.close)
+        self.kms: Kms = open_kms(settings.kms_url())
+        self.keyring = Keyring(self.kms, clock=self.clock)
+        self.origins = Origins(self.platform_pepper)
+        self.outbox = Outbox("notification")
+        self.router_outbox = Outbox("chan")
+        self.audit = AuditLog("notification", self.clock, origins=self.origins)
+        self.router_audit = AuditLog("chan", self.clock, origins=self.origins)
+        self.own_hosts = _own_hosts(settings.http)
+        #: How the outside reaches us, where the settings say so.
+        self.public_url = base_url or settings.http.public_url
+        self.base_url = self.public_url or f"http://{self.own_hosts[0]}:{settings.http.port}"
+
+    async def __aenter__(self) -> Self:
+        """Open the database alone: an operator's commands need neither master keys nor blobs, and may have neither."""
+        await self.db.open()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.closing.aclose()
+
+    async def platform_pepper(self) -> "Pepper":
+        """What addresses are hashed with where no tenant is known."""
+        async with self.db.platform() as tx:
+            return await self.keyring.platform_pepper(tx)
+
+    @cached_property
+    def metrics(self) -> "Metrics":
+        """What this process counts."""
+        from tidings.kernel.metrics import Metrics
+
+        return Metrics()
+
+    @cached_property
+    def idempotency(self) -> "Idempotency":
+        """Which requests were answered, and how."""
+        from tidings.kernel.idempotency import Idempotency
+
+        return Idempotency("notification", self.clock)
+
+    @cached_property
+    def vault(self) -> "VaultClient | None":
+        """HashiCorp Vault, where the settings name one."""
+        if self.settings.vault.url is None:
+            return None
+        from tidings.bootstrap.secret_stores import open_vault
+
+        return open_vault(self.settings.vault, self.clock)
+
+    @cached_property
+    def secrets(self) -> "SecretsByScheme":
+        """Where secrets are read from, by the scheme of their reference."""
+        from tidings.bootstrap.secret_stores import open_secrets
+        from tidings.router.sealed_secrets.resolve import SealedSecrets
+
+        return open_secrets(self.settings, self.vault, self.clock, SealedSecrets(self.db, self.keyring))
+
+    @cached_property
+    def resolver(self) -> "DnsResolver":
+        """The name servers of the settings."""
+        from tidings.kernel.dns import DnsResolver
+
+        return DnsResolver([address_and_port(s, 53) for s in words(self.settings.channels.dns_servers)])
+
+    @cached_property
+    def bus(self) -> "PostgresBus":
+        """Events between services, and wake-ups between processes."""
+        from tidings.bootstrap.observers import BusMetrics
+        from tidings.kernel.postgres_bus import PostgresBus
+
+        return PostgresBus(self.runtime_url, self.db, clock=self.clock, observer=BusMetrics(self.metrics))
+
+    @cached_property
+    def hot_state(self) -> "LocalHotState | TakeoverHotState":
+        """Limits and leases that all processes count together."""
+        from tidings.bootstrap.observers import HotStateMetrics
+        from tidings.kernel.hot_state_url import HOT_STATE_CHANNEL, HOT_STATE_PAYLOAD, open_hot_state
+
+        url = self.settings.stores.hot_state_url
+        opened = open_hot_state(
+            url,
+            self.db,
+            self.clock,
+            observer=HotStateMetrics(self.metrics),
+            wake=self.bus.wakeups.on(HOT_STATE_CHANNEL, HOT_STATE_PAYLOAD) if url else None,
+        )
+        self.closing.push_async_callback(opened.close)
+        return opened
+
+    @cached_property
+    def blobs(self) -> "BlobStore":
+        """Opened at the first use: a command that keeps no blob must not make a folder for them."""
+        from tidings.kernel.blobs.store import open_blobs
+
+        return open_blobs(self.settings.blobs_url())
+
+    @cached_property
+    def flags(self) -> "Flags":
+        """Switches that operators set."""
+        from tidings.kernel.flags.flags import Flags
+
+        return Flags(self.db, self.audit, self.clock)
+
+    @cached_property
+    def presence(self) -> "Presence":
+        """This process among the workers."""
+        from tidings.kernel.durable.presence import Presence
+
+        return Presence(self.runtime_url, self.db, clock=self.clock)
+
+    def worker_id(self) -> str:
+        """What claims of this process are marked with; another after it was taken for dead."""
+        return self.presence.id
+
+    @cached_property
+    def job_watch(self) -> "JobWatch":
+        """How the jobs of this process are, once they run."""
+        from tidings.kernel.durable.job_watch import JobWatch
+
+        return JobWatch(self.clock.monotonic)
+
+    @cached_property
+    def partitions(self) -> "PartitionJob":
+        """Makes the partitions of the next days, where the settings name the owner."""
+        from tidings.operations.partitions.job import PartitionJob
+
+        return PartitionJob(
+            url=self.owner_url or self.runtime_url,
+            may_make=self.owner_url is not None,
+            every=self.settings.jobs.partitions_every,
+            clock=self.clock,
+            metrics=self.metrics,
+        )
+
+    @cached_property
+    def partition_readiness(self) -> "PartitionReadiness":
+        """Whether the partitions for the next days are there."""
+        from tidings.operations.partitions.readiness import PartitionReadiness
+
+        return PartitionReadiness(self.db, clock=self.clock)
+
+    def trace(self, otlp_url: str) -> None:
+        """Send spans there."""
+        from tidings.kernel import tracing
+
+        self._flush_traces = tracing.configure(otlp_url)
+
+    async def _close_traces(self) -> None:
+        """After all else: the last spans may wait for a collector that hangs."""
+        if self._flush_traces is not None:
+            await asyncio.to_thread(self._flush_traces)
+
+    def checks(self) -> "Mapping[str, Check]":
+        """What has to be well before this process is ready."""
+        hot_state = {"hot_state": self.hot_state.check} if self.settings.stores.hot_state_url else {}
+        return {"database": self.db.ping, "partitions": self.partition_readiness.check, **hot_state}
+
+    def api_jobs(self) -> "dict[str, Job]":
+        """What keeps this process' own token with Vault fresh."""
+        return {"vault": self.vault} if self.vault is not None else {}
+
+    def jobs(self) -> "dict[str, Job]":
+        """The bus with its relays, partitions, the audit's anchors, flags."""
+        from tidings.kernel.audit.anchor import AnchorJob, AnchorKeeper
+        from tidings.kernel.flags.flags import FLAGS_CHANNEL, FLAGS_PAYLOAD, FlagsJob
+
+        broken = self.metrics.audit_broken
+        return {
+            "bus": self.bus,
+            **{f"relay_{schema}": self.bus.relay(schema) for schema in _SERVICES},
+            "partitions": self.partitions,
+            "audit_anchors": AnchorJob(
+                [AnchorKeeper(self.db, log, self.kms, self.clock) for log in (self.audit, self.router_audit)],
+                on_broken=lambda log: broken.labels(log).inc(),
+            ),
+            "flags": FlagsJob(self.flags, self.bus.wakeups.on(FLAGS_CHANNEL, FLAGS_PAYLOAD)),
+        }
+
+    def sweeps(self) -> "dict[str, Sweep]":
+        """What gets old in the kernel's own tables."""
+        from tidings.kernel.deduplicate import ConsumedEvents
+
+        async def sweep_hot_state(most: int) -> int:
+            return max((await self.hot_state.sweep(limit=most)).values())
+
+        async def sweep_consumed(_: int) -> int:
+            return sum([await ConsumedEvents(schema).sweep(self.db, self.clock) for schema in _LEDGERS])
+
+        return {
+            "idempotency_keys": lambda most: self.idempotency.sweep(self.db, limit=most),
+            "dead_letters": lambda _: self.bus.dead_letters.sweep(),
+            "hot_state": sweep_hot_state,
+            "consumed_events": sweep_consumed,
+        }
+
+
+def _own_hosts(http: HttpSettings) -> tuple[str, ...]:
+    """The hosts of links to ourselves, which every message may hold."""
+    host = urlsplit(http.public_url).hostname if http.public_url else http.host
+    if host in {None, "", "localhost", "0.0.0.0", "::"}:  # noqa: S104  # as links name it
+        host = "127.0.0.1"
+    return (f"[{host}]", host) if ":" in host else (host,)

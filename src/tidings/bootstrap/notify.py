@@ -1,0 +1,113 @@
+"""What notify's parts share: templates, categories, links, and what is known and forgotten about recipients."""
+
+from typing import TYPE_CHECKING
+
+from tidings.bootstrap.counter_stripes import Stripe, stripe
+from tidings.notify.categories.registry import Categories
+from tidings.notify.erasure.erase import Eraser
+from tidings.notify.imports.engine import Importer
+from tidings.notify.notifications.attachments import Attachments
+from tidings.notify.preference_center.links import UnsubscribeLinks
+from tidings.notify.render.engine import V8Renderer
+from tidings.notify.suppressions.suppress import Suppressor
+from tidings.notify.templates.authoring import Authoring
+from tidings.notify.templates.resolve import Templates
+from tidings.notify.tracking.record import VisitRecorder
+from tidings.router.callbacks.forget import CallbackForgetter
+from tidings.router.conversations.forget import ConversationForgetter
+from tidings.router.forget import ForgetAll
+from tidings.router.profiles.forget import ProfileForgetter
+
+if TYPE_CHECKING:
+    from tidings.bootstrap.kernel import KernelStage
+    from tidings.bootstrap.router import RouterStage
+    from tidings.kernel.durable.jobs import Job
+    from tidings.kernel.durable.sweepers import Sweep
+
+
+class NotifyStage:
+    """Made before the parts that accept, compose and dispatch."""
+
+    def __init__(self, kernel: "KernelStage", router: "RouterStage") -> None:
+        self._kernel = kernel
+        db, clock, keyring, outbox, audit = (
+            kernel.db,
+            kernel.clock,
+            kernel.keyring,
+            kernel.outbox,
+            kernel.audit,
+        )
+        self.categories = Categories(db, clock=clock)
+        self.links = UnsubscribeLinks(kernel.base_url, clock=clock)
+        # Their child processes start when they are first needed: a process that renders nothing never pays for them.
+        self.renderer = V8Renderer(own_hosts=kernel.own_hosts)
+        kernel.closing.push_async_callback(self.renderer.close)
+        self.templates = Templates(db, clock=clock)
+        self.authoring = Authoring(own_hosts=kernel.own_hosts)
+        kernel.closing.push_async_callback(self.authoring.close)
+        self.attachments = Attachments(lambda: kernel.blobs)
+        self.suppressor = Suppressor(keyring=keyring, outbox=outbox, audit=audit, clock=clock)
+        self.importer = Importer(db=db, keyring=keyring, audit=audit, clock=clock)
+        self.eraser = Eraser(
+            keyring=keyring,
+            signer=kernel.kms,
+            history=router.history,
+            router=ForgetAll(
+                ProfileForgetter(), ConversationForgetter(outbox=kernel.router_outbox, clock=clock)
+            ),
+            callbacks=CallbackForgetter(clock),
+            outbox=outbox,
+            audit=audit,
+            clock=clock,
+            backups_kept=kernel.settings.stores.backups_kept,
+            stripe=stripe(Stripe.ERASE),
+        )
+        self.visits = VisitRecorder(db=db, outbox=outbox, clock=clock, stripe=stripe(Stripe.VISITS))
+        kernel.closing.push_async_callback(self.visits.settle)
+
+    def jobs(self) -> "dict[str, Job]":
+        """Templates that other processes have changed, and erasure."""
+        from tidings.kernel.bus import Subscription
+        from tidings.notify.erasure import consumer
+        from tidings.notify.templates.resolve import TEMPLATES_CHANNEL, TEMPLATES_PAYLOAD, TemplatesJob
+
+        bus = self._kernel.bus
+        return {
+            "templates": TemplatesJob(
+                bus.wakeups.on(TEMPLATES_CHANNEL, TEMPLATES_PAYLOAD), self.templates, self.categories
+            ),
+            "erasure": bus.consumer(
+                Subscription(
+                    group=consumer.GROUP,
+                    subjects=consumer.SUBJECTS,
+                    ledger="notification",
+                    by_index=True,
+                    # A person is much to lock; with many in one transaction everybody else would wait.
+                    by_lane=True,
+                    on_tenant_events=consumer.handler(self.eraser),
+                )
+            ),
+        }
+
+    def sweeps(self) -> "dict[str, Sweep]":
+        """Suppressions, imports, tokens and credentials whose time is over."""
+        from tidings.notify.channels.rotate import revoke_superseded
+        from tidings.notify.imports.sweep import sweep_imports
+        from tidings.notify.preference_center.store import sweep_tokens
+        from tidings.notify.suppressions.counts import fold_counts
+        from tidings.notify.suppressions.expire import expire_suppressions
+
+        db, clock = self._kernel.db, self._kernel.clock
+        grace = self._kernel.settings.channels.credential_grace
+
+        async def sweep_opt_out_tokens(most: int) -> int:
+            async with db.worker() as tx:
+                return await sweep_tokens(tx, now=clock.now(), limit=most)
+
+        return {
+            "opt_out_tokens": sweep_opt_out_tokens,
+            "credentials": lambda most: revoke_superseded(db, clock, grace=grace, limit=most),
+            "expired_suppressions": lambda most: expire_suppressions(db, self.suppressor, clock, limit=most),
+            "suppression_counts": lambda most: fold_counts(db, limit=most),
+            "imports": lambda most: sweep_imports(db, clock, limit=most),
+        }
