@@ -1,6 +1,8 @@
 """A typed client: `Tidings` for ordinary code, `AsyncTidings` for asyncio. It knows the API and nothing of the server."""
 
-from tidings_client.asynchronous import AsyncTidings
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from tidings_client.errors import (
     ClientError,
     ConflictError,
@@ -33,7 +35,10 @@ from tidings_client.results import (
     Simulation,
 )
 from tidings_client.retrying import Retries
-from tidings_client.synchronous import Tidings
+
+if TYPE_CHECKING:
+    from tidings_client.asynchronous import AsyncTidings
+    from tidings_client.synchronous import Tidings
 
 __all__ = [
     "Accepted",
@@ -71,3 +76,11 @@ __all__ = [
     "UnauthenticatedError",
     "UnavailableError",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import either client when it is first used: it brings httpx2 along, which the rest of the package can do without."""
+    module = {"AsyncTidings": "asynchronous", "Tidings": "synchronous"}.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{module}"), name)

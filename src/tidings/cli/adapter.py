@@ -1,18 +1,16 @@
 """`tidings adapter`: vendor accounts, made and switched off; whether they work, what they cost, how they share a channel."""
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, get_args
 
 import typer
 
-from tidings.cli.calling import Key, Tenant, Url, client
-from tidings.cli.circuit import Account, Platform, find
+from tidings.cli.adapter_words import check_lines, kind_lines, kinds_lines
+from tidings.cli.api_command import Api, Shown, Told, api_command, given
+from tidings.cli.circuit import Account, find
 from tidings.cli.failures import CommandError
-from tidings.cli.options import DataDir, Json
-from tidings.cli.printing import print_json, shown
-
-if TYPE_CHECKING:
-    from tidings_client import Tidings
+from tidings.cli.printing import shown
+from tidings.cli.traffic_words import adapter_line, adapter_lines, points_of, priced, weights_lines
 
 app = typer.Typer(
     help="Vendor accounts: make one, switch it off; whether they work, what they cost, how they share a channel.",
@@ -36,85 +34,45 @@ Handle = Annotated[
 Amount = Annotated[str | None, typer.Option(help="In the currency, such as 0.0075.")]
 
 
-@app.command("list")
-def list_(
-    *,
-    platform: Platform = False,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+def _no_account(api: Api) -> str:
+    if api.platform:
+        return "there is no vendor account of the platform; `tidings adapter add VENDOR --secret-ref … --platform` makes one"
+    return "there is no vendor account; `tidings channel set` sets one up"
+
+
+@api_command(app, "list", platform=True, text=adapter_line, empty=_no_account)
+def list_(api: Api) -> list[Shown]:
     """Show all vendor accounts, one line each; also those that are switched off."""
-    from tidings.cli.traffic_words import adapter_line
-    from tidings_client import traffic
-
-    with client(url, key, tenant, data_dir, platform=platform) as tidings:
-        found = tidings.call(traffic.adapters(platform=platform))["items"]
-    if as_json:
-        print_json(found)
-        return
-    for adapter in found:
-        print(adapter_line(adapter))
-    if not found:
-        print(
-            "there is no vendor account of the platform; `tidings adapter add VENDOR --secret-ref … --platform` makes one"
-            if platform
-            else "there is no vendor account; `tidings channel set` sets one up"
-        )
+    return api.every("list_adapters")
 
 
-@app.command("show")
-def show(
-    account: Account,
-    *,
-    platform: Platform = False,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+@api_command(app, "show", platform=True, text=adapter_lines)
+def show(api: Api, account: Account) -> Shown:
     """Show one vendor account: what it can do, its prices, limits, circuit and weights."""
-    from tidings.cli.traffic_words import adapter_lines
-
-    with client(url, key, tenant, data_dir, platform=platform) as tidings:
-        found = find(tidings, account, platform=platform)
-    print_json(found) if as_json else print("\n".join(adapter_lines(found)))
+    return find(api, account)
 
 
-@app.command("kinds")
+@api_command(app, "kinds", platform=True)
 def kinds(
+    api: Api,
     name: Annotated[
         str | None, typer.Argument(metavar="[KIND]", help="One of them, in full: twilio, ses, …")
     ] = None,
-    *,
-    platform: Platform = False,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+) -> Told:
     """Show all kinds of vendors that there are adapters for, or what accounts of one need."""
-    from tidings.cli.adapter_words import kind_lines, kinds_lines
-    from tidings_client import adapters
-
-    with client(url, key, tenant, data_dir, platform=platform) as tidings:
-        found = tidings.call(adapters.kinds(platform=platform))["items"]
+    found = api.every("list_adapter_kinds")
     if name is None:
-        print_json(found) if as_json else print("\n".join(kinds_lines(found)))
-        return
+        return Told(found, kinds_lines(found))
     one = next((kind for kind in found if kind["name"] == name), None)
     if one is None:
         known = ", ".join(kind["name"] for kind in found)
         raise CommandError(f"there is no adapter {shown(name)!r}; there is {known}")
-    print_json(one) if as_json else print("\n".join(kind_lines(one)))
+    return Told(one, kind_lines(one))
 
 
-@app.command("add")
+@api_command(app, "add", platform=True)
 def add(
+    api: Api,
     vendor: Annotated[
         str, typer.Argument(metavar="VENDOR", help="The kind, such as smtp, or one more of it: smtp_backup.")
     ],
@@ -123,29 +81,18 @@ def add(
     handle: Handle = None,
     per_second: Annotated[int | None, typer.Option(help="Messages a second.")] = None,
     per_day: Annotated[int | None, typer.Option(help="Messages a day (UTC).")] = None,
-    platform: Platform = False,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+) -> Told:
     """Make an account with a vendor: the tenant's own, or with --platform one that all tenants may send through."""
-    from tidings.cli.traffic_words import adapter_lines
-    from tidings_client import traffic
-
-    named = {"handle": handle, "per_second": per_second, "per_day": per_day}
-    wish = {"vendor": vendor, "secret_ref": secret_ref, **{k: v for k, v in named.items() if v is not None}}
-    with client(url, key, tenant, data_dir, platform=platform) as tidings:
-        done = tidings.call(traffic.add_adapter(wish, platform=platform))
-    print_json(done) if as_json else print("\n".join(adapter_lines(done)))
-    if not as_json:
-        more = " --platform" if platform else ""
-        print(f"  next: `tidings adapter check {vendor}{more}` looks whether it works, and sends nothing")
+    body = given(vendor=vendor, secret_ref=secret_ref, handle=handle, per_second=per_second, per_day=per_day)
+    done = api.ask("create_adapter", body=body)
+    more = " --platform" if api.platform else ""
+    check = f"  next: `tidings adapter check {vendor}{more}` looks whether it works, and sends nothing"
+    return Told(done, [*adapter_lines(done), check])
 
 
-@app.command("change")
+@api_command(app, "change", platform=True, text=adapter_lines)
 def change(
+    api: Api,
     account: Account,
     *,
     secret_ref: Annotated[
@@ -153,56 +100,29 @@ def change(
         typer.Option("--secret-ref", help="Another place of its settings; the same again: all read it now."),
     ] = None,
     handle: Handle = None,
-    platform: Platform = False,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+) -> Shown:
     """Change where an account's settings are, or its handle; `price` and `limit` change the rest."""
-    named = {"secret_ref": secret_ref, "handle": handle}
-    wish = {name: value for name, value in named.items() if value is not None}
-    if not wish:
+    changes = given(secret_ref=secret_ref, handle=handle)
+    if not changes:
         raise CommandError("say what is to change: --secret-ref or --handle")
-    with client(url, key, tenant, data_dir, platform=platform) as tidings:
-        _changed(tidings, account, wish, platform=platform, as_json=as_json)
+    return _changed(api, account, changes)
 
 
-@app.command("disable")
-def disable(
-    account: Account,
-    *,
-    platform: Platform = False,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+@api_command(app, "disable", platform=True, text=adapter_lines)
+def disable(api: Api, account: Account) -> Shown:
     """Switch an account off: nothing new goes through it, and callbacks about what went before still count."""
-    with client(url, key, tenant, data_dir, platform=platform) as tidings:
-        _changed(tidings, account, {"active": False}, platform=platform, as_json=as_json)
+    return _changed(api, account, {"active": False})
 
 
-@app.command("enable")
-def enable(
-    account: Account,
-    *,
-    platform: Platform = False,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+@api_command(app, "enable", platform=True, text=adapter_lines)
+def enable(api: Api, account: Account) -> Shown:
     """Switch an account on again; what waited for it goes out within seconds."""
-    with client(url, key, tenant, data_dir, platform=platform) as tidings:
-        _changed(tidings, account, {"active": True}, platform=platform, as_json=as_json)
+    return _changed(api, account, {"active": True})
 
 
-@app.command("check")
+@api_command(app, "check", platform=True, text=check_lines)
 def check(
+    api: Api,
     account: Account,
     *,
     dry_call: Annotated[
@@ -212,35 +132,18 @@ def check(
     to: Annotated[str | None, typer.Option(help="Of that message. [default: nobody's]")] = None,
     sender: Annotated[str | None, typer.Option(help="Of that message.")] = None,
     channel: Annotated[str | None, typer.Option(help="Of that message: sms, email, …")] = None,
-    platform: Platform = False,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+) -> Shown:
     """Look step by step whether an account works; nothing is sent. Ends with 1 where something failed."""
-    from tidings.cli.adapter_words import check_lines
-    from tidings_client import adapters
-
-    with client(url, key, tenant, data_dir, platform=platform) as tidings:
-        found = find(tidings, account, platform=platform)
-        asked = adapters.check(
-            found["id"],
-            dry_call=dry_call or to is not None or sender is not None or channel is not None,
-            to=to,
-            sender=sender,
-            channel=channel,
-            platform=platform,
-        )
-        told = tidings.call(asked)
-    print_json(told) if as_json else print("\n".join(check_lines(told)))
-    if not told["ok"]:
-        raise typer.Exit(1)
+    message = given(to=to, sender=sender, channel=channel)
+    body = {"dry_call": dry_call or bool(message), **message}
+    told = api.ask("check_adapter", find(api, account)["id"], body=body)
+    api.failed = not told["ok"]
+    return told
 
 
-@app.command("price")
+@api_command(app, "price", platform=True, text=adapter_lines)
 def price(
+    api: Api,
     account: Account,
     *,
     currency: Annotated[str | None, typer.Option(help="USD, EUR, … [default: as it is]")] = None,
@@ -256,60 +159,30 @@ def price(
         ),
     ] = None,
     none: Annotated[bool, typer.Option("--none", help="It has no price any more.")] = False,
-    platform: Platform = False,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+) -> Shown:
     """Say what messages through an account cost; what is not named stays as it is."""
-    from tidings.cli.traffic_words import adapter_lines, priced
-    from tidings_client import traffic
-
     named = {"base_micros": base, "per_segment_micros": per_segment, "per_minute_micros": per_minute}
-    with client(url, key, tenant, data_dir, platform=platform) as tidings:
-        found = find(tidings, account, platform=platform)
-        prices = None if none else priced(found["prices"], currency, named, prefix or [])
-        terms = {"prices": prices, "per_second": found["per_second"], "per_day": found["per_day"]}
-        done = tidings.call(
-            traffic.put_adapter(found["id"], terms, version=found["version"], platform=platform)
-        )
-    print_json(done) if as_json else print("\n".join(adapter_lines(done)))
+    found = find(api, account)
+    prices = None if none else priced(found["prices"], currency, named, prefix or [])
+    return _put(api, found, prices=prices)
 
 
-@app.command("limit")
+@api_command(app, "limit", platform=True, text=adapter_lines)
 def limit(
+    api: Api,
     account: Account,
     *,
     per_second: Annotated[int | None, typer.Option(help="Messages a second; 0 for no limit.")] = None,
     per_day: Annotated[int | None, typer.Option(help="Messages a day (UTC); 0 for no limit.")] = None,
-    platform: Platform = False,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+) -> Shown:
     """Say how many messages an account takes; what is not named stays as it is."""
-    from tidings.cli.traffic_words import adapter_lines
-    from tidings_client import traffic
-
-    with client(url, key, tenant, data_dir, platform=platform) as tidings:
-        found = find(tidings, account, platform=platform)
-        terms = {
-            "prices": found["prices"],
-            "per_second": found["per_second"] if per_second is None else per_second or None,
-            "per_day": found["per_day"] if per_day is None else per_day or None,
-        }
-        done = tidings.call(
-            traffic.put_adapter(found["id"], terms, version=found["version"], platform=platform)
-        )
-    print_json(done) if as_json else print("\n".join(adapter_lines(done)))
+    limits = given(per_second=per_second, per_day=per_day)
+    return _put(api, find(api, account), **{name: many or None for name, many in limits.items()})
 
 
-@app.command("share")
+@api_command(app, "share", platform=True)
 def share(
+    api: Api,
     channel: Annotated[str, typer.Argument(metavar="CHANNEL", help="email, sms, whatsapp, …")],
     points: Annotated[
         list[str] | None,
@@ -317,79 +190,47 @@ def share(
     ] = None,
     *,
     none: Annotated[bool, typer.Option("--none", help="No weights: vendors are called in order.")] = False,
-    platform: Platform = False,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+) -> Told:
     """Show or say how vendors share a channel; homes of single countries stay as they are."""
-    from typing import get_args
-
-    from tidings.cli.traffic_words import points_of, weights_lines
     from tidings.contracts.tenants import Channel
-    from tidings_client import traffic
 
     if channel not in get_args(Channel):
         raise CommandError(f"CHANNEL must be one of {', '.join(get_args(Channel))}, not {shown(channel)}")
     home = points_of(points or [])
-    left_out: list[str] = []
-    with client(url, key, tenant, data_dir, platform=platform) as tidings:
-        known = _known(tidings.call(traffic.weights(platform=platform))["items"], channel)
-        if home or none:
-            own = known if known and (platform or known["owner"] == "tenant") else None
-            by_prefix = {} if none or own is None else own["by_prefix"]
-            known = tidings.call(
-                traffic.put_weights(
-                    channel,
-                    {"home": home, "by_prefix": by_prefix},
-                    version=own["version"] if own else None,
-                    platform=platform,
-                )
+    known = next((one for one in api.every("list_weights") if one["channel"] == channel), None)
+    if home or none:
+        own = known if known and (api.platform or known["owner"] == "tenant") else None
+        body = {"home": home, "by_prefix": {} if none or own is None else own["by_prefix"]}
+        known = api.ask("put_weights", channel, body=body, if_match=own["version"] if own else None)
+        for vendor in [] if api.platform else _left_out(api, channel, home):
+            # Beside the answer: what reads JSON reads on.
+            print(
+                f"tidings: {vendor} gets nothing yet, because {channel} is not set up with it; "
+                f"`tidings channel set {channel} --fallback {vendor}` does that",
+                file=sys.stderr,
             )
-            left_out = [] if platform else _left_out(tidings, channel, home)
-    if as_json:
-        print_json(known)
-    elif known is None or not known["home"]:
-        print(f"vendors of {channel} have no weights: they are called in their order")
-    else:
-        print("\n".join(weights_lines(known)))
-    for vendor in left_out:
-        # Beside the answer: what reads JSON reads on.
-        print(
-            f"tidings: {vendor} gets nothing yet, because {channel} is not set up with it; "
-            f"`tidings channel set {channel} --fallback {vendor}` does that",
-            file=sys.stderr,
-        )
+    if known is None or not known["home"]:
+        return Told(known, f"vendors of {channel} have no weights: they are called in their order")
+    return Told(known, weights_lines(known))
 
 
-def _changed(
-    tidings: "Tidings", account: str, wish: dict[str, Any], *, platform: bool, as_json: bool
-) -> None:
-    from tidings.cli.traffic_words import adapter_lines
-    from tidings_client import traffic
-
-    found = find(tidings, account, platform=platform)
-    asked = traffic.change_adapter(found["id"], wish, version=found["version"], platform=platform)
-    done = tidings.call(asked)
-    print_json(done) if as_json else print("\n".join(adapter_lines(done)))
+def _changed(api: Api, account: str, changes: Shown) -> Shown:
+    found = find(api, account)
+    return api.ask("patch_adapter", found["id"], body=changes, if_match=found["version"])
 
 
-def _left_out(tidings: "Tidings", channel: str, home: dict[str, int]) -> list[str]:
+def _put(api: Api, found: Shown, **changes: object) -> Shown:
+    terms = {name: found[name] for name in ("prices", "per_second", "per_day")}
+    return api.ask("put_adapter", found["id"], body={**terms, **changes}, if_match=found["version"])
+
+
+def _left_out(api: Api, channel: str, home: dict[str, int]) -> list[str]:
     """Vendors with points that the tenant's channel does not know; none where its channels can't be seen."""
-    from tidings_client import ProblemError, channels
+    from tidings_client import ProblemError
 
     try:
-        found = tidings.call(channels.show(channel))
+        found = api.ask("show_channel", channel)
     except ProblemError:
         return []
-    return [
-        name
-        for name, many in home.items()
-        if many and name not in (found.get("vendor"), found.get("fallback_vendor"))
-    ]
-
-
-def _known(items: list[dict[str, Any]], channel: str) -> dict[str, Any] | None:
-    return next((item for item in items if item["channel"] == channel), None)
+    known = (found.get("vendor"), found.get("fallback_vendor"))
+    return [name for name, many in home.items() if many and name not in known]

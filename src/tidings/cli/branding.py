@@ -1,13 +1,13 @@
 """`tidings branding`: how a tenant looks in mails and on pages."""
 
-from typing import Annotated, Any
+from collections.abc import Iterator
+from typing import Annotated
 
 import typer
 
-from tidings.cli.calling import Key, Tenant, Url, client
+from tidings.cli.api_command import Api, Shown, api_command, given
 from tidings.cli.failures import CommandError
-from tidings.cli.options import DataDir, Json
-from tidings.cli.printing import print_json, shown
+from tidings.cli.printing import shown
 
 app = typer.Typer(
     help="Branding: name, logo, colour and footer of mails and pages.",
@@ -17,25 +17,25 @@ app = typer.Typer(
 _EMPTY = "An empty text takes it away."
 
 
-@app.command("show")
-def show(
-    *,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+def _lines(found: Shown) -> Iterator[str]:
+    said = found.get("branding") or {}
+    for field, value in said.items():
+        yield shown(f"{field}  {value}")
+    if not said:
+        yield "nothing is set; mails and pages have the platform's look and the tenant's name"
+    if found.get("theme_etag"):
+        yield shown(f"theme_etag  {found['theme_etag']}")
+
+
+@api_command(app, "show", text=_lines)
+def show(api: Api) -> Shown:
     """Show how you look."""
-    from tidings_client import branding
-
-    with client(url, key, tenant, data_dir) as tidings:
-        found = tidings.call(branding.show())
-    print_json(found) if as_json else _tell(found)
+    return api.ask("show_branding")
 
 
-@app.command("set")
+@api_command(app, "set", text=_lines)
 def set_(
+    api: Api,
     *,
     name: Annotated[str | None, typer.Option("--name", help=f"As people know you. {_EMPTY}")] = None,
     logo: Annotated[
@@ -46,38 +46,13 @@ def set_(
     support: Annotated[
         str | None, typer.Option("--support", help=f"An https address where people get help. {_EMPTY}")
     ] = None,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+) -> Shown:
     """Change how you look; what is not named stays."""
-    from tidings_client import branding
-
-    given = {
-        "name": name,
-        "logo_url": logo,
-        "primary_colour": colour,
-        "footer": footer,
-        "support_url": support,
-    }
-    changes = {field: value for field, value in given.items() if value is not None}
+    changes = given(name=name, logo_url=logo, primary_colour=colour, footer=footer, support_url=support)
     if not changes:
         raise CommandError(
             "say what is different, such as --colour '#1a2b3c' or --footer 'Saffron House, Kabul'"
         )
-    with client(url, key, tenant, data_dir) as tidings:
-        there = tidings.call(branding.show())
-        wanted = {**there["branding"], **changes}
-        kept = {field: value for field, value in wanted.items() if value}
-        _tell(tidings.call(branding.put(kept, version=int(there["version"]))))
-
-
-def _tell(found: dict[str, Any]) -> None:
-    said = found.get("branding") or {}
-    for field, value in said.items():
-        print(shown(f"{field}  {value}"))
-    if not said:
-        print("nothing is set; mails and pages have the platform's look and the tenant's name")
-    if found.get("theme_etag"):
-        print(shown(f"theme_etag  {found['theme_etag']}"))
+    there = api.ask("show_branding")
+    kept = {field: value for field, value in {**there["branding"], **changes}.items() if value}
+    return api.ask("put_branding", body=kept, if_match=there["version"])

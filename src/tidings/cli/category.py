@@ -1,13 +1,13 @@
 """`tidings category`: what kinds of messages there are, and how they appear on pages."""
 
-from typing import Annotated, Any
+from collections.abc import Iterator
+from typing import Annotated
 
 import typer
 
-from tidings.cli.calling import Key, Tenant, Url, client
+from tidings.cli.api_command import Api, Shown, api_command, given
 from tidings.cli.failures import CommandError
-from tidings.cli.options import DataDir, Json
-from tidings.cli.printing import print_json, shown
+from tidings.cli.printing import shown
 
 app = typer.Typer(
     help="Categories: list them, make your own, name, order, hide and retire them.",
@@ -16,7 +16,6 @@ app = typer.Typer(
 )
 
 Which = Annotated[str, typer.Argument(metavar="CATEGORY", help="reminder")]
-Platform = Annotated[bool, typer.Option("--platform", help="The platform's own, with the platform's key.")]
 Names = Annotated[
     list[str] | None,
     typer.Option(
@@ -46,49 +45,47 @@ Digest = Annotated[bool | None, typer.Option("--may-digest/--no-digest")]
 Tracking = Annotated[bool | None, typer.Option("--tracking/--no-tracking", help="Opens and clicks.")]
 
 
-@app.command("list")
-def list_(
-    *,
-    platform: Platform = False,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+_POLICY = (
+    "retention_class",
+    "priority",
+    "expires_after_seconds",
+    "breaks_quiet_hours",
+    "may_digest",
+    "tracking_allowed",
+    "position",
+)
+
+
+def _line(one: Shown) -> str:
+    notes = [word for word in ("needs_consent", "can_unsubscribe", "hidden", "retired") if one.get(word)]
+    names = ", ".join(f"{tag}={name}" for tag, name in sorted(one.get("names", {}).items()))
+    told = "  ".join([*(note.replace("_", " ") for note in notes), *([names] if names else [])])
+    return shown(f"{one['category']}  {one['owner']}  {one['use_case']}  {told}").rstrip()
+
+
+def _lines(one: Shown) -> Iterator[str]:
+    yield _line(one)
+    yield from (shown(f"  {name}  {one.get(name)}") for name in _POLICY)
+    yield from (shown(f"  warning: {warning}") for warning in one.get("warnings") or ())
+
+
+@api_command(
+    app, "list", platform=True, text=_line, empty="there is none; `tidings category create` makes one"
+)
+def list_(api: Api) -> list[Shown]:
     """List the categories that can be used, in the order of pages."""
-    from tidings_client import categories
-
-    with client(url, key, tenant, data_dir, platform=platform) as tidings:
-        found = tidings.call(categories.list_all(platform=platform))["items"]
-    if as_json:
-        print_json(found)
-        return
-    for one in found:
-        print(_line(one))
+    return api.every("list_categories")
 
 
-@app.command("show")
-def show(
-    category: Which,
-    *,
-    platform: Platform = False,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+@api_command(app, "show", platform=True, text=_lines)
+def show(api: Api, category: Which) -> Shown:
     """Show one category with its policy and its names."""
-    from tidings_client import categories
-
-    with client(url, key, tenant, data_dir, platform=platform) as tidings:
-        found = tidings.call(categories.show(category, platform=platform))
-    print_json(found) if as_json else _tell(found)
+    return api.ask("show_category", category)
 
 
-@app.command("create")
+@api_command(app, "create", platform=True, text=_lines)
 def create(
+    api: Api,
     category: Which,
     *,
     use_case: Annotated[
@@ -104,16 +101,10 @@ def create(
     breaks_quiet_hours: Quiet = None,
     may_digest: Digest = None,
     tracking: Tracking = None,
-    platform: Platform = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+) -> Shown:
     """Make a category of your own, or with --platform one for all tenants."""
-    from tidings_client import categories
-
-    facts = _given(
+    facts = given(
+        category=category,
         use_case=use_case,
         names=_names(names),
         retention_class=retention,
@@ -126,13 +117,12 @@ def create(
         may_digest=may_digest,
         tracking_allowed=tracking,
     )
-    with client(url, key, tenant, data_dir, platform=platform) as tidings:
-        made = tidings.call(categories.create({"category": category, **facts}, platform=platform))
-    _tell(made)
+    return api.ask("create_category", body=facts)
 
 
-@app.command("change")
+@api_command(app, "change", platform=True, text=_lines)
 def change(
+    api: Api,
     category: Which,
     *,
     use_case: UseCase = None,
@@ -149,14 +139,9 @@ def change(
     retired: Annotated[
         bool | None, typer.Option("--retired/--in-use", help="Whether new templates may use it.")
     ] = None,
-    platform: Platform = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+) -> Shown:
     """Change a category of your own; of the platform's its names and its place on your pages."""
-    changes = _given(
+    changes = given(
         use_case=use_case,
         names=_names(names),
         retention_class=retention,
@@ -172,39 +157,23 @@ def change(
     )
     if not changes:
         raise CommandError("say what is different, such as --name en='Stays' or --position 10")
-    with client(url, key, tenant, data_dir, platform=platform) as tidings:
-        _tell(_change(tidings, category, changes, platform=platform))
+    return _change(api, category, changes)
 
 
-@app.command("hide")
+@api_command(app, "hide", text=_lines)
 def hide(
+    api: Api,
     category: Which,
     *,
     undo: Annotated[bool, typer.Option("--undo", help="Show it again.")] = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+) -> Shown:
     """Leave a category out of your preference page; links in its messages still unsubscribe from it."""
-    with client(url, key, tenant, data_dir) as tidings:
-        _tell(_change(tidings, category, {"hidden": not undo}))
+    return _change(api, category, {"hidden": not undo})
 
 
-def _change(
-    tidings: Any, category: str, changes: dict[str, Any], *, platform: bool = False
-) -> dict[str, Any]:
-    from tidings_client import categories
-
-    version = int(tidings.call(categories.show(category, platform=platform))["version"])
-    changed: dict[str, Any] = tidings.call(
-        categories.change(category, changes, version=version, platform=platform)
-    )
-    return changed
-
-
-def _given(**facts: Any) -> dict[str, Any]:
-    return {name: value for name, value in facts.items() if value is not None}
+def _change(api: Api, category: str, changes: Shown) -> Shown:
+    version = api.ask("show_category", category)["version"]
+    return api.ask("change_category", category, body=changes, if_match=version)
 
 
 def _names(words: list[str] | None) -> dict[str, str] | None:
@@ -217,26 +186,3 @@ def _names(words: list[str] | None) -> dict[str, str] | None:
             raise CommandError(f"{word!r} must be a language and a name: en='Stays and bookings'")
         found[language.strip()] = name.strip()
     return found
-
-
-def _line(one: dict[str, Any]) -> str:
-    notes = [word for word in ("needs_consent", "can_unsubscribe", "hidden", "retired") if one.get(word)]
-    names = ", ".join(f"{tag}={name}" for tag, name in sorted(one.get("names", {}).items()))
-    told = "  ".join([*(note.replace("_", " ") for note in notes), *([names] if names else [])])
-    return shown(f"{one['category']}  {one['owner']}  {one['use_case']}  {told}").rstrip()
-
-
-def _tell(one: dict[str, Any]) -> None:
-    print(_line(one))
-    for name in (
-        "retention_class",
-        "priority",
-        "expires_after_seconds",
-        "breaks_quiet_hours",
-        "may_digest",
-        "tracking_allowed",
-        "position",
-    ):
-        print(shown(f"  {name}  {one.get(name)}"))
-    for warning in one.get("warnings") or ():
-        print(shown(f"  warning: {warning}"))

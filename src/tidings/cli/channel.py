@@ -1,16 +1,22 @@
 """`tidings channel`: how a tenant appears on a channel and through whom; set up, tested, checked, rotated."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Iterator
+from typing import Annotated
 
 import typer
 
-from tidings.cli.calling import Key, Tenant, Url, client
+from tidings.cli.api_command import Api, Shown, Told, api_command
+from tidings.cli.channel_words import (
+    accounts_of,
+    health_of,
+    line_of,
+    lines_of,
+    merged,
+    told_of_dns,
+    told_of_rotation,
+    told_of_test,
+)
 from tidings.cli.failures import CommandError
-from tidings.cli.options import DataDir, Json
-from tidings.cli.printing import print_json
-
-if TYPE_CHECKING:
-    from tidings_client import Tidings
 
 app = typer.Typer(
     help="Channels: who sends on them and through whom; set up, test, check and rotate them.",
@@ -24,53 +30,31 @@ Vendor = Annotated[
 ]
 
 
-@app.command("list")
-def list_(
-    *,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+def _listed(channel: Shown) -> Iterator[str]:
+    yield line_of(channel)
+    yield from health_of(channel)
+
+
+@api_command(
+    app,
+    "list",
+    text=_listed,
+    empty="no channel is set up; `tidings channel set email --vendor smtp --from hello@…` sets one up",
+)
+def list_(api: Api) -> list[Shown]:
     """Show all channels that are set up, one line each."""
-    from tidings.cli.channel_words import health_of, line_of
-    from tidings_client import channels
-
-    with client(url, key, tenant, data_dir) as tidings:
-        found = tidings.call(channels.list_all())["items"]
-    if as_json:
-        print_json(found)
-        return
-    for channel in found:
-        print(line_of(channel))
-        for line in health_of(channel):
-            print(line)
-    if not found:
-        print("no channel is set up; `tidings channel set email --vendor smtp --from hello@…` sets one up")
+    return api.every("list_channels")
 
 
-@app.command("show")
-def show(
-    channel: Channel,
-    *,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+@api_command(app, "show", text=lines_of)
+def show(api: Api, channel: Channel) -> Shown:
     """Show one channel with its accounts and credentials."""
-    from tidings.cli.channel_words import lines_of
-    from tidings_client import channels
-
-    with client(url, key, tenant, data_dir) as tidings:
-        found = tidings.call(channels.show(channel))
-    print_json(found) if as_json else print("\n".join(lines_of(found)))
+    return api.ask("show_channel", channel)
 
 
-@app.command("set")
+@api_command(app, "set")
 def set_(
+    api: Api,
     channel: Channel,
     *,
     vendor: Annotated[str | None, typer.Option("--vendor", help="The adapter: smtp, http, …")] = None,
@@ -98,16 +82,8 @@ def set_(
     disable: Annotated[
         bool | None, typer.Option("--disable/--enable", help="Whether anything is sent over it.")
     ] = None,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+) -> Told:
     """Set a channel up, or change what is named; the rest stays as it is."""
-    from tidings.cli.channel_words import accounts_of, lines_of, merged
-    from tidings_client import channels
-
     if from_address is not None and channel != "email":
         raise CommandError(
             f"--from is the address that mail comes from; what telephones show on {channel} is --sender-id {from_address}"
@@ -120,64 +96,42 @@ def set_(
         "dkim_selector": dkim_selector,
         "sender_id": sender_id,
     }
-    with client(url, key, tenant, data_dir) as tidings:
-        known = _known(tidings, channel)
-        wish = merged(known, vendor=vendor, fallback=fallback, sender=sender, disable=disable)
-        version = known["version"] if known else None
-        done = tidings.call(channels.put(channel, {**wish, "accounts": accounts}, version=version))
-    if as_json:
-        print_json(done)
-        return
-    print("\n".join(lines_of(done)))
-    for name in accounts:
-        print(f"  next: `tidings adapter check {name}` looks whether the account works, and sends nothing")
+    known = api.find("show_channel", channel)
+    wish = merged(known, vendor=vendor, fallback=fallback, sender=sender, disable=disable)
+    version = known["version"] if known else None
+    done = api.ask("put_channel", channel, body={**wish, "accounts": accounts}, if_match=version)
+    looks = [
+        f"  next: `tidings adapter check {one}` looks whether the account works, and sends nothing"
+        for one in accounts
+    ]
+    return Told(done, [*lines_of(done), *looks])
 
 
-@app.command("test")
+@api_command(app, "test", text=told_of_test)
 def try_out(
+    api: Api,
     channel: Channel,
     to: Annotated[str, typer.Argument(metavar="TO", help="A mail address, a number.")],
     *,
     vendor: Vendor = None,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+) -> Shown:
     """Send one message through the channel; the exit code is 0 only if the vendor took it."""
-    from tidings.cli.channel_words import told_of_test
-    from tidings_client import channels
-
-    with client(url, key, tenant, data_dir) as tidings:
-        found = tidings.call(channels.try_out(channel, to, vendor=vendor))
-    print_json(found) if as_json else print(told_of_test(found))
-    if found["result"] != "accepted":
-        raise SystemExit(1)
+    found = api.ask("test_channel", channel, body={"to": to, "vendor": vendor})
+    api.failed = found["result"] != "accepted"
+    return found
 
 
-@app.command("dns")
-def dns(
-    *,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+@api_command(app, "dns", text=told_of_dns)
+def dns(api: Api) -> Shown:
     """Check SPF, DKIM, DMARC and MX of the mail sender's domain; the exit code is 1 if one of them fails."""
-    from tidings.cli.channel_words import told_of_dns
-    from tidings_client import channels
-
-    with client(url, key, tenant, data_dir) as tidings:
-        found = tidings.call(channels.dns())
-    print_json(found) if as_json else print("\n".join(told_of_dns(found)))
-    if found["status"] == "fail":
-        raise SystemExit(1)
+    found = api.ask("check_dns", "email")
+    api.failed = found["status"] == "fail"
+    return found
 
 
-@app.command("rotate")
+@api_command(app, "rotate", text=told_of_rotation)
 def rotate(
+    api: Api,
     channel: Channel,
     reference: Annotated[
         str,
@@ -190,25 +144,7 @@ def rotate(
     check: Annotated[
         bool, typer.Option("--check/--no-check", help="Ask the vendor first whether it takes it.")
     ] = True,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+) -> Shown:
     """Put a new credential in the place of the one in use; no send in between fails."""
-    from tidings.cli.channel_words import told_of_rotation
-    from tidings_client import channels
-
-    with client(url, key, tenant, data_dir) as tidings:
-        done = tidings.call(channels.rotate(channel, reference, vendor=vendor, check=check))
-    print_json(done) if as_json else print("\n".join(told_of_rotation(done)))
-
-
-def _known(tidings: "Tidings", channel: str) -> dict[str, Any] | None:
-    from tidings_client import NotFoundError, channels
-
-    try:
-        return tidings.call(channels.show(channel))
-    except NotFoundError:
-        return None
+    body = {"secret_ref": reference, "vendor": vendor, "check": check}
+    return api.ask("rotate_credential", channel, body=body)

@@ -1,16 +1,12 @@
 """`tidings circuit`: which vendor accounts let messages through; hold one open or closed by hand."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from tidings.cli.calling import Key, Tenant, Url, client
+from tidings.cli.api_command import Api, Shown, api_command
 from tidings.cli.failures import CommandError
-from tidings.cli.options import DataDir, Json
-from tidings.cli.printing import print_json
-
-if TYPE_CHECKING:
-    from tidings_client import Tidings
+from tidings.cli.traffic_words import circuit_line, moment_after
 
 app = typer.Typer(
     help="Circuits: which vendor accounts let messages through; hold one open or closed by hand.",
@@ -19,9 +15,6 @@ app = typer.Typer(
 )
 
 Account = Annotated[str, typer.Argument(metavar="ACCOUNT", help="adcfg_…, or the vendor's name.")]
-Platform = Annotated[
-    bool, typer.Option("--platform", help="Accounts of the platform, with a key of the platform.")
-]
 Reason = Annotated[str, typer.Option("--reason", help="Why; it is audited.")]
 For = Annotated[
     str | None,
@@ -29,114 +22,41 @@ For = Annotated[
 ]
 
 
-@app.command("list")
-def list_(
-    *,
-    platform: Platform = False,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+@api_command(app, "list", platform=True, text=circuit_line, empty="there is no vendor account")
+def list_(api: Api) -> list[Shown]:
     """Show the circuits of all vendor accounts, one line each."""
-    from tidings.cli.traffic_words import circuit_line
-    from tidings_client import traffic
-
-    with client(url, key, tenant, data_dir, platform=platform) as tidings:
-        found = tidings.call(traffic.circuits(platform=platform))["items"]
-    if as_json:
-        print_json(found)
-        return
-    for circuit in found:
-        print(circuit_line(circuit))
-    if not found:
-        print("there is no vendor account")
+    return api.every("list_circuits")
 
 
-@app.command("open")
-def open_(
-    account: Account,
-    *,
-    reason: Reason,
-    how_long: For = None,
-    platform: Platform = False,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+@api_command(app, "open", platform=True, text=circuit_line)
+def open_(api: Api, account: Account, *, reason: Reason, how_long: For = None) -> Shown:
     """Let nothing through an account, whatever is counted."""
-    with client(url, key, tenant, data_dir, platform=platform) as tidings:
-        done = _hold(tidings, account, "OPEN", reason=reason, how_long=how_long, platform=platform)
-    _show(done, as_json=as_json)
+    return _hold(api, account, "OPEN", reason, how_long)
 
 
-@app.command("close")
-def close(
-    account: Account,
-    *,
-    reason: Reason,
-    how_long: For = None,
-    platform: Platform = False,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+@api_command(app, "close", platform=True, text=circuit_line)
+def close(api: Api, account: Account, *, reason: Reason, how_long: For = None) -> Shown:
     """Let all through an account, whatever is counted."""
-    with client(url, key, tenant, data_dir, platform=platform) as tidings:
-        done = _hold(tidings, account, "CLOSED", reason=reason, how_long=how_long, platform=platform)
-    _show(done, as_json=as_json)
+    return _hold(api, account, "CLOSED", reason, how_long)
 
 
-@app.command("auto")
-def auto(
-    account: Account,
-    *,
-    reason: Reason,
-    platform: Platform = False,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+@api_command(app, "auto", platform=True, text=circuit_line)
+def auto(api: Api, account: Account, *, reason: Reason) -> Shown:
     """Let a circuit follow the counts again."""
-    from tidings_client import traffic
-
-    with client(url, key, tenant, data_dir, platform=platform) as tidings:
-        found = find(tidings, account, platform=platform)
-        done = tidings.call(traffic.let_go(found["id"], reason=reason, platform=platform))
-    _show(done, as_json=as_json)
+    return api.ask("let_circuit_go", find(api, account)["id"], query={"reason": reason})
 
 
-def find(tidings: "Tidings", account: str, *, platform: bool) -> dict[str, Any]:
+def find(api: Api, account: str) -> Shown:
     """The account by its id or its vendor; a tenant's own before the platform's."""
-    from tidings_client import traffic
-
-    items = tidings.call(traffic.adapters(platform=platform))["items"]
+    items = api.every("list_adapters")
     for item in items:
         if account in (item["id"], item["vendor"]):
-            return dict(item)
+            return item
     known = ", ".join(sorted({item["vendor"] for item in items})) or "none"
     raise CommandError(f"there is no vendor account {account!r}; there is {known}")
 
 
-def _hold(
-    tidings: "Tidings", account: str, state: str, *, reason: str, how_long: str | None, platform: bool
-) -> dict[str, Any]:
-    from tidings.cli.traffic_words import moment_after
-    from tidings_client import traffic
-
+def _hold(api: Api, account: str, state: str, reason: str, how_long: str | None) -> Shown:
     until = moment_after(how_long) if how_long else None
-    found = find(tidings, account, platform=platform)
-    return tidings.call(traffic.hold(found["id"], state, reason=reason, until=until, platform=platform))
-
-
-def _show(circuit: dict[str, Any], *, as_json: bool) -> None:
-    from tidings.cli.traffic_words import circuit_line
-
-    print_json(circuit) if as_json else print(circuit_line(circuit))
+    body = {"state": state, "reason": reason, "until": until}
+    return api.ask("hold_circuit", find(api, account)["id"], body=body)

@@ -1,13 +1,13 @@
 """`tidings conversation`: what people write, and what they are answered."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tidings.cli.calling import Key, Tenant, Url, client
-from tidings.cli.options import DataDir, Json, moment_of
-from tidings.cli.printing import counted, print_json, shown, to_the_second
+from tidings.cli.api_command import Api, Shown, Told, api_command
+from tidings.cli.options import Lines, moment_of
+from tidings.cli.printing import counted, shown, to_the_second
 
 if TYPE_CHECKING:
     from tidings_client import Tidings
@@ -24,8 +24,28 @@ app = typer.Typer(
 Which = Annotated[str, typer.Argument(metavar="CONVERSATION", help="conv_…")]
 
 
-@app.command("list")
+def _line(conversation: Mapping[str, Any]) -> str:
+    return shown(
+        f"{conversation['id']}  {conversation['status']:<14}{conversation['channel']:<10}"
+        f"{to_the_second(conversation['last_message_at'])}  {counted(conversation['messages'], 'message')}"
+        f"  {conversation['sender']}  {conversation['recipient_id'] or ''}"
+    ).rstrip()
+
+
+def _lines(found: Shown) -> Iterator[str]:
+    yield _line(found)
+    with_whom = found["recipient_id"] or "somebody who is not known"
+    yield shown(f"  with {with_whom}, begun by the {found['opened_by']} {to_the_second(found['opened_at'])}")
+    if found["closed_at"]:
+        why = str(found["close_reason"]).replace("_", " ")
+        yield shown(f"  closed {to_the_second(found['closed_at'])} ({why})")
+    else:
+        yield shown(f"  ends {to_the_second(found['expires_at'])}, unless somebody says something")
+
+
+@api_command(app, "list", text=_line)
 def list_(
+    api: Api,
     *,
     status: Annotated[
         str | None, typer.Option("--status", help="OPEN, CLOSED_STOP, CLOSED_IDLE or CLOSED_MANUAL.")
@@ -36,158 +56,55 @@ def list_(
         str | None,
         typer.Option("--since", help="In which something was said then or later: 2026-11-15T12:00:00Z."),
     ] = None,
-    lines: Annotated[int, typer.Option("-n", "--lines", help="How many at most.", min=1, max=1000)] = 20,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+    lines: Lines = 20,
+) -> list[Shown]:
     """Show conversations, the newest first, one line each."""
-    from tidings_client import conversations
-
-    status = status.upper() if status else None
-    said = moment_of(since, "--since")
-    found: list[dict[str, Any]] = []
-    cursor: str | None = None
-    with client(url, key, tenant, data_dir) as tidings:
-        while True:
-            page = tidings.call(
-                conversations.page(
-                    status=status,
-                    channel=channel,
-                    recipient=recipient,
-                    since=said,
-                    limit=min(lines - len(found), 200),
-                    cursor=cursor,
-                )
-            )
-            found += page["items"]
-            cursor = page.get("next_cursor")
-            if cursor is None or len(found) >= lines:
-                break
-    if as_json:
-        print_json(found)
-        return
-    for conversation in found:
-        print(_line(conversation))
-    if not found:
-        print("there is none")
+    wanted: dict[str, Any] = {"status": status.upper() if status else None, "channel": channel}
+    wanted |= {"recipient": recipient, "since": moment_of(since, "--since")}
+    return api.every("list_conversations", most=lines, **wanted)
 
 
-@app.command("show")
-def show(
-    which: Which,
-    *,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+@api_command(app, "show", text=_lines)
+def show(api: Api, which: Which) -> Shown:
     """Show one, without what was said in it."""
-    from tidings_client import conversations
-
-    with client(url, key, tenant, data_dir) as tidings:
-        found = tidings.call(conversations.show(which))
-    if as_json:
-        print_json(found)
-        return
-    print(_line(found))
-    with_whom = found["recipient_id"] or "somebody who is not known"
-    print(shown(f"  with {with_whom}, begun by the {found['opened_by']} {to_the_second(found['opened_at'])}"))
-    if found["closed_at"]:
-        why = str(found["close_reason"]).replace("_", " ")
-        print(shown(f"  closed {to_the_second(found['closed_at'])} ({why})"))
-    else:
-        print(shown(f"  ends {to_the_second(found['expires_at'])}, unless somebody says something"))
+    return api.ask("show_conversation", which)
 
 
-@app.command("transcript")
-def transcript(
-    which: Which,
-    *,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+@api_command(app, "transcript", empty="nothing was said")
+def transcript(api: Api, which: Which) -> Told | list[Shown]:
     """Read what was said on both sides, the oldest first; that is audited."""
-    from tidings_client import conversations
-
-    said: list[dict[str, Any]] = []
+    said = api.every("read_transcript", which, limit=200)
     ours: dict[str, str] = {}
-    cursor: str | None = None
-    with client(url, key, tenant, data_dir) as tidings:
-        while True:
-            page = tidings.call(conversations.transcript(which, limit=200, cursor=cursor))
-            said += page["items"]
-            cursor = page.get("next_cursor")
-            if cursor is None:
-                break
-        if not as_json and any(line["notification_id"] for line in said):
-            ours = _our_words(tidings, said, tidings.call(conversations.show(which))["channel"])
-    if as_json:
-        print_json(said)
-        return
-    for line in said:
-        print(_said(line, ours))
-    if not said:
-        print("nothing was said")
+    if not api.as_json and any(line["notification_id"] for line in said):
+        ours = _our_words(api.tidings, said, api.ask("show_conversation", which)["channel"])
+    return Told(said, [_said(line, ours) for line in said]) if said else said
 
 
-@app.command("reply")
+@api_command(app, "reply")
 def reply(
+    api: Api,
     which: Which,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="What to say.")],
     *,
     once: Annotated[
         str | None, typer.Option("--once", help="A key: the same order with the same key is given once.")
     ] = None,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+) -> Told:
     """Answer over the same channel, as a notification through all gates; `tidings explain` tells what became of it."""
-    from tidings_client import conversations
-
-    with client(url, key, tenant, data_dir) as tidings:
-        done = tidings.call(conversations.answer(which, text, key=once))
-    if as_json:
-        print_json(done)
-        return
+    done = api.ask("answer_conversation", which, body={"text": text}, key=once)
     before = "" if done["created"] else ", ordered before"
-    print(shown(f"{done['notification_id']} {done['status']}{before}"))
+    return Told(done, shown(f"{done['notification_id']} {done['status']}{before}"))
 
 
-@app.command("close")
+@api_command(app, "close", text=_line)
 def close(
+    api: Api,
     which: Which,
     *,
     reason: Annotated[str | None, typer.Option("--reason", help="Why; it is audited.")] = None,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+) -> Shown:
     """End one by hand; the next message of either side begins another."""
-    from tidings_client import conversations
-
-    with client(url, key, tenant, data_dir) as tidings:
-        done = tidings.call(conversations.close(which, reason=reason))
-    print_json(done) if as_json else print(_line(done))
-
-
-def _line(conversation: Mapping[str, Any]) -> str:
-    return shown(
-        f"{conversation['id']}  {conversation['status']:<14}{conversation['channel']:<10}"
-        f"{to_the_second(conversation['last_message_at'])}  {counted(conversation['messages'], 'message')}"
-        f"  {conversation['sender']}  {conversation['recipient_id'] or ''}"
-    ).rstrip()
+    return api.ask("close_conversation", which, body={} if reason is None else {"reason": reason})
 
 
 def _our_words(tidings: "Tidings", said: Sequence[Mapping[str, Any]], channel: str) -> dict[str, str]:

@@ -1,13 +1,13 @@
 """`tidings execution`: how messages go, or went, through their ladders."""
 
 import sys
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from tidings.cli.calling import Key, Tenant, Url, client
-from tidings.cli.options import DataDir, Json, moment_of
-from tidings.cli.printing import print_json
+from tidings.cli.api_command import Api, Shown, api_command
+from tidings.cli.execution_words import line_of, lines_of
+from tidings.cli.options import Lines, moment_of
 
 app = typer.Typer(
     help="Executions: ladders under way and over, with attempts, receipts and costs.",
@@ -15,9 +15,12 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
+Execution = Annotated[str, typer.Argument(metavar="EXECUTION", help="exec_…")]
 
-@app.command("list")
+
+@api_command(app, "list", text=line_of)
 def list_(
+    api: Api,
     *,
     status: Annotated[str | None, typer.Option("--status", help="under_way or over.")] = None,
     outcome: Annotated[str | None, typer.Option("--outcome", help="DELIVERED, FAILED, …")] = None,
@@ -25,78 +28,26 @@ def list_(
     since: Annotated[
         str | None, typer.Option("--since", help="Begun then or later: 2026-11-15T12:00:00Z.")
     ] = None,
-    lines: Annotated[int, typer.Option("-n", "--lines", help="How many at most.", min=1, max=1000)] = 20,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+    lines: Lines = 20,
+) -> list[Shown]:
     """Show executions, the newest first, one line each."""
-    from tidings.cli.execution_words import line_of
-    from tidings_client import executions
-
     begun = moment_of(since, "--since")
-    found: list[dict[str, Any]] = []
-    cursor: str | None = None
-    with client(url, key, tenant, data_dir) as tidings:
-        while True:
-            page = tidings.call(
-                executions.page(
-                    status=status,
-                    outcome=outcome,
-                    use_case=use_case,
-                    since=begun,
-                    limit=min(lines - len(found), 200),
-                    cursor=cursor,
-                )
-            )
-            found += page["items"]
-            cursor = page.get("next_cursor")
-            # A page with a filter may be empty and not be the last.
-            if cursor is None or len(found) >= lines:
-                break
-    if as_json:
-        print_json(found)
-        return
-    for execution in found:
-        print(line_of(execution))
-    if not found:
-        print("there is none")
+    wanted = {"status": status, "outcome": outcome, "use_case": use_case, "since": begun}
+    return api.every("list_executions", most=lines, **wanted)
 
 
-@app.command("show")
-def show(
-    execution_id: Annotated[str, typer.Argument(metavar="EXECUTION", help="exec_…")],
-    *,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+@api_command(app, "show", text=lines_of)
+def show(api: Api, execution_id: Execution) -> Shown:
     """Show one with its frozen ladder, attempts, receipts, costs and clocks."""
-    from tidings.cli.execution_words import lines_of
-    from tidings_client import executions
-
-    with client(url, key, tenant, data_dir) as tidings:
-        found = tidings.call(executions.show(execution_id))
-    print_json(found) if as_json else print("\n".join(lines_of(found)))
+    return api.ask("show_execution", execution_id)
 
 
-@app.command("answer")
+@api_command(app, "answer")
 def answer(
-    execution_id: Annotated[str, typer.Argument(metavar="EXECUTION", help="exec_…")],
+    api: Api,
+    execution_id: Execution,
     attempt_id: Annotated[str, typer.Argument(metavar="ATTEMPT", help="attempt_…, as `show` lists them.")],
-    *,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
 ) -> None:
     """Print what the vendor answered to an attempt, word for word; it may hold an address, and is audited."""
-    from tidings_client import executions
-
-    with client(url, key, tenant, data_dir) as tidings:
-        found = tidings.call(executions.answer(execution_id, attempt_id))
-    sys.stdout.buffer.write(found)
+    for piece in api.download("read_answer", execution_id, attempt_id):
+        sys.stdout.buffer.write(piece)

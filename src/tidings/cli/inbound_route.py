@@ -1,16 +1,13 @@
 """`tidings inbound-route`: which webhook is told what people write, and what was told."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from tidings.cli.calling import Key, Tenant, Url, client
+from tidings.cli.api_command import Api, Shown, Told, api_command, given
 from tidings.cli.failures import CommandError
-from tidings.cli.options import DataDir, Json, moment_of
-from tidings.cli.printing import counted, print_json, shown, to_the_second
-
-if TYPE_CHECKING:
-    from tidings_client import Tidings
+from tidings.cli.options import Lines, moment_of
+from tidings.cli.printing import counted, shown, to_the_second
 
 app = typer.Typer(
     help="Inbound routes: which webhook gets what people write.",
@@ -26,282 +23,6 @@ SecretRef = Annotated[
     str,
     typer.Option("--secret-ref", help="Where the secret that signs is: sealed://…, file://… or vault://…"),
 ]
-
-
-@app.command("list")
-def list_(
-    *,
-    removed: Annotated[bool, typer.Option("--removed", help="Those whose grace is over too.")] = False,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
-    """Show all routes, one line each."""
-    with client(url, key, tenant, data_dir) as tidings:
-        found = _all(tidings, removed=removed)
-    if as_json:
-        print_json(found)
-        return
-    for route in found:
-        print(_line(route))
-    if not found:
-        print("there is none; what people write is kept in conversations, and no webhook is called")
-
-
-@app.command("show")
-def show(
-    which: Which,
-    *,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
-    """Show one."""
-    with client(url, key, tenant, data_dir) as tidings:
-        _show(_found(tidings, which), as_json=as_json)
-
-
-@app.command("add")
-def add(
-    inbound: Annotated[
-        str, typer.Argument(metavar="NUMBER", help="Short code, number, handle, or '*' for all others.")
-    ],
-    *,
-    webhook: Webhook,
-    secret_ref: SecretRef,
-    platform: Annotated[
-        bool,
-        typer.Option(
-            "--platform", help="Also over accounts that all tenants share; with a key of the platform."
-        ),
-    ] = False,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
-    """Tell a webhook what people write to a number."""
-    from tidings_client import inbound_routes
-
-    wish: dict[str, Any] = {"inbound": inbound, "webhook_url": webhook, "secret_ref": secret_ref}
-    if platform:
-        wish["platform"] = True
-    with client(url, key, tenant, data_dir, platform=platform) as tidings:
-        made = tidings.call(inbound_routes.create(wish))
-    _show(made, as_json=as_json)
-    if not as_json:
-        if not made["platform"]:
-            print("  it takes what comes over your own accounts, and answers in your own conversations;")
-            print("  what others write to the number over shared accounts is yours if an operator says so")
-        print(f"  next: `tidings inbound-route test {shown(made['inbound'])}` calls the webhook once")
-
-
-@app.command("change")
-def change(
-    which: Which,
-    *,
-    webhook: Annotated[
-        str | None, typer.Option("--webhook", help="The address that is called, https://…")
-    ] = None,
-    secret_ref: Annotated[str | None, typer.Option("--secret-ref", help="Where the secret is.")] = None,
-    platform: Annotated[
-        bool | None,
-        typer.Option(
-            "--platform/--no-platform",
-            help="Give the tenant the number over accounts that all share, or take it back; with a key of the platform.",
-            show_default=False,
-        ),
-    ] = None,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
-    """Call another address, or sign with another secret; what waits goes there too."""
-    from tidings_client import inbound_routes
-
-    if webhook is None and secret_ref is None and platform is None:
-        raise CommandError("say what is to change: --webhook, --secret-ref, or --platform")
-    with client(url, key, tenant, data_dir, platform=platform is not None) as tidings:
-        known = _found(tidings, which)
-        wish: dict[str, Any] = {
-            "webhook_url": webhook or known["webhook_url"],
-            "secret_ref": secret_ref or known["secret_ref"],
-        }
-        if platform is not None:
-            wish["platform"] = platform
-        _show(tidings.call(inbound_routes.put(known["id"], wish, version=known["version"])), as_json=as_json)
-
-
-@app.command("remove")
-def remove(
-    which: Which,
-    *,
-    grace_seconds: Annotated[
-        int | None,
-        typer.Option(
-            "--grace-seconds", help="How long it goes on working. [default: a day]", min=0, max=2_592_000
-        ),
-    ] = None,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
-    """Remove one; it goes on working, and can be restored, until its grace is over."""
-    from tidings_client import inbound_routes
-
-    with client(url, key, tenant, data_dir) as tidings:
-        known = _found(tidings, which)
-        done = tidings.call(
-            inbound_routes.remove(known["id"], grace_seconds=grace_seconds, version=known["version"])
-        )
-    if done["active"]:
-        until = to_the_second(done["grace_period_ends_at"])
-        again = f"`tidings inbound-route restore {done['inbound']}` brings it back"
-        print(shown(f"{done['id']} works until {until}; {again}"))
-    else:
-        print(shown(f"{done['id']} is removed, and {done['inbound']} is free"))
-
-
-@app.command("restore")
-def restore(
-    which: Which,
-    *,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
-    """Bring a removed one back, as long as its grace lasts."""
-    from tidings_client import inbound_routes
-
-    with client(url, key, tenant, data_dir) as tidings:
-        _show(tidings.call(inbound_routes.restore(_found(tidings, which)["id"])), as_json=as_json)
-
-
-@app.command("test")
-def try_out(
-    which: Which,
-    *,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
-    """Call the webhook once with a signed message that nobody wrote. The exit code is 1 if it does not take it."""
-    from tidings_client import inbound_routes
-
-    with client(url, key, tenant, data_dir) as tidings:
-        done = tidings.call(inbound_routes.try_out(_found(tidings, which)["id"]))
-    if done["delivered"]:
-        print(f"the webhook answered {done['status']}: it takes what people write")
-    elif done["status"] is not None:
-        print(f"the webhook answered {done['status']}, and any 2xx would be a yes")
-    else:
-        print(shown(f"the webhook was not reached: {_why(done['reason'])}"))
-    if not done["delivered"]:
-        raise SystemExit(1)
-
-
-@app.command("deliveries")
-def deliveries(
-    *,
-    status: Annotated[str | None, typer.Option("--status", help="pending, delivered or dead.")] = None,
-    route: Annotated[
-        str | None, typer.Option("--route", help="Only of this route: route_…, its number, or '*'.")
-    ] = None,
-    lines: Annotated[int, typer.Option("-n", "--lines", help="How many at most.", min=1, max=1000)] = 20,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
-    """Show webhook calls, made or pending, the newest first, one line each."""
-    from tidings_client import inbound_routes
-
-    found: list[dict[str, Any]] = []
-    cursor: str | None = None
-    with client(url, key, tenant, data_dir) as tidings:
-        which = None if route is None else _found(tidings, route)["id"]
-        while True:
-            page = tidings.call(
-                inbound_routes.deliveries(
-                    status=status, route=which, limit=min(lines - len(found), 200), cursor=cursor
-                )
-            )
-            found += page["items"]
-            cursor = page.get("next_cursor")
-            if cursor is None or len(found) >= lines:
-                break
-    if as_json:
-        print_json(found)
-        return
-    for delivery in found:
-        print(_delivery_line(delivery))
-    if not found:
-        print("there is none")
-
-
-@app.command("redeliver")
-def redeliver(
-    delivery_ids: Annotated[
-        list[str] | None, typer.Argument(metavar="DELIVERY…", help="ibd_…", show_default=False)
-    ] = None,
-    *,
-    route: Annotated[
-        str | None, typer.Option("--route", help="All dead ones of this route: route_…, its number, or '*'.")
-    ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="All dead ones.")] = False,
-    since: Annotated[
-        str | None,
-        typer.Option("--since", help="With --route or --all: only those since 2026-11-15T12:00:00Z."),
-    ] = None,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
-    """Tell the webhook once more, at once and then for a day."""
-    from tidings_client import inbound_routes
-
-    if [bool(delivery_ids), route is not None, everything].count(True) != 1 or (since and delivery_ids):
-        raise CommandError(
-            "name the deliveries by their ids, or else all dead ones with --route ROUTE or --all [--since …], one of the three"
-        )
-    moment = moment_of(since, "--since")
-    with client(url, key, tenant, data_dir) as tidings:
-        for delivery_id in delivery_ids or ():
-            print(_delivery_line(tidings.call(inbound_routes.redeliver(delivery_id))))
-        if not delivery_ids:
-            which = None if route is None else _found(tidings, route)["id"]
-            count = _redeliver_dead(tidings, which, moment.isoformat() if moment else None)
-            if not count:
-                print(
-                    "there is none to deliver again; `tidings inbound-route deliveries --status dead` "
-                    "shows what was given up, and why"
-                )
-            print(f"redelivered: {count}")
-
-
-def _redeliver_dead(tidings: "Tidings", route: str | None, since: str | None) -> int:
-    """All of them, however often it has to be ordered."""
-    from tidings_client import inbound_routes
-
-    count = 0
-    while True:
-        done = tidings.call(inbound_routes.redeliver_dead(route=route, since=since))
-        count += int(done["redelivered"])
-        if not done["more"]:
-            return count
 
 
 #: Why a webhook was not told, for somebody who can do something about it.
@@ -323,38 +44,7 @@ def _why(reason: str | None) -> str:
     return _REASONS.get(reason or "", reason or "nobody knows why")
 
 
-def _all(tidings: "Tidings", *, inbound: str | None = None, removed: bool = False) -> list[dict[str, Any]]:
-    from tidings_client import inbound_routes
-
-    found: list[dict[str, Any]] = []
-    cursor: str | None = None
-    while True:
-        page = tidings.call(inbound_routes.page(inbound=inbound, removed=removed, cursor=cursor))
-        found += page["items"]
-        cursor = page.get("next_cursor")
-        if cursor is None:
-            return found
-
-
-def _found(tidings: "Tidings", which: str) -> dict[str, Any]:
-    """By its id, or the one of a number."""
-    from tidings_client import inbound_routes
-
-    if which.startswith("route_"):
-        return tidings.call(inbound_routes.show(which))
-    found = _all(tidings, inbound=which)
-    if not found:
-        raise CommandError(
-            f"there is no route for {shown(which)}; `tidings inbound-route list` shows those there are"
-        )
-    return found[0]
-
-
-def _show(route: dict[str, Any], *, as_json: bool) -> None:
-    print_json(route) if as_json else print(_line(route))
-
-
-def _line(route: dict[str, Any]) -> str:
+def _line(route: Shown) -> str:
     marks = "  (shared accounts too)" if route["platform"] else ""
     if not route["active"]:
         marks += "  (removed)"
@@ -365,7 +55,7 @@ def _line(route: dict[str, Any]) -> str:
     )
 
 
-def _delivery_line(delivery: dict[str, Any]) -> str:
+def _delivery_line(delivery: Shown) -> str:
     answered = "" if delivery["last_status"] is None else f"  answered {delivery['last_status']}"
     said_more = delivery["last_reason"] and delivery["last_reason"] != "answered"
     why = f"  {_why(delivery['last_reason'])}" if said_more else ""
@@ -375,3 +65,201 @@ def _delivery_line(delivery: dict[str, Any]) -> str:
         f"{delivery['id']}  {delivery['status']:<10} {counted(delivery['attempts'], 'attempt')}"
         f"  {delivery['message_id']}{answered}{why}{soon}"
     )
+
+
+@api_command(
+    app,
+    "list",
+    text=_line,
+    empty="there is none; what people write is kept in conversations, and no webhook is called",
+)
+def list_(
+    api: Api,
+    *,
+    removed: Annotated[bool, typer.Option("--removed", help="Those whose grace is over too.")] = False,
+) -> list[Shown]:
+    """Show all routes, one line each."""
+    return api.every("list_inbound_routes", removed=removed or None)
+
+
+@api_command(app, "show", text=_line)
+def show(api: Api, which: Which) -> Shown:
+    """Show one."""
+    return _found(api, which)
+
+
+@api_command(app, "add")
+def add(
+    api: Api,
+    inbound: Annotated[
+        str, typer.Argument(metavar="NUMBER", help="Short code, number, handle, or '*' for all others.")
+    ],
+    *,
+    webhook: Webhook,
+    secret_ref: SecretRef,
+    platform: Annotated[
+        bool,
+        typer.Option(
+            "--platform", help="Also over accounts that all tenants share; with a key of the platform."
+        ),
+    ] = False,
+) -> Told:
+    """Tell a webhook what people write to a number."""
+    api.platform_key = platform
+    body = given(inbound=inbound, webhook_url=webhook, secret_ref=secret_ref, platform=platform or None)
+    made = api.ask("create_inbound_route", body=body)
+    lines = [_line(made)]
+    if not made["platform"]:
+        lines += [
+            "  it takes what comes over your own accounts, and answers in your own conversations;",
+            "  what others write to the number over shared accounts is yours if an operator says so",
+        ]
+    lines.append(f"  next: `tidings inbound-route test {shown(made['inbound'])}` calls the webhook once")
+    return Told(made, lines)
+
+
+@api_command(app, "change", text=_line)
+def change(
+    api: Api,
+    which: Which,
+    *,
+    webhook: Annotated[
+        str | None, typer.Option("--webhook", help="The address that is called, https://…")
+    ] = None,
+    secret_ref: Annotated[str | None, typer.Option("--secret-ref", help="Where the secret is.")] = None,
+    platform: Annotated[
+        bool | None,
+        typer.Option(
+            "--platform/--no-platform",
+            help="Give the tenant the number over accounts that all share, or take it back; with a key of the platform.",
+            show_default=False,
+        ),
+    ] = None,
+) -> Shown:
+    """Call another address, or sign with another secret; what waits goes there too."""
+    if webhook is None and secret_ref is None and platform is None:
+        raise CommandError("say what is to change: --webhook, --secret-ref, or --platform")
+    api.platform_key = platform is not None
+    known = _found(api, which)
+    body = {
+        "webhook_url": webhook or known["webhook_url"],
+        "secret_ref": secret_ref or known["secret_ref"],
+        **given(platform=platform),
+    }
+    return api.ask("put_inbound_route", known["id"], body=body, if_match=known["version"])
+
+
+@api_command(app, "remove")
+def remove(
+    api: Api,
+    which: Which,
+    *,
+    grace_seconds: Annotated[
+        int | None,
+        typer.Option(
+            "--grace-seconds", help="How long it goes on working. [default: a day]", min=0, max=2_592_000
+        ),
+    ] = None,
+) -> Told:
+    """Remove one; it goes on working, and can be restored, until its grace is over."""
+    known = _found(api, which)
+    query = {"grace_seconds": grace_seconds}
+    done = api.ask("remove_inbound_route", known["id"], query=query, if_match=known["version"])
+    if not done["active"]:
+        return Told(done, shown(f"{done['id']} is removed, and {done['inbound']} is free"))
+    until = to_the_second(done["grace_period_ends_at"])
+    again = f"`tidings inbound-route restore {done['inbound']}` brings it back"
+    return Told(done, shown(f"{done['id']} works until {until}; {again}"))
+
+
+@api_command(app, "restore", text=_line)
+def restore(api: Api, which: Which) -> Shown:
+    """Bring a removed one back, as long as its grace lasts."""
+    return api.ask("restore_inbound_route", _found(api, which)["id"])
+
+
+def _tried(done: Shown) -> str:
+    if done["delivered"]:
+        return f"the webhook answered {done['status']}: it takes what people write"
+    if done["status"] is not None:
+        return f"the webhook answered {done['status']}, and any 2xx would be a yes"
+    return shown(f"the webhook was not reached: {_why(done['reason'])}")
+
+
+@api_command(app, "test", text=_tried)
+def try_out(api: Api, which: Which) -> Shown:
+    """Call the webhook once with a signed message that nobody wrote. The exit code is 1 if it does not take it."""
+    done = api.ask("try_inbound_route", _found(api, which)["id"])
+    api.failed = not done["delivered"]
+    return done
+
+
+@api_command(app, "deliveries", text=_delivery_line)
+def deliveries(
+    api: Api,
+    *,
+    status: Annotated[str | None, typer.Option("--status", help="pending, delivered or dead.")] = None,
+    route: Annotated[
+        str | None, typer.Option("--route", help="Only of this route: route_…, its number, or '*'.")
+    ] = None,
+    lines: Lines = 20,
+) -> list[Shown]:
+    """Show webhook calls, made or pending, the newest first, one line each."""
+    which = None if route is None else _found(api, route)["id"]
+    return api.every("list_inbound_deliveries", most=lines, status=status, route=which)
+
+
+@api_command(app, "redeliver")
+def redeliver(
+    api: Api,
+    delivery_ids: Annotated[
+        list[str] | None, typer.Argument(metavar="DELIVERY…", help="ibd_…", show_default=False)
+    ] = None,
+    *,
+    route: Annotated[
+        str | None, typer.Option("--route", help="All dead ones of this route: route_…, its number, or '*'.")
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="All dead ones.")] = False,
+    since: Annotated[
+        str | None,
+        typer.Option("--since", help="With --route or --all: only those since 2026-11-15T12:00:00Z."),
+    ] = None,
+) -> Told:
+    """Tell the webhook once more, at once and then for a day."""
+    if [bool(delivery_ids), route is not None, everything].count(True) != 1 or (since and delivery_ids):
+        raise CommandError(
+            "name the deliveries by their ids, or else all dead ones with --route ROUTE or --all [--since …], one of the three"
+        )
+    moment = moment_of(since, "--since")
+    if delivery_ids:
+        done = [api.ask("redeliver_inbound", one) for one in delivery_ids]
+        return Told(done, [_delivery_line(one) for one in done])
+    which = None if route is None else _found(api, route)["id"]
+    count = _redeliver_dead(api, given(route=which, since=moment and moment.isoformat()))
+    none = (
+        "there is none to deliver again; `tidings inbound-route deliveries --status dead` "
+        "shows what was given up, and why"
+    )
+    return Told({"redelivered": count}, [*([] if count else [none]), f"redelivered: {count}"])
+
+
+def _redeliver_dead(api: Api, wanted: Shown) -> int:
+    """All of them, however often it has to be ordered."""
+    count = 0
+    while True:
+        done = api.ask("redeliver_dead", body=wanted)
+        count += int(done["redelivered"])
+        if not done["more"]:
+            return count
+
+
+def _found(api: Api, which: str) -> Shown:
+    """By its id, or the one of a number."""
+    if which.startswith("route_"):
+        return api.ask("show_inbound_route", which)
+    found = api.every("list_inbound_routes", inbound=which)
+    if not found:
+        raise CommandError(
+            f"there is no route for {shown(which)}; `tidings inbound-route list` shows those there are"
+        )
+    return found[0]

@@ -31,6 +31,7 @@ OwnerDatabaseUrl = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Lines = Annotated[int, typer.Option("-n", "--lines", help="How many at most.", min=1, max=1000)]
 Actor = Annotated[str | None, typer.Option("--actor", help="Who does it. [default: your login name]")]
 Port = Annotated[
     str | None, typer.Option("--port", envvar="TIDINGS_PORT", help="Port to listen on. [default: 8080]")

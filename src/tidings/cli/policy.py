@@ -2,18 +2,14 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from tidings.cli.calling import Key, Tenant, Url, client
+from tidings.cli.api_command import Api, Shown, Told, api_command
 from tidings.cli.failures import CommandError
-from tidings.cli.options import DataDir, Json
 from tidings.cli.policy_simulate import simulate
-from tidings.cli.printing import print_json
-
-if TYPE_CHECKING:
-    from tidings_client import Tidings
+from tidings.cli.policy_words import differences, line_of, lines_of, read_file, version_line_of
 
 app = typer.Typer(
     help="Policies: by which ladder messages of a use case go out.",
@@ -30,149 +26,71 @@ File = Annotated[
 ]
 
 
-@app.command("list")
+@api_command(
+    app,
+    "list",
+    text=line_of,
+    empty="there is no policy; each channel goes out by its vendor, then its fallback vendor",
+)
 def list_(
-    *,
-    deleted: Annotated[bool, typer.Option("--deleted", help="Deleted ones too.")] = False,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+    api: Api, *, deleted: Annotated[bool, typer.Option("--deleted", help="Deleted ones too.")] = False
+) -> list[Shown]:
     """Show all policies, one line each."""
-    from tidings.cli.policy_words import line_of
-
-    with client(url, key, tenant, data_dir) as tidings:
-        found = _all(tidings, deleted=deleted)
-    if as_json:
-        print_json(found)
-        return
-    for policy in found:
-        print(line_of(policy))
-    if not found:
-        print("there is no policy; each channel goes out by its vendor, then its fallback vendor")
+    return api.every("list_policies", deleted=deleted or None)
 
 
-@app.command("show")
+@api_command(app, "show", text=lines_of)
 def show(
+    api: Api,
     which: Which,
     *,
     version: Annotated[int | None, typer.Option("--version", help="As it was then.")] = None,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+) -> Shown:
     """Show one policy with its steps; --json prints what `put` can read."""
-    from tidings.cli.policy_words import lines_of
-    from tidings_client import policies
-
-    with client(url, key, tenant, data_dir) as tidings:
-        found = _found(tidings, which)
-        if version is not None:
-            found = tidings.call(policies.version(found["id"], version))["policy"]
-    print_json(found) if as_json else print("\n".join(lines_of(found)))
+    found = _found(api, which)
+    return found if version is None else _version(api, found, version)
 
 
-@app.command("put")
-def put(
-    file: File,
-    *,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+@api_command(app, "put")
+def put(api: Api, file: File) -> Told:
     """Make the policy of a file's use case say what the file says."""
-    from tidings.cli.policy_words import lines_of, read_file
-    from tidings_client import policies
-
     wish = read_file(file)
-    with client(url, key, tenant, data_dir) as tidings:
-        known = _in_force(tidings, str(wish.get("use_case", "")))
-        if known is None:
-            done = tidings.call(policies.create(wish))
-        else:
-            done = tidings.call(policies.put(known["id"], wish, version=known["version"]))
-    if as_json:
-        print_json(done)
-        return
-    if known is not None and known["version"] == done["version"]:
-        print("nothing differs")
-    print("\n".join(lines_of(done)))
+    use_case = str(wish.get("use_case", ""))
+    if not use_case:
+        raise CommandError("the file must name its use_case: otp, txn, marketing, alert or conversational")
+    known = next(iter(api.every("list_policies", use_case=use_case)), None)
+    if known is None:
+        done = api.ask("create_policy", body=wish)
+        return Told(done, lines_of(done))
+    done = api.ask("put_policy", known["id"], body=wish, if_match=known["version"])
+    same = ["nothing differs"] if known["version"] == done["version"] else []
+    return Told(done, [*same, *lines_of(done)])
 
 
-@app.command("delete")
-def delete(
-    which: Which,
-    *,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+@api_command(app, "delete")
+def delete(api: Api, which: Which) -> Told:
     """Take a policy out of force; messages under way finish by the ladder that they began with."""
-    from tidings_client import policies
-
-    with client(url, key, tenant, data_dir) as tidings:
-        known = _found(tidings, which)
-        done = tidings.call(policies.delete(known["id"], version=known["version"]))
-    print(f"{done['id']} is deleted; `tidings policy restore` works until {done['grace_period_ends_at']}")
+    known = _found(api, which)
+    done = api.ask("delete_policy", known["id"], if_match=known["version"])
+    until = done["grace_period_ends_at"]
+    return Told(done, f"{done['id']} is deleted; `tidings policy restore` works until {until}")
 
 
-@app.command("restore")
-def restore(
-    which: Which,
-    *,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+@api_command(app, "restore", text=lines_of)
+def restore(api: Api, which: Which) -> Shown:
     """Put a deleted policy in force again."""
-    from tidings.cli.policy_words import lines_of
-    from tidings_client import policies
-
-    with client(url, key, tenant, data_dir) as tidings:
-        known = _found(tidings, which, deleted=True)
-        done = tidings.call(policies.restore(known["id"]))
-    print("\n".join(lines_of(done)))
+    return api.ask("restore_policy", _found(api, which, deleted=True)["id"])
 
 
-@app.command("versions")
-def versions(
-    which: Which,
-    *,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+@api_command(app, "versions", text=version_line_of)
+def versions(api: Api, which: Which) -> list[Shown]:
     """Show what a policy was, the newest first."""
-    from tidings.cli.policy_words import version_line_of
-    from tidings_client import policies
-
-    kept: list[dict[str, Any]] = []
-    with client(url, key, tenant, data_dir) as tidings:
-        known = _found(tidings, which, deleted=True)
-        page = tidings.call(policies.versions(known["id"]))
-        kept += page["items"]
-        while page.get("next_cursor"):
-            page = tidings.call(policies.versions(known["id"], cursor=page["next_cursor"]))
-            kept += page["items"]
-    if as_json:
-        print_json(kept)
-        return
-    for one in kept:
-        print(version_line_of(one))
+    return api.every("list_policy_versions", _found(api, which, deleted=True)["id"])
 
 
-@app.command("diff")
+@api_command(app, "diff")
 def diff(
+    api: Api,
     which: Which,
     *,
     file: Annotated[
@@ -183,91 +101,54 @@ def diff(
         int | None, typer.Option("--from", help="A version. [default: the one before --to]")
     ] = None,
     last: Annotated[int | None, typer.Option("--to", help="A version. [default: the newest]")] = None,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+) -> Told:
     """Show what differs between two versions, or from a file. The exit code is 1 if anything does, as diff has it."""
-    from tidings.cli.policy_words import differences, read_file
-    from tidings.cli.printing import print_lines
-    from tidings_client import policies
-
     if file is not None and last is not None:
         raise CommandError("say --file or --to, not both")
-    with client(url, key, tenant, data_dir) as tidings:
-        known = _found(tidings, which, deleted=True)
-        if file is not None:
-            after, names = read_file(file), str(file)
-            before = tidings.call(policies.version(known["id"], first))["policy"] if first else known
-            label = f"v{first or known['version']}"
-        else:
-            number = last or known["version"]
-            start = first or max(number - 1, 1)
-            before = tidings.call(policies.version(known["id"], start))["policy"]
-            after, names = tidings.call(policies.version(known["id"], number))["policy"], f"v{number}"
-            label = f"v{start}"
+    known = _found(api, which, deleted=True)
+    if file is not None:
+        after, names = read_file(file), str(file)
+        before = _version(api, known, first) if first else known
+        label = f"v{first or known['version']}"
+    else:
+        number = last or known["version"]
+        start = first or max(number - 1, 1)
+        before, after = _version(api, known, start), _version(api, known, number)
+        names, label = f"v{number}", f"v{start}"
     lines = list(differences(before, after, names=(label, names)))
-    print_lines(lines)
-    if lines:
-        raise SystemExit(1)
-    # Beside the answer: a diff of nothing is empty.
-    only = "there is only version 1: nothing to compare it with; name a file with --file"
-    print(only if label == names == "v1" else f"nothing differs between {label} and {names}", file=sys.stderr)
+    api.failed = bool(lines)
+    if not lines:
+        # Beside the answer: a diff of nothing is empty.
+        only = "there is only version 1: nothing to compare it with; name a file with --file"
+        same = only if label == names == "v1" else f"nothing differs between {label} and {names}"
+        print(same, file=sys.stderr)
+    return Told([line.plain for line in lines], lines)
 
 
-@app.command("rollback")
+@api_command(app, "rollback")
 def rollback(
+    api: Api,
     which: Which,
     version: Annotated[int, typer.Argument(metavar="VERSION", help="What it is to be like again.", min=1)],
-    *,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+) -> Told:
     """Let a policy say again what an earlier version said; that is a new version."""
-    from tidings.cli.policy_words import lines_of
-    from tidings_client import policies
-
-    with client(url, key, tenant, data_dir) as tidings:
-        known = _found(tidings, which)
-        done = tidings.call(policies.roll_back(known["id"], version, version=known["version"]))
-    if as_json:
-        print_json(done)
-        return
-    if known["version"] == done["version"]:
-        print(f"nothing differs: it says already what v{version} said")
-    print("\n".join(lines_of(done)))
+    known = _found(api, which)
+    done = api.ask("roll_back_policy", known["id"], body={"version": version}, if_match=known["version"])
+    same = known["version"] == done["version"]
+    note = [f"nothing differs: it says already what v{version} said"] if same else []
+    return Told(done, [*note, *lines_of(done)])
 
 
-def _all(tidings: "Tidings", *, use_case: str | None = None, deleted: bool = False) -> list[dict[str, Any]]:
-    from tidings_client import policies
-
-    found: list[dict[str, Any]] = []
-    cursor: str | None = None
-    while True:
-        page = tidings.call(policies.page(use_case=use_case, deleted=deleted, cursor=cursor))
-        found += page["items"]
-        cursor = page.get("next_cursor")
-        if cursor is None:
-            return found
+def _version(api: Api, known: Shown, version: int) -> Shown:
+    policy: Shown = api.ask("show_policy_version", known["id"], version)["policy"]
+    return policy
 
 
-def _in_force(tidings: "Tidings", use_case: str) -> dict[str, Any] | None:
-    if not use_case:
-        raise CommandError("the file must name its use_case: otp, txn, marketing, alert or conversational")
-    return next(iter(_all(tidings, use_case=use_case)), None)
-
-
-def _found(tidings: "Tidings", which: str, *, deleted: bool = False) -> dict[str, Any]:
+def _found(api: Api, which: str, *, deleted: bool = False) -> Shown:
     """By its id, or the one of a use case: that in force, or else the one that was deleted last."""
-    from tidings_client import policies
-
     if which.startswith("policy_"):
-        return tidings.call(policies.show(which))
-    found = _all(tidings, use_case=which, deleted=deleted)
+        return api.ask("show_policy", which)
+    found = api.every("list_policies", use_case=which, deleted=deleted or None)
     if not found:
         raise CommandError(f"there is no policy for {which}; `tidings policy list` shows those there are")
     in_force = [one for one in found if not one.get("deleted_at")]

@@ -5,13 +5,15 @@ from typing import Annotated, Any
 
 import typer
 
-from tidings.cli.calling import Key, Tenant, Url, client
+from tidings.cli.api_command import Api, Shown, api_command, given
 from tidings.cli.failures import CommandError
-from tidings.cli.options import DataDir, Json
-from tidings.cli.printing import print_json, shown
+from tidings.cli.printing import shown
+from tidings.cli.rehearsal_words import lines_of
 
 
+@api_command(None, "simulate", text=lines_of)
 def simulate(
+    api: Api,
     to: Annotated[str, typer.Argument(metavar="TO", help="rcp_…, a mail address or a number.")],
     template: Annotated[str, typer.Argument(metavar="TEMPLATE", help="A template's key.")],
     *,
@@ -31,18 +33,12 @@ def simulate(
         str | None, typer.Option("--use-case", help="Default: the draft's, or the category's.")
     ] = None,
     priority: Annotated[str | None, typer.Option(help="critical, high, normal or low.")] = None,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+) -> Shown:
     """Say what would happen to a message now, step by step; nothing is written or sent."""
     import msgspec
 
     from tidings.cli.policy_words import read_file
     from tidings.cli.typed_message import recipient_of, variables_of
-    from tidings_client import policies
 
     if not to.startswith("rcp_") and "@" not in to and not to.startswith("+"):
         raise CommandError(
@@ -57,11 +53,4 @@ def simulate(
         "priority": priority,
         "policy": draft,
     }
-    with client(url, key, tenant, data_dir) as tidings:
-        found = tidings.call(policies.simulate({n: v for n, v in wish.items() if v is not None}))
-    if as_json:
-        print_json(found)
-        return
-    from tidings.cli.rehearsal_words import lines_of
-
-    print("\n".join(lines_of(found)))
+    return api.ask("simulate_policy", body=given(**wish))

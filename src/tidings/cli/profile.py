@@ -1,13 +1,12 @@
 """`tidings profile`: what was learned about reaching somebody."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from tidings.cli.calling import Key, Tenant, Url, client
+from tidings.cli.api_command import Api, Shown, Told, api_command, given
 from tidings.cli.failures import CommandError
-from tidings.cli.options import DataDir, Json
-from tidings.cli.printing import print_json
+from tidings.cli.profile_words import line_of, lines_of
 
 app = typer.Typer(
     help="What was learned about reaching people: show it, add to it, forget it.",
@@ -20,56 +19,29 @@ Recipient = Annotated[str, typer.Argument(metavar="RECIPIENT", help="Their id, r
 _WORDS = {"yes": "KNOWN_YES", "no": "KNOWN_NO", "unknown": "UNKNOWN"}
 
 
-@app.command("list")
+@api_command(app, "list", text=line_of, empty="nothing was learned about anybody yet")
 def list_(
+    api: Api,
     *,
     state: Annotated[
         str | None, typer.Option("--state", help="Only those known so well: unseen, learning or stable.")
     ] = None,
     limit: Annotated[int, typer.Option("--limit", min=1, max=200, help="How many at most.")] = 50,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+) -> list[Shown]:
     """Show profiles, the newest first, one line each."""
-    from tidings.cli.profile_words import line_of
-    from tidings_client import profiles
-
-    with client(url, key, tenant, data_dir) as tidings:
-        wanted = None if state is None else state.upper()
-        found = tidings.call(profiles.page(discovery_state=wanted, limit=limit))["items"]
-    if as_json:
-        print_json(found)
-        return
-    for profile in found:
-        print(line_of(profile))
-    if not found:
-        print("nothing was learned about anybody yet")
+    wanted = None if state is None else state.upper()
+    return api.every("list_profiles", most=limit, discovery_state=wanted)
 
 
-@app.command("show")
-def show(
-    recipient: Recipient,
-    *,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+@api_command(app, "show", text=lines_of)
+def show(api: Api, recipient: Recipient) -> Shown:
     """Show how well each channel reaches somebody, and what is known for certain."""
-    from tidings.cli.profile_words import lines_of
-    from tidings_client import profiles
-
-    with client(url, key, tenant, data_dir) as tidings:
-        found = tidings.call(profiles.show(recipient))
-    print_json(found) if as_json else print("\n".join(lines_of(found)))
+    return api.ask("show_profile", recipient)
 
 
-@app.command("set")
+@api_command(app, "set", text=lines_of)
 def set_(
+    api: Api,
     recipient: Recipient,
     *,
     whatsapp: Annotated[
@@ -88,49 +60,30 @@ def set_(
         str | None,
         typer.Option("--at", help="When that was so, such as 2026-11-15T12:00:00Z. [default: now]"),
     ] = None,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+) -> Shown:
     """Say what is known for certain; what is known from later stays."""
-    from tidings.cli.profile_words import lines_of
-    from tidings_client import profiles
-
-    named = {
-        "has_whatsapp_business": _tri_state(whatsapp, "--whatsapp"),
-        "voice_otp_supported": _tri_state(voice, "--voice"),
-        "email_verified": email_verified,
-    }
-    facts: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
+    facts = given(
+        has_whatsapp_business=_tri_state(whatsapp, "--whatsapp"),
+        voice_otp_supported=_tri_state(voice, "--voice"),
+        email_verified=email_verified,
+    )
     if not facts:
         raise CommandError("say what is known: --whatsapp, --voice or --email-verified")
-    if at is not None:
-        facts["observed_at"] = at
-    with client(url, key, tenant, data_dir) as tidings:
-        found = tidings.call(profiles.tell(recipient, facts))
-    print_json(found) if as_json else print("\n".join(lines_of(found)))
+    return api.ask("change_profile", recipient, body={**facts, **given(observed_at=at)})
 
 
-@app.command("forget")
+@api_command(app, "forget")
 def forget(
+    api: Api,
     recipient: Recipient,
     *,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+) -> Told:
     """Forget what was learned about reaching somebody; they stay, and what comes next is learned anew."""
-    from tidings_client import profiles
-
     if not yes and not typer.confirm(f"Forget what was learned about reaching {recipient}?", err=True):
         raise CommandError("nothing was forgotten")
-    with client(url, key, tenant, data_dir) as tidings:
-        tidings.call(profiles.forget(recipient))
-    print(f"{recipient}: nothing is known about reaching them any more")
+    done = api.ask("forget_profile", recipient)
+    return Told(done, f"{recipient}: nothing is known about reaching them any more")
 
 
 def _tri_state(word: str | None, option: str) -> str | None:

@@ -6,11 +6,9 @@ from typing import Annotated, Any
 
 import typer
 
-from tidings.cli.calling import Key, Tenant, Url, client
-from tidings.cli.circuit import Platform
+from tidings.cli.api_command import Api, Shown, Told, api_command
 from tidings.cli.failures import CommandError
-from tidings.cli.options import DataDir, Json
-from tidings.cli.printing import print_json, shown
+from tidings.cli.printing import shown
 
 app = typer.Typer(
     help="Secrets of vendor accounts, entered over the API: sealed, and shown to nobody again.",
@@ -21,74 +19,43 @@ app = typer.Typer(
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Accounts read it as sealed://NAME.")]
 
 
-@app.command("list")
-def list_(
-    *,
-    platform: Platform = False,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+def _line(one: Shown) -> str:
+    readers = ", ".join(one["used_by"]) or "nobody"
+    return f"{one['ref']}  version {one['version']}, {one['updated_at'][:19]}Z, read by {readers}"
+
+
+@api_command(
+    app,
+    "list",
+    platform=True,
+    text=_line,
+    empty="no secret was entered; `tidings secret set NAME` enters one",
+)
+def list_(api: Api) -> list[Shown]:
     """Show which secrets there are, since when, and which accounts read them."""
-    from tidings_client.secrets import secrets
-
-    with client(url, key, tenant, data_dir, platform=platform) as tidings:
-        found = tidings.call(secrets(platform=platform))["items"]
-    if as_json:
-        print_json(found)
-        return
-    for one in found:
-        readers = ", ".join(one["used_by"]) or "nobody"
-        print(f"{one['ref']}  version {one['version']}, {one['updated_at'][:19]}Z, read by {readers}")
-    if not found:
-        print("no secret was entered; `tidings secret set NAME` enters one")
+    return api.every("list_secrets")
 
 
-@app.command("set")
+@api_command(app, "set", platform=True)
 def set_(
+    api: Api,
     name: Name,
     *,
     file: Annotated[
         Path | None, typer.Option(help="Read it from there; default: standard input, or a question.")
     ] = None,
-    platform: Platform = False,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+) -> Told:
     """Enter a secret, or another in its place: the JSON object of an account's settings, or one text such as a password."""
-    from tidings_client.secrets import put_secret
-
-    value = _value(file)
-    with client(url, key, tenant, data_dir, platform=platform) as tidings:
-        done = tidings.call(put_secret(name, value, platform=platform))
-    if as_json:
-        print_json(done)
-        return
+    done = api.ask("put_secret", name, body={"value": _value(file)})
     readers = f"; {', '.join(done['used_by'])} reads it from now on" if done["used_by"] else ""
-    print(f"{done['ref']}  version {done['version']}{readers}")
+    return Told(done, f"{done['ref']}  version {done['version']}{readers}")
 
 
-@app.command("remove")
-def remove(
-    name: Name,
-    *,
-    platform: Platform = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+@api_command(app, "remove", platform=True)
+def remove(api: Api, name: Name) -> Told:
     """Remove a secret that nobody reads any more; it can't be brought back."""
-    from tidings_client.secrets import delete_secret
-
-    with client(url, key, tenant, data_dir, platform=platform) as tidings:
-        tidings.call(delete_secret(name, platform=platform))
-    print(f"sealed://{shown(name)} is removed, and its key is destroyed")
+    done = api.ask("delete_secret", name)
+    return Told(done, f"sealed://{shown(name)} is removed, and its key is destroyed")
 
 
 def _value(file: Path | None) -> str | dict[str, Any]:

@@ -45,6 +45,12 @@ class PlayedApi:
         return next(body for name, _, body in reversed(self.heard) if name == call)
 
 
+def _sorted(call: str) -> str:
+    """A call with its query parameters in one order: which they come in means nothing."""
+    path, _, query = call.partition("?")
+    return f"{path}?{'&'.join(sorted(query.split('&')))}"
+
+
 @dataclass(frozen=True)
 class Printed:
     """What a command said, and how it ended."""
@@ -69,7 +75,9 @@ def api() -> Iterator[PlayedApi]:
             call = f"{self.command} {self.path.removeprefix('/api/v1/notifications')}"
             played.heard.append((call, {k.lower(): v for k, v in self.headers.items()}, sent))
             missing = {"status": 404, "code": "not_found", "detail": "There is no such thing here."}
-            status, told = played.answers.get(played.read(call), (404, missing))
+            wanted = _sorted(played.read(call))
+            answers = {_sorted(name): answer for name, answer in played.answers.items()}
+            status, told = answers.get(wanted, (404, missing))
             content = told if isinstance(told, bytes) else json.dumps(told).encode()
             self.send_response(status)
             self.send_header("content-length", str(len(content)))

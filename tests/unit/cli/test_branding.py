@@ -3,7 +3,7 @@
 from tests.unit.cli.conftest import PlayedApi, Types
 
 THERE = {"branding": {"name": "Saffron", "footer": "Kabul"}, "theme_etag": "v3", "version": 3}
-HOME = "/api/v1/branding/"
+HOME = "/api/v1/branding"
 
 
 def test_what_is_not_named_stays_and_an_empty_text_takes_away(api: PlayedApi, types: Types) -> None:

@@ -16,19 +16,19 @@ STAYS: dict[str, Any] = {
 
 
 def test_the_list_has_a_line_for_each(api: PlayedApi, types: Types) -> None:
-    api.answers = {"GET /api/v1/categories/": (200, {"items": [STAYS]})}
+    api.answers = {"GET /api/v1/categories": (200, {"items": [STAYS]})}
 
     assert types("category", "list").out == "stays  tenant  txn  can unsubscribe  en=Your stay\n"
 
 
 def test_one_is_made_with_names_and_policy(api: PlayedApi, types: Types) -> None:
-    api.answers = {"POST /api/v1/categories/": (201, STAYS)}
+    api.answers = {"POST /api/v1/categories": (201, STAYS)}
     printed = types(
         "category", "create", "stays", "--use-case", "txn", "--name", "en=Your stay", "--no-unsubscribe"
     )
 
     assert printed.code == 0, printed.err
-    assert api.body_of("POST /api/v1/categories/") == {
+    assert api.body_of("POST /api/v1/categories") == {
         "category": "stays",
         "use_case": "txn",
         "names": {"en": "Your stay"},

@@ -1,0 +1,196 @@
+"""Commands that call the API: one decorator owns the common options, the connection, and how the answer is printed."""
+
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tidings.cli.calling import Key, Tenant, Url, client
+from tidings.cli.options import DataDir, Json
+from tidings.cli.printing import print_json, print_lines
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from tidings_client import Tidings
+
+#: An answer of the API, as it came.
+Shown = dict[str, Any]
+
+Platform = Annotated[bool, typer.Option("--platform", help="The platform's own, with a key of the platform.")]
+#: Pages are fetched with this many items, as many as every listing takes.
+_PAGE = 200
+
+
+@dataclass(frozen=True)
+class Told:
+    """An answer, with the lines that a person is shown where they follow from more than the answer."""
+
+    answer: Any
+    lines: "str | Iterable[str | Text]"
+
+
+class Api:
+    """The server that a command calls, connected when it is first asked."""
+
+    def __init__(
+        self,
+        stack: ExitStack,
+        url: str | None,
+        key: str | None,
+        tenant: str | None,
+        data_dir: Path | None,
+        *,
+        platform: bool,
+        as_json: bool,
+    ) -> None:
+        self._stack, self._where = stack, (url, key, tenant, data_dir)
+        #: Whether what is the platform's own is meant.
+        self.platform = platform
+        #: Whether to take the platform's key of the data dir; set it before the first call.
+        self.platform_key = platform
+        self.as_json = as_json
+        #: Set where the command did its work and the answer is still bad news: it is printed, and the exit code is 1.
+        self.failed = False
+
+    @cached_property
+    def tidings(self) -> "Tidings":
+        """The client."""
+        return self._stack.enter_context(client(*self._where, platform=self.platform_key))
+
+    def ask(
+        self,
+        operation: str,
+        *path: object,
+        query: Mapping[str, object] | None = None,
+        body: object = None,
+        if_match: int | None = None,
+        key: str | None = None,
+    ) -> Shown:
+        """Call an operation by its name in the OpenAPI document."""
+        from tidings_client import operations
+
+        call = operations.call(
+            operation, *path, query=query, body=body, if_match=if_match, key=key, platform=self.platform
+        )
+        answer: Shown = self.tidings.call(call)
+        return answer
+
+    def find(self, operation: str, *path: object) -> Shown | None:
+        """The same, or None where there is no such thing."""
+        from tidings_client import NotFoundError
+
+        try:
+            return self.ask(operation, *path)
+        except NotFoundError:
+            return None
+
+    def every(self, operation: str, *path: object, most: int | None = None, **query: object) -> list[Shown]:
+        """All items of a listing, or the first `most`, page after page."""
+        found: list[Shown] = []
+        cursor: str | None = None
+        while True:
+            if most is not None:
+                query["limit"] = min(most - len(found), _PAGE)
+            page = self.ask(operation, *path, query={**query, "cursor": cursor})
+            found += page["items"]
+            cursor = page.get("next_cursor")
+            # A page with a filter may be empty and not be the last.
+            if cursor is None or (most is not None and len(found) >= most):
+                return found
+
+    def download(
+        self, operation: str, *path: object, query: Mapping[str, object] | None = None
+    ) -> Iterator[bytes]:
+        """The file that an operation answers, in pieces."""
+        from tidings_client import operations
+
+        return self.tidings.download(operations.call(operation, *path, query=query, platform=self.platform))
+
+
+def api_command(
+    app: typer.Typer | None,
+    name: str,
+    *,
+    text: "Callable[[Any], Iterable[str | Text] | str] | None" = None,
+    empty: "str | Callable[[Api], str]" = "there is none",
+    platform: bool = False,
+    hidden: bool = False,
+) -> Callable[[Callable[..., Any]], Callable[..., None]]:
+    """Make a command of a function that takes an `Api` and its own options, and gives back the answer.
+
+    With `--json` the answer is printed as it came; else the lines that `text` makes of it, one call per item of a list,
+    or `empty` where the list is. None prints nothing. `platform` adds the option `--platform`.
+    """
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., None]:
+        own = list(inspect.signature(function).parameters.values())[1:]
+
+        def run(
+            *,
+            url: str | None,
+            key: str | None,
+            tenant: str | None,
+            data_dir: Path | None,
+            as_json: bool,
+            **given: Any,
+        ) -> None:
+            of_platform = bool(given.pop("platform")) if platform else False
+            with ExitStack() as stack:
+                api = Api(stack, url, key, tenant, data_dir, platform=of_platform, as_json=as_json)
+                answer = function(api, **given)
+            if answer is None:
+                return
+            lines = answer.lines if isinstance(answer, Told) else None
+            answer = answer.answer if isinstance(answer, Told) else answer
+            if as_json:
+                print_json(answer)
+            elif lines is not None:
+                _print(lines)
+            elif isinstance(answer, list) and not answer:
+                print(empty if isinstance(empty, str) else empty(api))
+            elif text is not None:
+                for one in answer if isinstance(answer, list) else [answer]:
+                    _print(text(one))
+            if api.failed:
+                raise SystemExit(1)
+
+        common: dict[str, tuple[Any, object]] = {"as_json": (Json, False)}
+        common |= {
+            "url": (Url, None),
+            "key": (Key, None),
+            "tenant": (Tenant, None),
+            "data_dir": (DataDir, None),
+        }
+        if platform:
+            common = {"platform": (Platform, False), **common}
+        parameters = [
+            *own,
+            *(
+                inspect.Parameter(one, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+                for one, (kind, default) in common.items()
+            ),
+        ]
+        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {one.name: one.annotation for one in parameters}
+        run.__name__, run.__doc__ = function.__name__, function.__doc__
+        if app is not None:
+            app.command(name, hidden=hidden)(run)
+        return run
+
+    return decorate
+
+
+def given(**fields: Any) -> Shown:
+    """The fields that were named; what is None was not."""
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _print(lines: "str | Iterable[str | Text]") -> None:
+    for line in [lines] if isinstance(lines, str) else lines:
+        print(line) if isinstance(line, str) else print_lines([line])
