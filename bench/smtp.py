@@ -20,7 +20,7 @@ from tidings.contracts.messages import Accepted, Address, OutboundMessage
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.secrets import SecretsByScheme
 from tidings.router.adapters.mail.mime import build
-from tidings.router.adapters.registry import Surroundings, open_adapter
+from tidings.router.adapters.registry import AdapterContext, open_adapter
 
 COUNT = 6000
 CONNECTIONS = 8
@@ -151,7 +151,7 @@ async def measure() -> dict[str, float]:
     figures = measure_building()
     given = [message(i) for i in range(COUNT)]
     data = build(given[0], at=datetime.now(UTC)).data()
-    around = Surroundings(clock=SystemClock())
+    around = AdapterContext(clock=SystemClock())
     async with sandbox() as (smtp_port, http_port):
         figures["smtp_raw_per_s"] = await _rate(lambda: _raw(smtp_port, data, COUNT), COUNT)
         for connections in (1, CONNECTIONS):

@@ -13,7 +13,7 @@ from tidings.contracts.callback_forms import ReadEvent, ReadInbound, Reading
 from tidings.contracts.messages import Address, OutboundMessage
 from tidings.kernel.clock import SystemClock
 from tidings.router.adapters.egress import Guard, anywhere
-from tidings.router.adapters.kind import Surroundings, discard_inbound
+from tidings.router.adapters.kind import AdapterContext, discard_inbound
 from tidings.router.adapters.smpp.adapter import KIND, SmppAdapter, SmppSettings
 
 SMS = replace(MESSAGE, channel="sms", sender=Address(value="12345"), to="+447700900123", html=None)
@@ -84,8 +84,8 @@ async def bound(
     settings: dict[str, Any], ears: Ears | None = None, *, guard: Guard = anywhere
 ) -> AsyncIterator[SmppAdapter]:
     """The adapter, closed in the end."""
-    around = Surroundings(
-        clock=SystemClock(), guard=guard, hear=discard_inbound if ears is None else ears.hear
+    around = AdapterContext(
+        clock=SystemClock(), guard=guard, on_inbound=discard_inbound if ears is None else ears.hear
     )
     adapter = KIND.adapter(msgspec.convert(settings, SmppSettings), around)
     assert isinstance(adapter, SmppAdapter)

@@ -15,7 +15,7 @@ from tests.support.played_http import PlayedHttp, answer, played_http
 from tidings.contracts.adapters import Adapter
 from tidings.contracts.callback_forms import CallbackForm, RawCallback, Reading, Refusal, Verified
 from tidings.contracts.messages import OutboundMessage, Outcome
-from tidings.router.adapters.kind import AdapterKind, Surroundings
+from tidings.router.adapters.kind import AdapterContext, AdapterKind
 from tidings.sandbox import Sandbox
 
 NOW = datetime.fromisoformat("2026-11-15T12:00:00+00:00")
@@ -95,7 +95,7 @@ async def spoken(kind: AdapterKind, secret: str, **settings: Any) -> AsyncIterat
         url = f"http://127.0.0.1:{hooked.port}/hooks/{kind.name}/adcfg_1"
         told = await web.put(f"/hooks/{kind.name}", json={"url": url, "secret": secret})
         told.raise_for_status()
-        adapter = kind.adapter(read, Surroundings(clock=clock))
+        adapter = kind.adapter(read, AdapterContext(clock=clock))
         assert kind.callbacks is not None
         try:
             yield Spoken(

@@ -11,7 +11,7 @@ from tidings.contracts.messages import Address, OutboundMessage
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.ids import TenantId
 from tidings.kernel.secrets import Secret, SecretNotFoundError
-from tidings.router.adapters.registry import Surroundings, open_adapter
+from tidings.router.adapters.registry import AdapterContext, open_adapter
 
 MESSAGE = OutboundMessage(
     message_id="ntf_01JCQ8ZK6T9Y4M2V7N5B3D1F0G",
@@ -62,7 +62,7 @@ class KnownSecrets:
 async def opened(name: str, settings: dict[str, Any], **secrets: str) -> AsyncIterator[Adapter]:
     """The adapter, closed in the end."""
     adapter = await open_adapter(
-        name, settings, KnownSecrets(**secrets), surroundings=Surroundings(clock=SystemClock())
+        name, settings, KnownSecrets(**secrets), surroundings=AdapterContext(clock=SystemClock())
     )
     try:
         yield adapter

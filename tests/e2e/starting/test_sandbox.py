@@ -17,7 +17,7 @@ from tests.support.vendors import MESSAGE
 from tidings.contracts.messages import Accepted, OutboundMessage
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.secrets import FileSecrets, SecretsByScheme
-from tidings.router.adapters.registry import Surroundings, open_adapter
+from tidings.router.adapters.registry import AdapterContext, open_adapter
 
 #: Those that tell something later, with the setting that proves it.
 VENDORS = {
@@ -52,7 +52,7 @@ def send_as_the_platform(data_dir: Path, vendor: str, message: OutboundMessage) 
             vendor,
             {"secret_ref": f"file://sandbox/{vendor}.json"},
             SecretsByScheme({"file": FileSecrets(data_dir / "secrets")}),
-            surroundings=Surroundings(clock=SystemClock()),
+            surroundings=AdapterContext(clock=SystemClock()),
         )
         try:
             (outcome,) = await adapter.send([message])

@@ -17,14 +17,19 @@ from tidings.kernel.ids import TenantId
 from tidings.kernel.secrets import Secret
 from tidings.router.adapters.ca_bundle import trusting
 from tidings.router.adapters.egress import anywhere, public_only
-from tidings.router.adapters.mail.imap_mailbox import MailboxError, MailboxPlace, open_mailbox, read_place
+from tidings.router.adapters.mail.imap_mailbox import (
+    MailboxAddress,
+    MailboxError,
+    open_mailbox,
+    read_mailbox_url,
+)
 from tidings.router.bounces.mailboxes import BounceMailboxes
 from tidings.router.channel_configs.store import StoredAccount
 from tidings.sandbox import Sandbox
 
 
-def _place(url: str, *, guard: Any = anywhere) -> MailboxPlace:
-    return read_place(url, "hunter2", context=lambda: trusting(None), in_the_clear=True, guard=guard)
+def _place(url: str, *, guard: Any = anywhere) -> MailboxAddress:
+    return read_mailbox_url(url, "hunter2", context=lambda: trusting(None), in_the_clear=True, guard=guard)
 
 
 @asynccontextmanager
@@ -59,7 +64,7 @@ async def _server(*answers: bytes) -> AsyncIterator[int]:
 )
 def test_a_url_that_names_no_mailbox_is_refused(url: str, password: str | None, field: str) -> None:
     with pytest.raises(BadValueError) as refused:
-        read_place(url, password, context=lambda: trusting(None), in_the_clear=False, guard=anywhere)
+        read_mailbox_url(url, password, context=lambda: trusting(None), in_the_clear=False, guard=anywhere)
     assert refused.value.field == field
     assert "secret" not in str(refused.value)
 

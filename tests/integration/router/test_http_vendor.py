@@ -12,7 +12,7 @@ from tests.support.vendors import MESSAGE, KnownSecrets, http_settings, messages
 from tidings.contracts.adapters import Cancels
 from tidings.contracts.messages import Accepted, Refused, TryLater, Unlearned
 from tidings.kernel.clock import SystemClock
-from tidings.router.adapters.registry import Surroundings, open_adapter
+from tidings.router.adapters.registry import AdapterContext, open_adapter
 
 OK = answer("200 OK", b'{"id": "v-1"}')
 
@@ -105,7 +105,7 @@ async def test_the_guard_is_asked_about_the_address_itself(host: str) -> None:
             "http",
             http_settings(played.port, url=f"http://{host}:{played.port}/"),
             KnownSecrets(),
-            surroundings=Surroundings(clock=SystemClock(), guard=guard),
+            surroundings=AdapterContext(clock=SystemClock(), guard=guard),
         )
         (outcome,) = await adapter.send([MESSAGE])
         await adapter.close()

@@ -10,7 +10,7 @@ from tests.support.played_smtp import CLOSE, HANG, SLOW, USUAL, played_smtp
 from tests.support.vendors import MESSAGE, KnownSecrets, messages, opened, smtp_settings
 from tidings.contracts.messages import Accepted, TryLater
 from tidings.kernel.clock import SystemClock
-from tidings.router.adapters.registry import Surroundings, open_adapter
+from tidings.router.adapters.registry import AdapterContext, open_adapter
 
 HELLO = b"250-mx\r\n250-STARTTLS\r\n250-AUTH PLAIN LOGIN\r\n250 PIPELINING\r\n"
 AUTH = {"AUTH": b"235 2.7.0 ok\r\n", "STARTTLS": b"220 go\r\n", "EHLO": HELLO}
@@ -291,7 +291,7 @@ async def test_an_address_that_is_not_allowed_is_not_connected_to() -> None:
             "smtp",
             smtp_settings(played.port, host="localhost"),
             KnownSecrets(),
-            surroundings=Surroundings(clock=SystemClock(), guard=guard),
+            surroundings=AdapterContext(clock=SystemClock(), guard=guard),
         )
         (outcome,) = await adapter.send([MESSAGE])
         await adapter.close()

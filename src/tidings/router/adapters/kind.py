@@ -29,7 +29,7 @@ def no_fixed_sender(_settings: Any, _channel: str) -> str | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class AdapterContext:
     """What an adapter is given beside its settings."""
 
     clock: Clock
@@ -40,7 +40,7 @@ class Surroundings:
     #: Writes the token of an attempt into the return path of its mail; None: there are no such addresses.
     write_token: WriteToken | None = None
     #: Who is told what the vendor says by itself.
-    hear: InboundHandler = discard_inbound
+    on_inbound: InboundHandler = discard_inbound
 
 
 class AdapterClass(Protocol):
@@ -52,7 +52,7 @@ class AdapterClass(Protocol):
     #: Those of every account; its settings may add some.
     capabilities: Capabilities
 
-    def __call__(self, settings: Any, around: Surroundings, /) -> Adapter:
+    def __call__(self, settings: Any, around: AdapterContext, /) -> Adapter:
         """The adapter of one account."""
         ...
 

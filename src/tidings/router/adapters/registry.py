@@ -26,7 +26,7 @@ from tidings.kernel.secrets import SecretNotFoundError, SecretResolver
 from tidings.router.adapters.apns.adapter import KIND as APNS
 from tidings.router.adapters.fcm.adapter import KIND as FCM
 from tidings.router.adapters.http.adapter import KIND as HTTP
-from tidings.router.adapters.kind import AdapterKind, Surroundings
+from tidings.router.adapters.kind import AdapterContext, AdapterKind
 from tidings.router.adapters.mailgun.adapter import KIND as MAILGUN
 from tidings.router.adapters.postmark.adapter import KIND as POSTMARK
 from tidings.router.adapters.sendgrid.adapter import KIND as SENDGRID
@@ -43,10 +43,10 @@ from tidings.router.adapters.whatsapp_cloud.adapter import KIND as WHATSAPP_CLOU
 
 __all__ = [
     "ADAPTERS",
+    "AdapterContext",
     "AdapterKind",
     "LostReferenceError",
     "ReadAccount",
-    "Surroundings",
     "kind_of",
     "open_adapter",
     "read_account",
@@ -131,7 +131,7 @@ class ReadAccount:
         found = {channel: self.kind.fixed_sender(self.settings, channel) for channel in self.kind.channels}
         return {channel: sender for channel, sender in found.items() if sender}
 
-    def open(self, surroundings: Surroundings) -> Adapter:
+    def open(self, surroundings: AdapterContext) -> Adapter:
         """Its adapter, ready to send."""
         return self.kind.adapter(self.settings, surroundings)
 
@@ -141,7 +141,7 @@ async def open_adapter(
     settings: Mapping[str, object],
     secrets: SecretResolver,
     *,
-    surroundings: Surroundings,
+    surroundings: AdapterContext,
     tenant_id: TenantId | None = None,
 ) -> Adapter:
     """The adapter, ready to send; errors name the setting. It connects when there is something to send."""

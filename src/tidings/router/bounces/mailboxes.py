@@ -15,7 +15,7 @@ from tidings.kernel.ids import TenantId
 from tidings.kernel.logs import get_logger, why
 from tidings.kernel.secrets import SecretResolver
 from tidings.router.adapters.egress import Guard, anywhere, public_only
-from tidings.router.adapters.mail.imap_mailbox import MailboxPlace, open_mailbox
+from tidings.router.adapters.mail.imap_mailbox import MailboxAddress, open_mailbox
 from tidings.router.adapters.registry import read_account
 from tidings.router.adapters.smtp.adapter import SmtpSettings
 from tidings.router.adapters.smtp.bounce_mailbox import mailbox_of
@@ -105,7 +105,7 @@ class BounceMailboxes:
                 _log.error("mailbox_not_read", account_id=account.id, error=type(error).__name__)
                 return 0
 
-    async def _place(self, account: StoredAccount, owner: TenantId) -> MailboxPlace | None:
+    async def _place(self, account: StoredAccount, owner: TenantId) -> MailboxAddress | None:
         try:
             read = await read_account(
                 account.vendor,
@@ -120,7 +120,7 @@ class BounceMailboxes:
             return None
         return mailbox_of(read.settings, anywhere if account.platform else self._tenant_guard)
 
-    async def _empty(self, account_id: str, place: MailboxPlace) -> int:
+    async def _empty(self, account_id: str, place: MailboxAddress) -> int:
         count = 0
         async with open_mailbox(place) as mailbox:
             validity, last = self._looked.get(account_id, (mailbox.validity, 0))

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from tidings.contracts.callback_forms import Canonical, Effect, ReadEvent
-from tidings.router.adapters.mail.events import told
+from tidings.router.adapters.mail.events import mail_event
 from tidings.router.bounces.report import Report
 
 #: Types of feedback that are no complaint of the person: an excuse, and a report about our own signature.
@@ -29,7 +29,7 @@ def event_of(report: Report, attempt_id: str, *, received_at: datetime) -> ReadE
     if status is None:
         return None
     word = "unreadable_mail" if report.kind == "unreadable" else report.word
-    return told(
+    return mail_event(
         message_id=attempt_id,
         word=word,
         status=status,

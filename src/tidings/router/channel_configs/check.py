@@ -19,7 +19,7 @@ from tidings.kernel.ids import TenantId
 from tidings.kernel.logs import get_logger
 from tidings.kernel.secrets import SecretResolver, SecretStoreError
 from tidings.router.adapters.egress import Guard, anywhere, public_only
-from tidings.router.adapters.kind import Surroundings
+from tidings.router.adapters.kind import AdapterContext
 from tidings.router.adapters.mail.dkim import FindSigners
 from tidings.router.adapters.registry import ReadAccount, read_account
 from tidings.router.channel_configs.check_steps import (
@@ -128,7 +128,7 @@ class AccountChecker:
         self, account: StoredAccount, read: ReadAccount, dry_call: DryCall | None, steps: list[Step]
     ) -> None:
         guard = anywhere if account.platform else self._tenant_guard
-        around = Surroundings(clock=self._clock, guard=guard, find_signers=self._find_signers)
+        around = AdapterContext(clock=self._clock, guard=guard, find_signers=self._find_signers)
         try:
             adapter = read.open(around)
         except WRONG as error:

@@ -23,7 +23,7 @@ from tidings.kernel.logs import get_logger
 from tidings.kernel.refusals import FieldError
 from tidings.kernel.secrets import SecretNotFoundError, SecretResolver, SecretStoreError
 from tidings.router.adapters.egress import Guard, anywhere, public_only
-from tidings.router.adapters.kind import Surroundings, discard_inbound
+from tidings.router.adapters.kind import AdapterContext, discard_inbound
 from tidings.router.adapters.mail.dkim import FindSigners
 from tidings.router.adapters.registry import ReadAccount, read_account
 from tidings.router.channel_configs.store import StoredAccount
@@ -259,12 +259,12 @@ class OpenAdapters:
         return read, self._opened(account, read)
 
     def _opened(self, account: StoredAccount, read: ReadAccount, *, apart: bool = False) -> Adapter:
-        around = Surroundings(
+        around = AdapterContext(
             clock=self._clock,
             guard=anywhere if account.platform else self._tenant_guard,
             find_signers=self._find_signers,
             write_token=None if self._write_token is None else partial(self._write_token, account.id),
-            hear=discard_inbound if apart or self._hear is None else partial(self._hear, account),
+            on_inbound=discard_inbound if apart or self._hear is None else partial(self._hear, account),
         )
         with _usable(account):
             return read.open(around)

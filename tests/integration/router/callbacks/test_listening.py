@@ -15,7 +15,7 @@ from tidings.contracts.callback_forms import Reading
 from tidings.kernel.blobs.store import open_blobs
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.ids import TenantId
-from tidings.router.adapters.kind import Surroundings
+from tidings.router.adapters.kind import AdapterContext
 from tidings.router.adapters.smpp.adapter import KIND, SmppSettings
 from tidings.router.callbacks import raw_bodies
 from tidings.router.callbacks.errors import HookUnavailableError
@@ -116,7 +116,7 @@ async def test_an_odd_receipt_ends_its_message_and_an_unreadable_one_is_kept(
 
     async with played_smpp() as smsc:
         settings = msgspec.convert(smpp_settings(smsc.port), SmppSettings)
-        adapter = KIND.adapter(settings, Surroundings(clock=SystemClock(), hear=hear))
+        adapter = KIND.adapter(settings, AdapterContext(clock=SystemClock(), on_inbound=hear))
         await smsc.until("bind_transceiver")
         smsc.say(deliver(odd, sequence=1, esm_class=0x04, data_coding=8) + nameless)
         answers = await smsc.until("deliver_sm_resp", 2)
@@ -148,7 +148,7 @@ async def test_unreadable_receipts_fill_nothing_and_are_answered_all_the_same(
     told = f"id:{attempt.message_id} stat:DELIVRD err:000 text:".encode()
     async with played_smpp() as smsc:
         settings = msgspec.convert(smpp_settings(smsc.port), SmppSettings)
-        adapter = KIND.adapter(settings, Surroundings(clock=SystemClock(), hear=hear))
+        adapter = KIND.adapter(settings, AdapterContext(clock=SystemClock(), on_inbound=hear))
         await smsc.until("bind_transceiver")
         smsc.say(b"".join(nameless) + deliver(told, sequence=6, esm_class=0x04))
         answers = await smsc.until("deliver_sm_resp", 6)

@@ -13,7 +13,7 @@ from tests.support.smpp import SMS, Ears, bound, smpp_settings, sms
 from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater, Unlearned
 from tidings.router.adapters.smpp.reassembly import MOST_BYTES, Assemblies
 from tidings.router.adapters.smpp.session import NotWrittenError, SmppSession
-from tidings.router.adapters.smpp.text_encoding import Piece
+from tidings.router.adapters.smpp.text_encoding import PartHeader
 
 LONG = replace(SMS, text="x" * 400)
 NOT_TAKEN = Part(status=0x0B)
@@ -115,10 +115,12 @@ async def test_parts_without_end_take_so_much_room_and_no_more() -> None:
     told: list[int] = []
     waiting: Assemblies[None] = Assemblies(seconds=60, give_up=lambda one: told.append(one.size))
     for reference in range(100):
-        piece = Piece(reference=reference, total=2, number=1)
+        piece = PartHeader(reference=reference, total=2, number=1)
         waiting.add("+1", "2", piece, content=b"x" * 65_000, data_coding=0, kept=None)
     for _ in range(10_000):
-        waiting.add("+3", "2", Piece(reference=1, total=2, number=1), content=b"x", data_coding=0, kept=None)
+        waiting.add(
+            "+3", "2", PartHeader(reference=1, total=2, number=1), content=b"x", data_coding=0, kept=None
+        )
     left = waiting.take_all()
 
     assert told

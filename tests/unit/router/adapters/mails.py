@@ -14,7 +14,7 @@ from tests.support.vendors import MESSAGE
 from tidings.contracts.adapters import Adapter
 from tidings.contracts.callback_forms import RawCallback
 from tidings.contracts.messages import Address, Attachment, Outcome
-from tidings.router.adapters.kind import AdapterKind, Surroundings
+from tidings.router.adapters.kind import AdapterContext, AdapterKind
 
 NOW = datetime(2026, 11, 15, 12, 0, 1, tzinfo=UTC)
 FULL = replace(
@@ -45,7 +45,7 @@ FURTHER = [
 
 def made(kind: AdapterKind, settings: Mapping[str, Any]) -> Adapter:
     """The adapter, at a time that stands still."""
-    return kind.adapter(msgspec.convert(settings, kind.settings), Surroundings(clock=ManualClock(NOW)))
+    return kind.adapter(msgspec.convert(settings, kind.settings), AdapterContext(clock=ManualClock(NOW)))
 
 
 @asynccontextmanager

@@ -27,7 +27,7 @@ from tidings.kernel.errors import BadValueError
 from tidings.router.adapters.apns.adapter import KIND, ApnsSettings
 from tidings.router.adapters.apns.provider_token import ApnsToken
 from tidings.router.adapters.egress import Guard, anywhere, public_only
-from tidings.router.adapters.kind import Surroundings
+from tidings.router.adapters.kind import AdapterContext
 from tidings.router.adapters.push.signing_keys import ec_key
 
 DEVICE = "00fc13adff785122b4ad28809a3420982341241421348097878e577c991de8f0"
@@ -53,7 +53,7 @@ async def account(url: str, guard: Guard = anywhere, **more: Any) -> AsyncIterat
         **more,
     }
     read = msgspec.convert(given, ApnsSettings)
-    adapter = KIND.adapter(read, Surroundings(clock=ManualClock(), guard=guard))
+    adapter = KIND.adapter(read, AdapterContext(clock=ManualClock(), guard=guard))
     try:
         yield adapter
     finally:
@@ -431,7 +431,7 @@ def test_a_key_that_is_none_is_named(pem: str) -> None:
         private_key=pem, key_id="ABC123DEFG", team_id="DEF123GHIJ", topic="com.example.app"
     )
     with pytest.raises(BadValueError, match="private_key") as refused:
-        KIND.adapter(settings, Surroundings(clock=ManualClock()))
+        KIND.adapter(settings, AdapterContext(clock=ManualClock()))
 
     assert pem not in str(refused.value)
     assert repr(settings) == "ApnsSettings(topic='com.example.app', key_id='ABC123DEFG')"

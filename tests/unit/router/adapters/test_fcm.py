@@ -22,7 +22,7 @@ from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater, Unl
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.refusals import InvalidError
 from tidings.router.adapters.fcm.adapter import KIND, FcmAdapter, FcmSettings
-from tidings.router.adapters.kind import Surroundings
+from tidings.router.adapters.kind import AdapterContext
 from tidings.router.adapters.registry import read_account
 
 TEXT = replace(MESSAGE, channel="push", to="bk3RNwTe3H0:CI2k_HHwgIpoDKCIZvvDMExUdFQ3P1", html=None)
@@ -42,7 +42,7 @@ async def played(
     async with http.played_http(*answers) as vendor:
         place = f"http://127.0.0.1:{vendor.port}"
         given = service_account(api_url=place, token_uri=f"{place}/token", **more)
-        adapter = KIND.adapter(msgspec.convert(given, FcmSettings), Surroundings(clock=clock))
+        adapter = KIND.adapter(msgspec.convert(given, FcmSettings), AdapterContext(clock=clock))
         assert isinstance(adapter, FcmAdapter)
         try:
             yield adapter, vendor, clock
@@ -362,6 +362,6 @@ async def test_the_file_that_google_gives_is_an_account() -> None:
 async def test_a_key_that_is_none_is_named(pem: str) -> None:
     settings = msgspec.convert(service_account(private_key=pem), FcmSettings)
     with pytest.raises(BadValueError, match="private_key") as refused:
-        KIND.adapter(settings, Surroundings(clock=ManualClock()))
+        KIND.adapter(settings, AdapterContext(clock=ManualClock()))
 
     assert pem not in str(refused.value)

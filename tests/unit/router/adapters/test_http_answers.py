@@ -10,12 +10,12 @@ from tests.support.vendors import MESSAGE
 from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater, Unlearned
 from tidings.router.adapters.http.adapter import HttpAdapter, HttpVendorSettings
 from tidings.router.adapters.http_client.answers import HttpAnswer
-from tidings.router.adapters.kind import Surroundings
+from tidings.router.adapters.kind import AdapterContext
 from tidings.router.traffic.verdict import is_failure
 
 
 def read(status: int, content: bytes = b"", *, retry_after: str | None = None, **how: Any) -> Outcome:
-    around = Surroundings(clock=ManualClock(datetime(2026, 11, 15, 12, 0, tzinfo=UTC)))
+    around = AdapterContext(clock=ManualClock(datetime(2026, 11, 15, 12, 0, tzinfo=UTC)))
     adapter = HttpAdapter(HttpVendorSettings(url="https://vendor.example", **how), around)
     return adapter.read(HttpAnswer(status=status, retry_after=retry_after, content=content), MESSAGE)
 

@@ -19,9 +19,9 @@ from tidings.kernel.secrets import EnvSecrets, FileSecrets, Secret, SecretNotFou
 from tidings.router.adapters.http.adapter import HttpVendorSettings
 from tidings.router.adapters.registry import (
     ADAPTERS,
+    AdapterContext,
     AdapterKind,
     LostReferenceError,
-    Surroundings,
     kind_of,
     open_adapter,
     read_account,
@@ -31,7 +31,7 @@ SECRETS = KnownSecrets(plain="hunter2", whole='{"username": "u", "password": "hu
 
 
 async def attempt(name: str, **settings: Any) -> Any:
-    return await open_adapter(name, settings, SECRETS, surroundings=Surroundings(clock=SystemClock()))
+    return await open_adapter(name, settings, SECRETS, surroundings=AdapterContext(clock=SystemClock()))
 
 
 def fields_of(error: BadValueError | InvalidError) -> list[str]:

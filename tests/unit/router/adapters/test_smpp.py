@@ -19,7 +19,7 @@ from tidings.router.adapters.smpp.addresses import destination_of, source_of, sp
 from tidings.router.adapters.smpp.command_status import name_of, outcome_of, verdict_of
 from tidings.router.adapters.smpp.delivery_receipts import ReceiptForm
 from tidings.router.adapters.smpp.duplicates import digest_of
-from tidings.router.adapters.smpp.pdu import BadPduError, Pdu, PduStream, Place, read_delivery
+from tidings.router.adapters.smpp.pdu import BadPduError, Pdu, PduStream, SmppAddress, read_delivery
 from tidings.router.adapters.smpp.text_encoding import read_text, split_header
 from tidings.router.adapters.smpp.window import Pace
 
@@ -49,13 +49,13 @@ async def test_a_submit_byte_by_byte() -> None:
 @pytest.mark.parametrize(
     ("sender", "place", "answers_to"),
     [
-        ("+447700900999", Place(1, 1, "447700900999"), "+447700900999"),
-        ("447700900999", Place(1, 1, "447700900999"), "+447700900999"),
-        ("12345", Place(3, 0, "12345"), "12345"),
-        ("Green Shop", Place(5, 0, "Green Shop"), None),
+        ("+447700900999", SmppAddress(1, 1, "447700900999"), "+447700900999"),
+        ("447700900999", SmppAddress(1, 1, "447700900999"), "+447700900999"),
+        ("12345", SmppAddress(3, 0, "12345"), "12345"),
+        ("Green Shop", SmppAddress(5, 0, "Green Shop"), None),
     ],
 )
-def test_senders(sender: str, place: Place, answers_to: str | None) -> None:
+def test_senders(sender: str, place: SmppAddress, answers_to: str | None) -> None:
     """A number and a short code can be answered, a name can't."""
     assert source_of(sender, short_ton=3, short_npi=0) == (place, answers_to)
 
@@ -73,8 +73,8 @@ def test_where_an_answer_arrives_is_named_as_it_was_sent_from() -> None:
         place, answers_to = source_of(sender, short_ton=3, short_npi=0)
         for ton in (place.ton, 0, 1):
             assert spelled(replace(place, ton=ton)) == answers_to
-    assert spelled(Place(2, 1, "07700900999")) == "07700900999"
-    assert spelled(Place(5, 0, "Bank")) == "Bank"
+    assert spelled(SmppAddress(2, 1, "07700900999")) == "07700900999"
+    assert spelled(SmppAddress(5, 0, "Bank")) == "Bank"
 
 
 @pytest.mark.parametrize(

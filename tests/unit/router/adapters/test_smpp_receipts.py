@@ -7,7 +7,7 @@ import pytest
 
 from tidings.contracts.callback_forms import Details, ReadEvent
 from tidings.router.adapters.smpp.delivery_receipts import IdForm, ReceiptForm, is_receipt
-from tidings.router.adapters.smpp.pdu import Delivery, Place
+from tidings.router.adapters.smpp.pdu import DeliverSm, SmppAddress
 
 NOW = datetime(2026, 11, 15, 12, 30, tzinfo=UTC)
 #: SMPP 3.4, appendix B.
@@ -16,10 +16,10 @@ TEXT = "id:0123456789 sub:001 dlvrd:001 submit date:2611151200 done date:2611151
 
 def _delivery(
     text: str = "", *, esm_class: int = 0x04, coding: str = "latin-1", data_coding: int = 0, **tlvs: bytes
-) -> Delivery:
+) -> DeliverSm:
     tags = {"receipted": 0x001E, "state": 0x0427, "network": 0x0423}
-    place = Place(1, 1, "447700900123")
-    return Delivery(
+    place = SmppAddress(1, 1, "447700900123")
+    return DeliverSm(
         source=place,
         destination=place,
         esm_class=esm_class,
@@ -30,7 +30,7 @@ def _delivery(
 
 
 def _read(
-    delivery: Delivery, *, response_ids: IdForm = "text", receipt_ids: IdForm = "text", offset: int = 0
+    delivery: DeliverSm, *, response_ids: IdForm = "text", receipt_ids: IdForm = "text", offset: int = 0
 ) -> ReadEvent | None:
     form = ReceiptForm(response_ids=response_ids, receipt_ids=receipt_ids, offset_minutes=offset)
     return form.read(delivery, now=NOW)

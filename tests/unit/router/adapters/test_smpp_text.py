@@ -6,12 +6,12 @@ from hypothesis import strategies as st
 
 from tidings.contracts.sms_segments import measure
 from tidings.kernel.errors import BadValueError
-from tidings.router.adapters.smpp.pdu import Delivery, Place
+from tidings.router.adapters.smpp.pdu import DeliverSm, SmppAddress
 from tidings.router.adapters.smpp.text_encoding import (
     Alphabet,
     LongBy,
-    Part,
-    Piece,
+    PartHeader,
+    SubmitPart,
     parts_of,
     read_text,
     split_header,
@@ -20,14 +20,14 @@ from tidings.router.adapters.smpp.text_encoding import (
 GSM = "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?¡ABCXYZÄÖÑÜ§¿abcxyzäöñüà\f^{}\\[~]|€"
 
 
-def _parts(text: str, *, alphabet: Alphabet = "gsm7", long_by: LongBy = "udh") -> list[Part]:
+def _parts(text: str, *, alphabet: Alphabet = "gsm7", long_by: LongBy = "udh") -> list[SubmitPart]:
     return parts_of(text, "ntf_1", alphabet=alphabet, long_by=long_by)
 
 
-def _back(part: Part, tlvs: dict[int, bytes] | None = None) -> tuple[bytes, Piece | None]:
-    place = Place(1, 1, "447700900123")
+def _back(part: SubmitPart, tlvs: dict[int, bytes] | None = None) -> tuple[bytes, PartHeader | None]:
+    place = SmppAddress(1, 1, "447700900123")
     return split_header(
-        Delivery(
+        DeliverSm(
             source=place,
             destination=place,
             esm_class=part.esm_class,
@@ -148,12 +148,12 @@ def test_what_somebody_wrote(coding: int, content: bytes, text: str | None) -> N
 
 def test_parts_of_others() -> None:
     """A reference of two bytes; optional parameters; a header that says something else."""
-    place = Place(1, 1, "1")
+    place = SmppAddress(1, 1, "1")
 
-    def piece(content: bytes, esm_class: int = 0x40, **tlvs: bytes) -> tuple[bytes, Piece | None]:
+    def piece(content: bytes, esm_class: int = 0x40, **tlvs: bytes) -> tuple[bytes, PartHeader | None]:
         tags = {"ref": 0x020C, "total": 0x020E, "number": 0x020F}
         return split_header(
-            Delivery(
+            DeliverSm(
                 source=place,
                 destination=place,
                 esm_class=esm_class,
@@ -163,10 +163,13 @@ def test_parts_of_others() -> None:
             )
         )
 
-    assert piece(b"\x06\x08\x04\x01\x02\x03\x02hi") == (b"hi", Piece(reference=0x10102, total=3, number=2))
+    assert piece(b"\x06\x08\x04\x01\x02\x03\x02hi") == (
+        b"hi",
+        PartHeader(reference=0x10102, total=3, number=2),
+    )
     assert piece(b"hi", 0, ref=b"\0\x07", total=b"\x02", number=b"\x01") == (
         b"hi",
-        Piece(reference=0x20007, total=2, number=1),
+        PartHeader(reference=0x20007, total=2, number=1),
     )
     assert piece(b"\x06\x05\x04\x00\x50\x00\x00hi") == (b"hi", None)
     assert piece(b"\x05\x00\x03\x01\x02\x09hi") == (b"hi", None)

@@ -5,12 +5,12 @@ import pytest
 from tests.support.vendors import MESSAGE
 from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater, Unlearned
 from tidings.router.adapters.smtp.replies import outcome_of
-from tidings.router.adapters.smtp.wire import Reply
+from tidings.router.adapters.smtp.wire import SmtpReply
 
 
-def reply(*lines: str) -> Reply:
+def reply(*lines: str) -> SmtpReply:
     texts = tuple(line[4:] for line in lines)
-    return Reply(int(lines[0][:3]), " ".join(texts), texts)
+    return SmtpReply(int(lines[0][:3]), " ".join(texts), texts)
 
 
 @pytest.mark.parametrize(

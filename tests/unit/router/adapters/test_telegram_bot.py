@@ -17,7 +17,7 @@ from tidings.contracts.callback_forms import RawCallback, ReadInbound, Refusal, 
 from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater, Unlearned
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.http.errors import MalformedBodyError
-from tidings.router.adapters.kind import Surroundings
+from tidings.router.adapters.kind import AdapterContext
 from tidings.router.adapters.telegram_bot.adapter import KIND, TelegramSettings
 from tidings.router.adapters.telegram_bot.callbacks import TelegramForm
 
@@ -37,7 +37,7 @@ async def played(*answers: bytes, **more: Any) -> AsyncIterator[tuple[Adapter, h
     async with http.played_http(*answers) as vendor:
         settings = {"api_url": f"http://127.0.0.1:{vendor.port}", "token": TOKEN, **more}
         read = msgspec.convert(settings, TelegramSettings)
-        adapter = KIND.adapter(read, Surroundings(clock=SystemClock()))
+        adapter = KIND.adapter(read, AdapterContext(clock=SystemClock()))
         try:
             yield adapter, vendor
         finally:

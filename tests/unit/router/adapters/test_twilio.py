@@ -25,7 +25,7 @@ from tidings.contracts.messages import (
 from tidings.contracts.vendor_templates import TemplateButton, TemplateHeader, VendorTemplate
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.errors import BadValueError
-from tidings.router.adapters.kind import Surroundings
+from tidings.router.adapters.kind import AdapterContext
 from tidings.router.adapters.twilio.adapter import KIND, TwilioSettings
 from tidings.router.adapters.twilio.callbacks import TwilioForm, signature
 
@@ -49,7 +49,7 @@ def settings(**more: Any) -> dict[str, Any]:
 async def asked(*parts: bytes, **more: Any) -> AsyncIterator[tuple[Any, PlayedHttp]]:
     async with played_http(*parts) as played:
         given = settings(api_url=f"http://127.0.0.1:{played.port}", **more)
-        adapter = KIND.adapter(msgspec.convert(given, TwilioSettings), Surroundings(clock=SystemClock()))
+        adapter = KIND.adapter(msgspec.convert(given, TwilioSettings), AdapterContext(clock=SystemClock()))
         try:
             yield adapter, played
         finally:
@@ -316,7 +316,7 @@ async def test_an_api_key_signs_in_and_is_checked() -> None:
 def test_half_of_the_credentials_is_none(given: dict[str, Any], field: str) -> None:
     """The account says what is missing."""
     with pytest.raises(BadValueError) as refused:
-        KIND.adapter(msgspec.convert(given, TwilioSettings), Surroundings(clock=SystemClock()))
+        KIND.adapter(msgspec.convert(given, TwilioSettings), AdapterContext(clock=SystemClock()))
 
     assert refused.value.field == field
 

@@ -24,7 +24,7 @@ async def sender(strangers: UntrustedHostLimits | None) -> AsyncIterator[tuple[H
     """One with a single slot, before a host that answers and one that does not."""
     async with http.played_http(http.HANG) as silent, http.played_http(http.answer("200 OK")) as prompt:
         made = HttpSender(
-            guard=anywhere, connections=1, timeout_seconds=0.3, batch_seconds=0.2, strangers=strangers
+            guard=anywhere, connections=1, timeout_seconds=0.3, batch_seconds=0.2, untrusted=strangers
         )
         yield made, {"silent": silent.port, "prompt": prompt.port}
         await made.close()

@@ -19,7 +19,7 @@ from tidings.contracts.messages import Accepted, Address, Outcome, Refused, TryL
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.http.errors import MalformedBodyError
 from tidings.kernel.refusals import InvalidError
-from tidings.router.adapters.kind import Surroundings
+from tidings.router.adapters.kind import AdapterContext
 from tidings.router.adapters.viber.adapter import KIND, ViberSettings
 from tidings.router.adapters.viber.callbacks import ViberForm
 
@@ -38,7 +38,7 @@ async def played(*answers: bytes, **more: Any) -> AsyncIterator[tuple[Adapter, h
     async with http.played_http(*answers) as vendor:
         settings = {"api_url": f"http://127.0.0.1:{vendor.port}", "auth_token": TOKEN, "bot_id": BOT, **more}
         read = msgspec.convert(settings, ViberSettings)
-        adapter = KIND.adapter(read, Surroundings(clock=SystemClock()))
+        adapter = KIND.adapter(read, AdapterContext(clock=SystemClock()))
         try:
             yield adapter, vendor
         finally:

@@ -16,7 +16,7 @@ from tidings.contracts.callback_forms import Cost, Details, RawCallback
 from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater, Unlearned
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.refusals import InvalidError
-from tidings.router.adapters.kind import Surroundings
+from tidings.router.adapters.kind import AdapterContext
 from tidings.router.adapters.voice_otp_gateway.adapter import KIND, VoiceOtpSettings, code_in
 from tidings.router.adapters.voice_otp_gateway.callbacks import VoiceOtpForm
 
@@ -29,7 +29,7 @@ NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 async def asked(*parts: bytes, **more: Any) -> AsyncIterator[tuple[Any, PlayedHttp]]:
     async with played_http(*parts) as played:
         given = {"api_url": f"http://127.0.0.1:{played.port}/v1/", "api_token": "t0ken", **more}
-        adapter = KIND.adapter(msgspec.convert(given, VoiceOtpSettings), Surroundings(clock=SystemClock()))
+        adapter = KIND.adapter(msgspec.convert(given, VoiceOtpSettings), AdapterContext(clock=SystemClock()))
         try:
             yield adapter, played
         finally:

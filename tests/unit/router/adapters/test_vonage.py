@@ -22,7 +22,7 @@ from tests.support.vendors import MESSAGE
 from tidings.contracts.callback_forms import Cost, RawCallback, Reading, Refusal, Verified
 from tidings.contracts.messages import Accepted, Address, Outcome, Refused, TryLater, Unlearned
 from tidings.kernel.errors import BadValueError
-from tidings.router.adapters.kind import Surroundings
+from tidings.router.adapters.kind import AdapterContext
 from tidings.router.adapters.vonage.adapter import KIND, VonageSettings
 from tidings.router.adapters.vonage.callbacks import VonageForm, claims_of, token_fits
 
@@ -55,7 +55,7 @@ async def asked(
 ) -> AsyncIterator[tuple[Any, PlayedHttp]]:
     async with played_http(*parts) as played:
         given = {"api_url": f"http://127.0.0.1:{played.port}", **more}
-        around = Surroundings(clock=clock or ManualClock(NOW))
+        around = AdapterContext(clock=clock or ManualClock(NOW))
         adapter = KIND.adapter(msgspec.convert(given, VonageSettings), around)
         try:
             yield adapter, played
@@ -189,7 +189,7 @@ async def test_the_api_key_is_checked() -> None:
 def test_half_of_the_credentials_is_none(given: dict[str, Any], field: str) -> None:
     """The account says what is missing, and not what it holds."""
     with pytest.raises(BadValueError) as refused:
-        KIND.adapter(msgspec.convert(given, VonageSettings), Surroundings(clock=ManualClock(NOW)))
+        KIND.adapter(msgspec.convert(given, VonageSettings), AdapterContext(clock=ManualClock(NOW)))
 
     assert refused.value.field == field
     assert "hunter2" not in str(refused.value)

@@ -31,7 +31,7 @@ from tidings.contracts.adapters import Adapter
 from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater, Unlearned
 from tidings.kernel.errors import BadValueError
 from tidings.router.adapters.egress import anywhere
-from tidings.router.adapters.kind import Surroundings
+from tidings.router.adapters.kind import AdapterContext
 from tidings.router.adapters.webpush.adapter import KIND, WebPushSettings
 from tidings.router.adapters.webpush.encryption import MOST_BYTES, encrypt
 from tidings.router.adapters.webpush.subscription import decode64, read_subscription
@@ -59,7 +59,7 @@ async def account(**more: Any) -> AsyncIterator[Adapter]:
     """A sender that the operator trusts with every address."""
     settings = {"vapid_private_key": vapid_key()[0], "subject": "mailto:push@shop.example", **more}
     read = msgspec.convert(settings, WebPushSettings)
-    adapter = KIND.adapter(read, Surroundings(clock=ManualClock(), guard=anywhere))
+    adapter = KIND.adapter(read, AdapterContext(clock=ManualClock(), guard=anywhere))
     try:
         yield adapter
     finally:
@@ -328,9 +328,10 @@ def test_a_vapid_key_is_read_as_tools_write_it() -> None:
 def test_a_public_key_of_another_is_noticed() -> None:
     private, public = vapid_key()
     mine = WebPushSettings(vapid_private_key=private, vapid_public_key=public, subject="mailto:a@b.example")
-    KIND.adapter(mine, Surroundings(clock=ManualClock()))
+    KIND.adapter(mine, AdapterContext(clock=ManualClock()))
     with pytest.raises(BadValueError, match="vapid_public_key"):
         KIND.adapter(
-            msgspec.structs.replace(mine, vapid_public_key=BROWSER_PUBLIC), Surroundings(clock=ManualClock())
+            msgspec.structs.replace(mine, vapid_public_key=BROWSER_PUBLIC),
+            AdapterContext(clock=ManualClock()),
         )
     assert repr(mine) == "WebPushSettings(subject='mailto:a@b.example')"

@@ -29,7 +29,7 @@ from tidings.contracts.vendor_templates import TemplateButton, TemplateHeader, V
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.http.errors import MalformedBodyError, WrongContentTypeError
 from tidings.kernel.refusals import InvalidError
-from tidings.router.adapters.kind import Surroundings
+from tidings.router.adapters.kind import AdapterContext
 from tidings.router.adapters.whatsapp_cloud.adapter import KIND, WhatsAppSettings
 from tidings.router.adapters.whatsapp_cloud.callbacks import WhatsAppForm, message_name
 
@@ -53,7 +53,7 @@ async def played(*answers: bytes, **more: Any) -> AsyncIterator[tuple[Adapter, h
             **more,
         }
         read = msgspec.convert(settings, WhatsAppSettings)
-        adapter = KIND.adapter(read, Surroundings(clock=SystemClock()))
+        adapter = KIND.adapter(read, AdapterContext(clock=SystemClock()))
         try:
             yield adapter, vendor
         finally:

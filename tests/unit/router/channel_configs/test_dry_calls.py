@@ -12,7 +12,7 @@ from tests.support.vendors import KnownSecrets
 from tidings.contracts.adapters import Adapter, Capabilities
 from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused
 from tidings.kernel.clock import SystemClock
-from tidings.router.adapters.kind import AdapterKind, Surroundings
+from tidings.router.adapters.kind import AdapterContext, AdapterKind
 from tidings.router.adapters.registry import ADAPTERS, kind_of
 from tidings.router.channel_configs.check import AccountChecker, DryCall
 from tidings.router.channel_configs.check_steps import Step
@@ -46,7 +46,7 @@ class Careful:
         self.asked: list[OutboundMessage] = []
         self.closed = 0
 
-    def __call__(self, _: CarefulSettings, __: Surroundings) -> Adapter:
+    def __call__(self, _: CarefulSettings, __: AdapterContext) -> Adapter:
         """In the place of its class: every account has this one."""
         return self
 
@@ -126,7 +126,7 @@ async def test_an_adapter_that_falls_while_it_is_opened_ends_no_look(
     """In the words with which such an account is refused when it is set up; its own may hold anything."""
 
     class Falling(Careful):
-        def __call__(self, _: CarefulSettings, __: Surroundings) -> Adapter:
+        def __call__(self, _: CarefulSettings, __: AdapterContext) -> Adapter:
             raise RuntimeError("t0ken")
 
     monkeypatch.setitem(ADAPTERS, "careful", dataclasses.replace(ADAPTERS["careful"], adapter=Falling()))

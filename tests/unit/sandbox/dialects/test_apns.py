@@ -20,7 +20,7 @@ from tidings.contracts.adapters import Adapter
 from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater
 from tidings.kernel.clock import Clock, SystemClock
 from tidings.router.adapters.apns.adapter import KIND, ApnsSettings
-from tidings.router.adapters.kind import Surroundings
+from tidings.router.adapters.kind import AdapterContext
 from tidings.sandbox import Sandbox
 from tidings.sandbox.answers import Answer, Request
 from tidings.sandbox.apns_server import ApnsSandbox
@@ -48,7 +48,7 @@ async def app(api_url: str, clock: Clock, **more: Any) -> AsyncIterator[Adapter]
         "timeout_seconds": 5.0,
         **more,
     }
-    adapter = KIND.adapter(msgspec.convert(given, ApnsSettings), Surroundings(clock=clock))
+    adapter = KIND.adapter(msgspec.convert(given, ApnsSettings), AdapterContext(clock=clock))
     try:
         yield adapter
     finally:

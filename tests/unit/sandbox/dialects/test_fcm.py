@@ -14,7 +14,7 @@ from tests.support.vendors import MESSAGE
 from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater
 from tidings.kernel.clock import SystemClock
 from tidings.router.adapters.fcm.adapter import KIND, FcmAdapter, FcmSettings
-from tidings.router.adapters.kind import Surroundings
+from tidings.router.adapters.kind import AdapterContext
 from tidings.sandbox.answers import Answer, Request
 from tidings.sandbox.dialects.dialect import Said, Trouble
 from tidings.sandbox.dialects.fcm import FcmDialect
@@ -45,7 +45,7 @@ async def account(trouble: Trouble | None = None) -> AsyncIterator[FcmAdapter]:
     port = await server.start("127.0.0.1", 0)
     place = f"http://127.0.0.1:{port}"
     settings = msgspec.convert(service_account(api_url=place, token_uri=f"{place}/token"), FcmSettings)
-    adapter = KIND.adapter(settings, Surroundings(clock=SystemClock()))
+    adapter = KIND.adapter(settings, AdapterContext(clock=SystemClock()))
     assert isinstance(adapter, FcmAdapter)
     try:
         yield adapter

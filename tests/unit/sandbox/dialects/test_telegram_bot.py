@@ -13,7 +13,7 @@ from tidings.contracts.adapters import Adapter
 from tidings.contracts.callback_forms import RawCallback, Verified
 from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater
 from tidings.kernel.clock import SystemClock
-from tidings.router.adapters.kind import Surroundings
+from tidings.router.adapters.kind import AdapterContext
 from tidings.router.adapters.telegram_bot.adapter import KIND, TelegramSettings
 from tidings.router.adapters.telegram_bot.callbacks import TelegramForm
 from tidings.sandbox.answers import Answer, Request
@@ -46,7 +46,7 @@ async def account(trouble: Trouble | None = None) -> AsyncIterator[Adapter]:
     server = HttpSandbox(handle)
     port = await server.start("127.0.0.1", 0)
     settings = TelegramSettings(api_url=f"http://127.0.0.1:{port}", token=TOKEN)
-    adapter = KIND.adapter(settings, Surroundings(clock=SystemClock()))
+    adapter = KIND.adapter(settings, AdapterContext(clock=SystemClock()))
     try:
         yield adapter
     finally:

@@ -14,7 +14,7 @@ from tidings.contracts.adapters import Adapter
 from tidings.contracts.callback_forms import RawCallback, ReadEvent, Refusal, Verified
 from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater
 from tidings.kernel.clock import SystemClock
-from tidings.router.adapters.kind import Surroundings
+from tidings.router.adapters.kind import AdapterContext
 from tidings.router.adapters.viber.adapter import KIND, ViberSettings
 from tidings.router.adapters.viber.callbacks import ViberForm
 from tidings.sandbox.answers import Answer, Request
@@ -46,7 +46,7 @@ async def account(dialect: ViberDialect, trouble: Trouble | None = None) -> Asyn
     server = HttpSandbox(handle)
     port = await server.start("127.0.0.1", 0)
     settings = ViberSettings(api_url=f"http://127.0.0.1:{port}", auth_token=TOKEN, bot_id=BOT_ID)
-    adapter = KIND.adapter(settings, Surroundings(clock=SystemClock()))
+    adapter = KIND.adapter(settings, AdapterContext(clock=SystemClock()))
     try:
         yield adapter
     finally:

@@ -13,7 +13,7 @@ from tests.support.push import encode64, vapid_key
 from tests.support.vendors import MESSAGE
 from tidings.contracts.adapters import Adapter
 from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater
-from tidings.router.adapters.kind import Surroundings
+from tidings.router.adapters.kind import AdapterContext
 from tidings.router.adapters.webpush.adapter import KIND, WebPushSettings
 from tidings.router.adapters.webpush.vapid import Vapid, read_vapid_key
 from tidings.sandbox.answers import Answer, Request
@@ -51,7 +51,7 @@ async def account(trouble: Trouble | None = None, taken: list[Asked] | None = No
         vapid_private_key=vapid_key()[0],
         subject="mailto:push@shop.example",
     )
-    adapter = KIND.adapter(settings, Surroundings(clock=clock))
+    adapter = KIND.adapter(settings, AdapterContext(clock=clock))
     try:
         yield adapter
     finally:

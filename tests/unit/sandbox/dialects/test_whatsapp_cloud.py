@@ -15,7 +15,7 @@ from tidings.contracts.callback_forms import RawCallback, Refusal, Verified
 from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater
 from tidings.contracts.vendor_templates import TemplateButton, VendorTemplate
 from tidings.kernel.clock import SystemClock
-from tidings.router.adapters.kind import Surroundings
+from tidings.router.adapters.kind import AdapterContext
 from tidings.router.adapters.whatsapp_cloud.adapter import KIND, WhatsAppSettings
 from tidings.router.adapters.whatsapp_cloud.callbacks import WhatsAppForm
 from tidings.sandbox.answers import Answer, Request
@@ -50,7 +50,7 @@ async def account(dialect: WhatsAppDialect, trouble: Trouble | None = None) -> A
     settings = WhatsAppSettings(
         api_url=f"http://127.0.0.1:{port}/v24.0", phone_number_id=NUMBER, access_token="EAAJB-token"
     )
-    adapter = KIND.adapter(settings, Surroundings(clock=SystemClock()))
+    adapter = KIND.adapter(settings, AdapterContext(clock=SystemClock()))
     try:
         yield adapter
     finally:

@@ -37,7 +37,7 @@ from tidings.router.adapters.http_client.answers import (
     verdict_by,
     verdict_of,
 )
-from tidings.router.adapters.kind import AdapterKind, Surroundings
+from tidings.router.adapters.kind import AdapterContext, AdapterKind
 from tidings.router.adapters.push.devices import send_to_devices
 from tidings.router.adapters.push.signing_keys import ec_key
 
@@ -143,10 +143,10 @@ class ApnsAdapter:
     channels = frozenset({"push"})
     capabilities = Capabilities()
 
-    def __init__(self, settings: ApnsSettings, around: Surroundings) -> None:
+    def __init__(self, settings: ApnsSettings, around: AdapterContext) -> None:
         clock, guard = around.clock, around.guard
         # Here, because HTTP/2 costs something to load: only those who send to Apple pay for it.
-        from tidings.router.adapters.apns.connect import Server
+        from tidings.router.adapters.apns.connect import ApnsServer
         from tidings.router.adapters.apns.sender import ApnsSender
 
         self._settings = settings
@@ -162,7 +162,7 @@ class ApnsAdapter:
         parts = urlsplit(settings.api_url.rstrip("/"))
         self._place = (parts.scheme, parts.netloc, parts.path)
         tls = parts.scheme == "https"
-        server = Server(
+        server = ApnsServer(
             host=host,
             port=port or (443 if tls else 80),
             context=_context(settings.ca_file, settings.ca_pem) if tls else None,

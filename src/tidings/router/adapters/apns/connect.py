@@ -9,7 +9,7 @@ from tidings.router.adapters.apns.http2 import Http2Link, LostError
 from tidings.router.adapters.egress import Guard, NotAllowedThereError, look_up
 
 
-class CannotConnectError(Exception):
+class ApnsConnectError(Exception):
     """There is no connection to be had now."""
 
     def __init__(self, reason: str, code: str) -> None:
@@ -19,7 +19,7 @@ class CannotConnectError(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Server:
+class ApnsServer:
     """Where to connect to, and how."""
 
     host: str
@@ -29,8 +29,8 @@ class Server:
     guard: Guard = field(repr=False)
 
 
-async def open_link(server: Server, *, seconds: float) -> Http2Link:
-    """The connection, once both sides have said what they can; `CannotConnectError` where any of it fails."""
+async def open_link(server: ApnsServer, *, seconds: float) -> Http2Link:
+    """The connection, once both sides have said what they can; `ApnsConnectError` where any of it fails."""
     link: Http2Link | None = None
     try:
         async with asyncio.timeout(seconds):
@@ -46,7 +46,7 @@ async def open_link(server: Server, *, seconds: float) -> Http2Link:
     return link
 
 
-async def _connect(server: Server) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+async def _connect(server: ApnsServer) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     addresses = await look_up(server.host, server.port, server.guard)
     name = server.host if server.context is not None else None
     for i, address in enumerate(addresses):
@@ -66,16 +66,16 @@ async def _connect(server: Server) -> tuple[asyncio.StreamReader, asyncio.Stream
     raise OSError("there is no address")
 
 
-def _cannot(error: BaseException) -> CannotConnectError | None:
+def _cannot(error: BaseException) -> ApnsConnectError | None:
     match error:
         case NotAllowedThereError():
-            return CannotConnectError(NOT_ALLOWED_THERE, "address")
+            return ApnsConnectError(NOT_ALLOWED_THERE, "address")
         case ssl.SSLCertVerificationError():
-            return CannotConnectError("the vendor's certificate is not one that we trust", "tls")
+            return ApnsConnectError("the vendor's certificate is not one that we trust", "tls")
         case ssl.SSLError():
-            return CannotConnectError("TLS could not be agreed on", "tls")
+            return ApnsConnectError("TLS could not be agreed on", "tls")
         case OSError() | TimeoutError():
-            return CannotConnectError("the vendor can't be reached", "connection")
+            return ApnsConnectError("the vendor can't be reached", "connection")
         case LostError():
-            return CannotConnectError("nobody speaks HTTP/2 there", "connection")
+            return ApnsConnectError("nobody speaks HTTP/2 there", "connection")
     return None

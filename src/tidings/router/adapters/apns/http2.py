@@ -33,7 +33,7 @@ _GOAWAY: Final = 7
 _LEAST_GOAWAY: Final = 8
 
 
-class Partings:
+class GoawayFilter:
     """Those of one connection."""
 
     def __init__(self) -> None:
@@ -98,7 +98,7 @@ class Http2Link:
         self._loop = asyncio.get_running_loop()
         self._h2 = H2Connection(H2Configuration(client_side=True, header_encoding="utf-8"))
         self._h2.local_settings = Settings(client=True, initial_values={SettingCodes.ENABLE_PUSH: 0})
-        self._partings = Partings()
+        self._partings = GoawayFilter()
         self._streams: dict[int, _Stream] = {}
         self._waiting: list[asyncio.Future[None]] = []
         self._ping: asyncio.Future[bool] | None = None

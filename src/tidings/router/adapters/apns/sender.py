@@ -11,7 +11,7 @@ import msgspec
 from tidings.contracts.messages import OutboundMessage, Outcome, Refused, TryLater, Unlearned
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.logs import get_logger
-from tidings.router.adapters.apns.connect import CannotConnectError, Server, open_link
+from tidings.router.adapters.apns.connect import ApnsConnectError, ApnsServer, open_link
 from tidings.router.adapters.apns.http2 import Http2Link, LostError, NotBegunError, NotTakenError
 from tidings.router.adapters.http_client.answers import HttpAnswer, with_answer
 from tidings.router.adapters.pending_outcomes import LATE, UNANSWERED
@@ -48,7 +48,7 @@ class ApnsSender:
 
     def __init__(
         self,
-        server: Server,
+        server: ApnsServer,
         *,
         streams: int,
         connect_seconds: float,
@@ -210,7 +210,7 @@ class ApnsSender:
     async def _dial(self) -> Http2Link | TryLater:
         try:
             return await open_link(self._server, seconds=self._connect_seconds)
-        except CannotConnectError as error:
+        except ApnsConnectError as error:
             return TryLater(reason=error.reason, code=error.code)
         except asyncio.CancelledError:
             return _CLOSED

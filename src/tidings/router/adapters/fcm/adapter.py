@@ -34,7 +34,7 @@ from tidings.router.adapters.http_client.answers import (
     verdict_of,
 )
 from tidings.router.adapters.http_client.sender import VendorRequest
-from tidings.router.adapters.kind import AdapterKind, Surroundings
+from tidings.router.adapters.kind import AdapterContext, AdapterKind
 from tidings.router.adapters.push.devices import send_to_devices
 from tidings.router.adapters.push.signing_keys import rsa_key
 from tidings.router.adapters.setting_types import PRINTABLE
@@ -129,7 +129,7 @@ class FcmAdapter:
     channels = frozenset({"push"})
     capabilities = Capabilities()
 
-    def __init__(self, settings: FcmSettings, around: Surroundings) -> None:
+    def __init__(self, settings: FcmSettings, around: AdapterContext) -> None:
         clock, guard = around.clock, around.guard
         self._settings = settings
         self._clock = clock

@@ -29,7 +29,7 @@ from tidings.router.adapters.http_client.answers import (
 )
 from tidings.router.adapters.http_client.one_request import OneRequestAdapter
 from tidings.router.adapters.http_client.sender import VendorRequest
-from tidings.router.adapters.kind import AdapterKind, Surroundings
+from tidings.router.adapters.kind import AdapterContext, AdapterKind
 from tidings.router.adapters.secret_rotation import SigningSecrets
 from tidings.router.adapters.setting_types import Line
 
@@ -115,7 +115,7 @@ class HttpAdapter(OneRequestAdapter[HttpVendorSettings]):
     channels = frozenset({"email", "sms", "whatsapp", "telegram", "viber", "voice", "push", "webhook"})
     capabilities = Capabilities(html=True)
 
-    def __init__(self, settings: HttpVendorSettings, around: Surroundings) -> None:
+    def __init__(self, settings: HttpVendorSettings, around: AdapterContext) -> None:
         super().__init__(settings, around)
         _refuse_deaf_receipts(settings)
         self.capabilities = Capabilities(

@@ -40,8 +40,8 @@ class HttpAccount(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     batch_seconds: Annotated[float, Meta(gt=0, le=3600)] = 60.0
 
 
-def sender_of(account: HttpAccount, guard: Guard, strangers: UntrustedHostLimits | None = None) -> HttpSender:
-    """Its pool of connections; with `strangers` for hosts that the account has not chosen."""
+def sender_of(account: HttpAccount, guard: Guard, untrusted: UntrustedHostLimits | None = None) -> HttpSender:
+    """Its pool of connections; with `untrusted` for hosts that the account has not chosen."""
     for name in _ADDRESSES:
         url = getattr(account, name, None)
         if isinstance(url, str) and host_and_port(url) is None:
@@ -54,5 +54,5 @@ def sender_of(account: HttpAccount, guard: Guard, strangers: UntrustedHostLimits
         batch_seconds=account.batch_seconds,
         ca_file=account.ca_file,
         ca_pem=account.ca_pem,
-        strangers=strangers,
+        untrusted=untrusted,
     )

@@ -1,4 +1,4 @@
-"""Names that strangers gave, looked up in threads of their own. Heavy, by aiohttp: imported when there is something to send."""
+"""A name server for hosts that strangers name: it looks names up in threads of its own. Heavy, by aiohttp: imported when there is something to send."""
 
 import asyncio
 import socket

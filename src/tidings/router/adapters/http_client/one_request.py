@@ -14,7 +14,7 @@ from tidings.contracts.messages import OutboundMessage, Outcome
 from tidings.router.adapters.http_client.account import HttpAccount, sender_of
 from tidings.router.adapters.http_client.answers import HttpAnswer
 from tidings.router.adapters.http_client.sender import VendorRequest
-from tidings.router.adapters.kind import Surroundings
+from tidings.router.adapters.kind import AdapterContext
 
 S = TypeVar("S", bound=HttpAccount)
 
@@ -29,7 +29,7 @@ class OneRequestAdapter(ABC, Generic[S]):
     #: What it can do; what this account can do, where its settings decide that.
     capabilities: Capabilities
 
-    def __init__(self, settings: S, around: Surroundings) -> None:
+    def __init__(self, settings: S, around: AdapterContext) -> None:
         self._settings = settings
         self._clock = around.clock
         self._sender = sender_of(settings, around.guard)

@@ -78,9 +78,9 @@ class HttpSender:
         batch_seconds: float = 60.0,
         ca_file: str | None = None,
         ca_pem: str | None = None,
-        strangers: UntrustedHostLimits | None = None,
+        untrusted: UntrustedHostLimits | None = None,
     ) -> None:
-        """`batch_seconds`: what has not begun after this is given back. `strangers`: for hosts that are none of the account's
+        """`batch_seconds`: what has not begun after this is given back. `untrusted`: for hosts that are none of the account's
         choice; None where all requests go to one vendor, who sets the pace."""
         self._guard = guard
         self._connections = connections
@@ -92,7 +92,7 @@ class HttpSender:
         self._names: IsolatedResolver | None = None
         #: One for each connection: whoever has none has not begun, and its clock does not run.
         self._slots = asyncio.Semaphore(connections)
-        self._strangers = strangers
+        self._untrusted = untrusted
         #: Requests that have given their slot back, and still wait for an answer.
         self._beside = 0
         self._closed = False
@@ -128,10 +128,10 @@ class HttpSender:
                         outcomes[place] = TryLater(reason="the adapter is closed", code="closed")
                     elif loop.time() <= deadline:
                         outcomes[place] = UNANSWERED
-                        if self._strangers is None:
+                        if self._untrusted is None:
                             await turn(place, message)
                         else:
-                            await self._held(all_of_it.create_task(turn(place, message)), self._strangers)
+                            await self._held(all_of_it.create_task(turn(place, message)), self._untrusted)
 
         async with asyncio.TaskGroup() as group:
             for _ in range(min(len(messages), self._connections)):
@@ -184,12 +184,12 @@ class HttpSender:
         if self._names is not None:
             await self._names.close()
 
-    async def _held(self, turn: asyncio.Task[None], strangers: UntrustedHostLimits) -> None:
+    async def _held(self, turn: asyncio.Task[None], untrusted: UntrustedHostLimits) -> None:
         """Hold the slot while somebody prompt would answer; who is not goes on beside, if there is room."""
-        await asyncio.wait([turn], timeout=strangers.hold_seconds)
+        await asyncio.wait([turn], timeout=untrusted.hold_seconds)
         if turn.done():
             return
-        if self._beside >= strangers.most_beside:
+        if self._beside >= untrusted.most_beside:
             await asyncio.wait([turn])
             return
         self._beside += 1
@@ -254,10 +254,10 @@ class HttpSender:
         import aiohttp
 
         beside = 0
-        if self._strangers is not None:
+        if self._untrusted is not None:
             from tidings.router.adapters.http_client.isolated_resolver import IsolatedResolver
 
-            beside, self._names = self._strangers.most_beside, IsolatedResolver()
+            beside, self._names = self._untrusted.most_beside, IsolatedResolver()
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(
                 limit=self._connections + beside,

@@ -20,7 +20,7 @@ _REPLY_CODES: Final = re.compile(r"\b([245][0-9]{2})[ -]([245]\.[0-9]{1,3}\.[0-9
 _EFFECTS: Final[Mapping[str, Effect]] = {effect: effect for effect in get_args(Effect)}
 
 
-class Meaning(NamedTuple):
+class MailMeaning(NamedTuple):
     """What one of a vendor's codes says."""
 
     status: Canonical
@@ -33,12 +33,12 @@ class Meaning(NamedTuple):
         return _EFFECTS.get(self.reason)
 
 
-def seeds(table: Mapping[str, Meaning]) -> tuple[StatusSeed, ...]:
+def seeds(table: Mapping[str, MailMeaning]) -> tuple[StatusSeed, ...]:
     """A table of codes as the status map begins with it."""
     return seeds_of((code, *meaning) for code, meaning in table.items())
 
 
-def told(
+def mail_event(
     *,
     message_id: str,
     word: str,

@@ -45,7 +45,7 @@ class MailboxError(TidingsError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MailboxPlace:
+class MailboxAddress:
     """Where a mailbox is, and how it is opened."""
 
     host: str
@@ -58,9 +58,9 @@ class MailboxPlace:
     guard: Guard = field(repr=False)
 
 
-def read_place(
+def read_mailbox_url(
     url: str, password: str | None, *, context: Callable[[], ssl.SSLContext], in_the_clear: bool, guard: Guard
-) -> MailboxPlace:
+) -> MailboxAddress:
     """The place that a URL such as `imaps://user@host/INBOX` names; a `BadValueError` where it names none."""
     try:
         parts = urlsplit(url)
@@ -84,7 +84,7 @@ def read_place(
         raise BadValueError(
             "bounce_imap_url", "must begin with imaps://, so that the password is not sent in the clear"
         )
-    return MailboxPlace(
+    return MailboxAddress(
         host=parts.hostname or "",
         port=port or _PORTS[parts.scheme],
         username=username,
@@ -98,7 +98,7 @@ def read_place(
 class _Client(imaplib.IMAP4):
     """Connects to an address that was looked up before, and takes no more than it asked for."""
 
-    def __init__(self, place: MailboxPlace, addresses: Sequence[str], held: list[socket.socket]) -> None:
+    def __init__(self, place: MailboxAddress, addresses: Sequence[str], held: list[socket.socket]) -> None:
         """`held`: whoever wants the connection to end finds it here, also while it is being opened."""
         self._place = place
         self._addresses = addresses
@@ -182,7 +182,7 @@ class Mailbox:
 
 
 @asynccontextmanager
-async def open_mailbox(place: MailboxPlace, *, read_only: bool = False) -> AsyncIterator[Mailbox]:
+async def open_mailbox(place: MailboxAddress, *, read_only: bool = False) -> AsyncIterator[Mailbox]:
     """The mailbox, closed in the end; a `MailboxError` where it can't be read."""
     try:
         addresses = await look_up(place.host, place.port, place.guard)
@@ -204,7 +204,7 @@ async def open_mailbox(place: MailboxPlace, *, read_only: bool = False) -> Async
             one.close()
 
 
-def _opened(client: _Client, place: MailboxPlace, *, read_only: bool) -> Mailbox:
+def _opened(client: _Client, place: MailboxAddress, *, read_only: bool) -> Mailbox:
     try:
         client.login(place.username, place.password.reveal())
     except imaplib.IMAP4.abort:

@@ -30,8 +30,8 @@ from tidings.router.adapters.http_client.answers import (
 )
 from tidings.router.adapters.http_client.one_request import OneRequestAdapter
 from tidings.router.adapters.http_client.sender import VendorRequest
-from tidings.router.adapters.kind import AdapterKind, Surroundings
-from tidings.router.adapters.mail.events import Meaning, seeds
+from tidings.router.adapters.kind import AdapterContext, AdapterKind
+from tidings.router.adapters.mail.events import MailMeaning, seeds
 from tidings.router.adapters.mail.parts import ID_ARGUMENT, whole_mail
 from tidings.router.adapters.mailgun.callbacks import EVENT_CODES, MailgunForm, bare_id
 from tidings.router.adapters.secret_rotation import Secrets
@@ -62,9 +62,9 @@ _OF_ACCOUNT: Final = re.compile(
     r"not allowed to send|for test purposes only|activate your mailgun account|account (is )?disabled",
     re.IGNORECASE,
 )
-_CODES: Final[Mapping[str, Meaning]] = {
-    "400:to": Meaning("rejected_by_provider", "invalid_address"),
-    "413": Meaning("failed_perm", "message_too_large"),
+_CODES: Final[Mapping[str, MailMeaning]] = {
+    "400:to": MailMeaning("rejected_by_provider", "invalid_address"),
+    "413": MailMeaning("failed_perm", "message_too_large"),
 }
 _UNTRACKED: Final = (("o:tracking", "no"), ("o:tracking-clicks", "no"), ("o:tracking-opens", "no"))
 
@@ -95,7 +95,7 @@ class MailgunAdapter(OneRequestAdapter[MailgunSettings]):
     channels = frozenset({"email"})
     capabilities = Capabilities(html=True, attachments=True)
 
-    def __init__(self, settings: MailgunSettings, around: Surroundings) -> None:
+    def __init__(self, settings: MailgunSettings, around: AdapterContext) -> None:
         super().__init__(settings, around)
         # Whoever waits for receipts that nobody takes in, waits in vain, and then writes again elsewhere.
         told = settings.webhook_signing_key is not None

@@ -33,7 +33,7 @@ from tidings.kernel.errors import TidingsError
 from tidings.router.adapters.callbacks.parsing import from_seconds, json_body
 from tidings.router.adapters.callbacks.signatures import is_fresh, is_one_of
 from tidings.router.adapters.http.callbacks import require_json
-from tidings.router.adapters.mail.events import Meaning, told
+from tidings.router.adapters.mail.events import MailMeaning, mail_event
 from tidings.router.adapters.secret_rotation import secrets_of
 
 WINDOW: Final = timedelta(hours=8)
@@ -52,21 +52,21 @@ _MEANINGS: Final[dict[str, Canonical]] = {
 }
 #: Codes of Mailgun's own, for addresses that it does not write to any more. Those of other servers mean too many things:
 #: 550 is also a sender that is not wanted.
-EVENT_CODES: Final[dict[str, Meaning]] = {
-    "605": Meaning("bounced", "hard_bounce"),
-    "606": Meaning("rejected_by_recipient", "unsubscribed"),
-    "607": Meaning("rejected_by_recipient", "complaint"),
-    "498": Meaning("failed_perm", "unreachable"),
-    "499": Meaning("failed_perm", "unreachable"),
-    "602": Meaning("failed_perm", "unreachable"),
+EVENT_CODES: Final[dict[str, MailMeaning]] = {
+    "605": MailMeaning("bounced", "hard_bounce"),
+    "606": MailMeaning("rejected_by_recipient", "unsubscribed"),
+    "607": MailMeaning("rejected_by_recipient", "complaint"),
+    "498": MailMeaning("failed_perm", "unreachable"),
+    "499": MailMeaning("failed_perm", "unreachable"),
+    "602": MailMeaning("failed_perm", "unreachable"),
 }
 #: Why it failed for good.
-_REASONS: Final[dict[str, Meaning]] = {
-    "bounce": Meaning("bounced", "hard_bounce"),
-    "suppress-bounce": Meaning("bounced", "hard_bounce"),
-    "suppress-unsubscribe": Meaning("rejected_by_recipient", "unsubscribed"),
-    "suppress-complaint": Meaning("rejected_by_recipient", "complaint"),
-    "old": Meaning("failed_perm", "unreachable"),
+_REASONS: Final[dict[str, MailMeaning]] = {
+    "bounce": MailMeaning("bounced", "hard_bounce"),
+    "suppress-bounce": MailMeaning("bounced", "hard_bounce"),
+    "suppress-unsubscribe": MailMeaning("rejected_by_recipient", "unsubscribed"),
+    "suppress-complaint": MailMeaning("rejected_by_recipient", "complaint"),
+    "old": MailMeaning("failed_perm", "unreachable"),
 }
 
 
@@ -190,20 +190,20 @@ def _event(event: _Event, received_at: datetime) -> ReadEvent | None:
     word, status = event.event.lower(), event.delivery_status
     code = str(status.code) if status.code is not None else None
     words = status.message or status.description or event.reject.reason
-    meaning = Meaning(_MEANINGS.get(word, "unknown"), "complaint" if word == "complained" else "")
+    meaning = MailMeaning(_MEANINGS.get(word, "unknown"), "complaint" if word == "complained" else "")
     if word == "failed":
         if event.severity == "temporary":
             # Mailgun goes on trying: nothing is lost yet.
-            meaning = Meaning("accepted", "")
+            meaning = MailMeaning("accepted", "")
         else:
             meaning = (
                 _REASONS.get((event.reason or "").lower())
                 or EVENT_CODES.get(code or "")
-                or Meaning("failed_perm", "")
+                or MailMeaning("failed_perm", "")
             )
         word = f"failed/{event.severity}" if event.severity else word
     failed = word.startswith(("failed", "rejected"))
-    return told(
+    return mail_event(
         message_id=message_id,
         word=word,
         status=meaning.status,

@@ -28,8 +28,8 @@ from tidings.router.adapters.http_client.answers import (
 )
 from tidings.router.adapters.http_client.one_request import OneRequestAdapter
 from tidings.router.adapters.http_client.sender import VendorRequest
-from tidings.router.adapters.kind import AdapterKind, Surroundings
-from tidings.router.adapters.mail.events import Meaning, seeds
+from tidings.router.adapters.kind import AdapterContext, AdapterKind
+from tidings.router.adapters.mail.events import MailMeaning, seeds
 from tidings.router.adapters.mail.parts import ID_ARGUMENT, in_base64, parts_of
 from tidings.router.adapters.postmark.callbacks import EVENT_CODES, PostmarkForm
 from tidings.router.adapters.secret_rotation import Secrets
@@ -70,15 +70,15 @@ _VERDICTS: Final[Mapping[str, Verdict]] = {
 }
 #: 300 is said of anything in a request. This is about the recipient: "Invalid 'To' address: 'x'.", "Error parsing 'To': …".
 _BAD_ADDRESS: Final = re.compile(r"(?:Invalid|Error parsing) 'To'", re.IGNORECASE)
-_CODES: Final[Mapping[str, Meaning]] = {
-    "300": Meaning("rejected_by_provider", "invalid_request"),
-    "300:to": Meaning("rejected_by_provider", "invalid_address"),
-    "402": Meaning("rejected_by_provider", "invalid_request"),
-    "403": Meaning("rejected_by_provider", "invalid_request"),
+_CODES: Final[Mapping[str, MailMeaning]] = {
+    "300": MailMeaning("rejected_by_provider", "invalid_request"),
+    "300:to": MailMeaning("rejected_by_provider", "invalid_address"),
+    "402": MailMeaning("rejected_by_provider", "invalid_request"),
+    "403": MailMeaning("rejected_by_provider", "invalid_request"),
     # A hard bounce, a complaint or somebody's wish: Postmark does not say which.
-    "406": Meaning("rejected_by_provider", "blocked"),
-    "409": Meaning("rejected_by_provider", "invalid_request"),
-    "411": Meaning("rejected_by_provider", "content_refused"),
+    "406": MailMeaning("rejected_by_provider", "blocked"),
+    "409": MailMeaning("rejected_by_provider", "invalid_request"),
+    "411": MailMeaning("rejected_by_provider", "content_refused"),
 }
 
 
@@ -108,7 +108,7 @@ class PostmarkAdapter(OneRequestAdapter[PostmarkSettings]):
     channels = frozenset({"email"})
     capabilities = Capabilities(html=True, attachments=True)
 
-    def __init__(self, settings: PostmarkSettings, around: Surroundings) -> None:
+    def __init__(self, settings: PostmarkSettings, around: AdapterContext) -> None:
         super().__init__(settings, around)
         if (settings.webhook_user is None) != (settings.webhook_password is None):
             missing = "webhook_user" if settings.webhook_user is None else "webhook_password"

@@ -22,7 +22,7 @@ from tidings.contracts.callback_forms import (
 from tidings.router.adapters.callbacks.parsing import from_text, json_body
 from tidings.router.adapters.callbacks.signatures import exact_base64, is_one_of
 from tidings.router.adapters.http.callbacks import require_json
-from tidings.router.adapters.mail.events import Meaning, told
+from tidings.router.adapters.mail.events import MailMeaning, mail_event
 from tidings.router.adapters.secret_rotation import secrets_of
 
 #: Their word → ours; what came back has a type that says more.
@@ -33,21 +33,21 @@ _MEANINGS: Final[dict[str, Canonical]] = {
     "spamcomplaint": "complaint",
 }
 #: The type of a bounce.
-EVENT_CODES: Final[dict[str, Meaning]] = {
-    "HardBounce": Meaning("bounced", "hard_bounce"),
-    "SoftBounce": Meaning("bounced", "soft_bounce"),
-    "BadEmailAddress": Meaning("failed_perm", "invalid_address"),
-    "SpamComplaint": Meaning("complaint", "complaint"),
-    "SpamNotification": Meaning("rejected_by_recipient", "content_refused"),
-    "VirusNotification": Meaning("rejected_by_recipient", "content_refused"),
+EVENT_CODES: Final[dict[str, MailMeaning]] = {
+    "HardBounce": MailMeaning("bounced", "hard_bounce"),
+    "SoftBounce": MailMeaning("bounced", "soft_bounce"),
+    "BadEmailAddress": MailMeaning("failed_perm", "invalid_address"),
+    "SpamComplaint": MailMeaning("complaint", "complaint"),
+    "SpamNotification": MailMeaning("rejected_by_recipient", "content_refused"),
+    "VirusNotification": MailMeaning("rejected_by_recipient", "content_refused"),
     # Because of who sends: another sender may do better.
-    "Blocked": Meaning("failed_perm", "blocked"),
-    "DMARCPolicy": Meaning("failed_perm", "sender_refused"),
-    "DnsError": Meaning("failed_perm", "unreachable"),
-    "ManuallyDeactivated": Meaning("rejected_by_provider", "blocked"),
-    "SMTPApiError": Meaning("failed_perm", "invalid_request"),
-    "TemplateRenderingFailed": Meaning("failed_perm", "invalid_request"),
-    "Unknown": Meaning("failed_perm", "unclassified"),
+    "Blocked": MailMeaning("failed_perm", "blocked"),
+    "DMARCPolicy": MailMeaning("failed_perm", "sender_refused"),
+    "DnsError": MailMeaning("failed_perm", "unreachable"),
+    "ManuallyDeactivated": MailMeaning("rejected_by_provider", "blocked"),
+    "SMTPApiError": MailMeaning("failed_perm", "invalid_request"),
+    "TemplateRenderingFailed": MailMeaning("failed_perm", "invalid_request"),
+    "Unknown": MailMeaning("failed_perm", "unclassified"),
 }
 #: Types of a bounce that are none: Postmark goes on trying, or somebody's program answered.
 _NO_BOUNCES: Final[dict[str, Canonical]] = {
@@ -124,9 +124,9 @@ def _event(record: _Record, received_at: datetime) -> ReadEvent | None:
     status, effect, came_back = _MEANINGS.get(word, "unknown"), None, word in {"bounce", "spamcomplaint"}
     if came_back:
         type_ = record.type or ("SpamComplaint" if word == "spamcomplaint" else "")
-        meaning = EVENT_CODES.get(type_, Meaning(_NO_BOUNCES.get(type_, "unknown"), ""))
+        meaning = EVENT_CODES.get(type_, MailMeaning(_NO_BOUNCES.get(type_, "unknown"), ""))
         status, effect = meaning.status, meaning.effect
-    return told(
+    return mail_event(
         message_id=record.message_id,
         word=word,
         status=status,

@@ -29,8 +29,8 @@ from tidings.router.adapters.http_client.answers import (
 )
 from tidings.router.adapters.http_client.one_request import OneRequestAdapter
 from tidings.router.adapters.http_client.sender import VendorRequest
-from tidings.router.adapters.kind import AdapterKind, Surroundings
-from tidings.router.adapters.mail.events import Meaning, seeds
+from tidings.router.adapters.kind import AdapterContext, AdapterKind
+from tidings.router.adapters.mail.events import MailMeaning, seeds
 from tidings.router.adapters.mail.parts import ID_ARGUMENT, Parts, in_base64, parts_of
 from tidings.router.adapters.sendgrid.callbacks import EVENT_CODES, SendgridForm, public_key
 from tidings.router.adapters.setting_types import Line
@@ -48,10 +48,10 @@ _STATUSES: Final[Mapping[str, Verdict]] = {
     "500": "unlearned",
 }
 #: Errors have no codes: the name of the field that is wrong stands in for one.
-_CODES: Final[Mapping[str, Meaning]] = {
-    "personalizations.0.to.0.email": Meaning("rejected_by_provider", "invalid_address"),
-    "from.email": Meaning("rejected_by_provider", "sender_refused"),
-    "413": Meaning("failed_perm", "message_too_large"),
+_CODES: Final[Mapping[str, MailMeaning]] = {
+    "personalizations.0.to.0.email": MailMeaning("rejected_by_provider", "invalid_address"),
+    "from.email": MailMeaning("rejected_by_provider", "sender_refused"),
+    "413": MailMeaning("failed_perm", "message_too_large"),
 }
 _UNTRACKED: Final[Mapping[str, Any]] = {
     "click_tracking": {"enable": False, "enable_text": False},
@@ -84,7 +84,7 @@ class SendgridAdapter(OneRequestAdapter[SendgridSettings]):
     channels = frozenset({"email"})
     capabilities = Capabilities(html=True, attachments=True)
 
-    def __init__(self, settings: SendgridSettings, around: Surroundings) -> None:
+    def __init__(self, settings: SendgridSettings, around: AdapterContext) -> None:
         super().__init__(settings, around)
         for key in (settings.webhook_public_key or "").split():
             if public_key(key) is None:

@@ -29,7 +29,7 @@ from tidings.contracts.callback_forms import (
 from tidings.router.adapters.callbacks.parsing import from_seconds, json_body
 from tidings.router.adapters.callbacks.signatures import A_DAY_OF_TRYING, exact_base64, is_fresh
 from tidings.router.adapters.http.callbacks import require_json
-from tidings.router.adapters.mail.events import Meaning, told
+from tidings.router.adapters.mail.events import MailMeaning, mail_event
 
 SIGNATURE_HEADER: Final = "x-twilio-email-event-webhook-signature"
 TIMESTAMP_HEADER: Final = "x-twilio-email-event-webhook-timestamp"
@@ -48,22 +48,22 @@ _MEANINGS: Final[dict[str, Canonical]] = {
     "spamreport": "complaint",
 }
 #: The type of a bounce, or the reason of a drop in small letters with underscores.
-EVENT_CODES: Final[dict[str, Meaning]] = {
-    "bounce": Meaning("bounced", "hard_bounce"),
+EVENT_CODES: Final[dict[str, MailMeaning]] = {
+    "bounce": MailMeaning("bounced", "hard_bounce"),
     # For a while, or because of who sends: another sender may do better.
-    "blocked": Meaning("failed_perm", "blocked"),
-    "expired": Meaning("failed_perm", "unreachable"),
-    "invalid": Meaning("failed_perm", "invalid_address"),
-    "bounced_address": Meaning("bounced", "hard_bounce"),
-    "spam_reporting_address": Meaning("rejected_by_recipient", "complaint"),
-    "unsubscribed_address": Meaning("rejected_by_recipient", "unsubscribed"),
-    "spam_content": Meaning("rejected_by_provider", "content_refused"),
-    "invalid_smtpapi_header": Meaning("rejected_by_provider", "invalid_request"),
-    "recipient_list_over_package_quota": Meaning("rejected_by_provider", "insufficient_credit"),
+    "blocked": MailMeaning("failed_perm", "blocked"),
+    "expired": MailMeaning("failed_perm", "unreachable"),
+    "invalid": MailMeaning("failed_perm", "invalid_address"),
+    "bounced_address": MailMeaning("bounced", "hard_bounce"),
+    "spam_reporting_address": MailMeaning("rejected_by_recipient", "complaint"),
+    "unsubscribed_address": MailMeaning("rejected_by_recipient", "unsubscribed"),
+    "spam_content": MailMeaning("rejected_by_provider", "content_refused"),
+    "invalid_smtpapi_header": MailMeaning("rejected_by_provider", "invalid_request"),
+    "recipient_list_over_package_quota": MailMeaning("rejected_by_provider", "insufficient_credit"),
 }
-_FAILED: Final[dict[str, Meaning]] = {
-    "bounce": Meaning("failed_perm", "unclassified"),
-    "dropped": Meaning("rejected_by_provider", "unclassified"),
+_FAILED: Final[dict[str, MailMeaning]] = {
+    "bounce": MailMeaning("failed_perm", "unclassified"),
+    "dropped": MailMeaning("rejected_by_provider", "unclassified"),
 }
 # Where it does not begin with the id of the answer (a message that was dropped at once), the id of the mail does.
 _MAIL_ID = re.compile(r"<([A-Za-z0-9_.-]{6,100})@[A-Za-z0-9.-]*ismtpd[A-Za-z0-9.-]*>")
@@ -166,10 +166,10 @@ def _event(event: _Event, received_at: datetime) -> ReadEvent | None:
         meaning = EVENT_CODES.get(code or "", _FAILED[word])
         status, effect = meaning.status, meaning.effect
     elif word == "spamreport":
-        effect = Meaning("complaint", "complaint").effect
+        effect = MailMeaning("complaint", "complaint").effect
     elif word == "deferred" and event.status is not None:
         code = str(event.status)
-    return told(
+    return mail_event(
         message_id=message_id,
         word=word,
         status=status,

@@ -31,8 +31,8 @@ from tidings.router.adapters.http_client.answers import (
 )
 from tidings.router.adapters.http_client.one_request import OneRequestAdapter
 from tidings.router.adapters.http_client.sender import VendorRequest
-from tidings.router.adapters.kind import AdapterKind, Surroundings
-from tidings.router.adapters.mail.events import Meaning, seeds
+from tidings.router.adapters.kind import AdapterContext, AdapterKind
+from tidings.router.adapters.mail.events import MailMeaning, seeds
 from tidings.router.adapters.mail.parts import ID_ARGUMENT, whole_mail
 from tidings.router.adapters.ses.callbacks import EVENT_CODES, SesForm
 from tidings.router.adapters.ses.sigv4 import Credentials, signed
@@ -91,16 +91,16 @@ _STATUSES: Final[Mapping[str, Verdict]] = {"403": "try_later", "404": "try_later
 _NOT_IN_TAGS: Final = re.compile(r"[^A-Za-z0-9_-]")
 #: A MessageRejected that is about the account: an identity that is not verified, or an account that is still in its sandbox.
 _UNVERIFIED: Final = "Email address is not verified"
-_CODES: Final[Mapping[str, Meaning]] = {
-    "MessageRejected": Meaning("rejected_by_provider", "content_refused"),
-    "BadRequestException": Meaning("rejected_by_provider", "invalid_request"),
-    "ValidationException": Meaning("rejected_by_provider", "invalid_request"),
-    "AccountSuspendedException": Meaning("failed_temp", "account_suspended"),
-    "SendingPausedException": Meaning("failed_temp", "account_suspended"),
-    "MailFromDomainNotVerifiedException": Meaning("failed_temp", "sender_refused"),
-    "LimitExceededException": Meaning("failed_temp", "quota_exceeded"),
-    "TooManyRequestsException": Meaning("failed_temp", "throttled"),
-    "ThrottlingException": Meaning("failed_temp", "throttled"),
+_CODES: Final[Mapping[str, MailMeaning]] = {
+    "MessageRejected": MailMeaning("rejected_by_provider", "content_refused"),
+    "BadRequestException": MailMeaning("rejected_by_provider", "invalid_request"),
+    "ValidationException": MailMeaning("rejected_by_provider", "invalid_request"),
+    "AccountSuspendedException": MailMeaning("failed_temp", "account_suspended"),
+    "SendingPausedException": MailMeaning("failed_temp", "account_suspended"),
+    "MailFromDomainNotVerifiedException": MailMeaning("failed_temp", "sender_refused"),
+    "LimitExceededException": MailMeaning("failed_temp", "quota_exceeded"),
+    "TooManyRequestsException": MailMeaning("failed_temp", "throttled"),
+    "ThrottlingException": MailMeaning("failed_temp", "throttled"),
 }
 
 
@@ -131,7 +131,7 @@ class SesAdapter(OneRequestAdapter[SesSettings]):
     channels = frozenset({"email"})
     capabilities = Capabilities(html=True, attachments=True)
 
-    def __init__(self, settings: SesSettings, around: Surroundings) -> None:
+    def __init__(self, settings: SesSettings, around: AdapterContext) -> None:
         super().__init__(settings, around)
         # Whoever waits for receipts that nobody takes in, waits in vain, and then writes again elsewhere.
         told = bool(settings.topics)

@@ -26,7 +26,7 @@ from tidings.kernel.http.bodies import decode
 from tidings.kernel.http.errors import WrongContentTypeError
 from tidings.kernel.refusals import FieldError, InvalidError, UnavailableError
 from tidings.router.adapters.callbacks.parsing import from_text
-from tidings.router.adapters.mail.events import Meaning, told
+from tidings.router.adapters.mail.events import MailMeaning, mail_event
 from tidings.router.adapters.ses.sns import (
     Certificates,
     Fetch,
@@ -54,25 +54,25 @@ _MEANINGS: Final[dict[str, Canonical]] = {
     "rendering failure": "failed_perm",
 }
 #: Type and subtype of a bounce, or the word of another failure.
-EVENT_CODES: Final[dict[str, Meaning]] = {
-    "Permanent/General": Meaning("bounced", "hard_bounce"),
-    "Permanent/NoEmail": Meaning("bounced", "hard_bounce"),
-    "Permanent/Suppressed": Meaning("bounced", "hard_bounce"),
+EVENT_CODES: Final[dict[str, MailMeaning]] = {
+    "Permanent/General": MailMeaning("bounced", "hard_bounce"),
+    "Permanent/NoEmail": MailMeaning("bounced", "hard_bounce"),
+    "Permanent/Suppressed": MailMeaning("bounced", "hard_bounce"),
     # Of bounces or of complaints: SES does not say which.
-    "Permanent/OnAccountSuppressionList": Meaning("rejected_by_provider", "blocked"),
-    "Permanent/UnsubscribedRecipient": Meaning("rejected_by_recipient", "unsubscribed"),
-    "Transient/General": Meaning("bounced", "soft_bounce"),
-    "Transient/MailboxFull": Meaning("bounced", "soft_bounce"),
-    "Transient/MessageTooLarge": Meaning("failed_perm", "message_too_large"),
-    "Transient/CustomTimeoutExceeded": Meaning("failed_perm", "unreachable"),
-    "Transient/ContentRejected": Meaning("rejected_by_recipient", "content_refused"),
-    "Transient/AttachmentRejected": Meaning("rejected_by_recipient", "content_refused"),
-    "Undetermined/Undetermined": Meaning("bounced", "unclassified"),
-    "Reject": Meaning("rejected_by_provider", "content_refused"),
+    "Permanent/OnAccountSuppressionList": MailMeaning("rejected_by_provider", "blocked"),
+    "Permanent/UnsubscribedRecipient": MailMeaning("rejected_by_recipient", "unsubscribed"),
+    "Transient/General": MailMeaning("bounced", "soft_bounce"),
+    "Transient/MailboxFull": MailMeaning("bounced", "soft_bounce"),
+    "Transient/MessageTooLarge": MailMeaning("failed_perm", "message_too_large"),
+    "Transient/CustomTimeoutExceeded": MailMeaning("failed_perm", "unreachable"),
+    "Transient/ContentRejected": MailMeaning("rejected_by_recipient", "content_refused"),
+    "Transient/AttachmentRejected": MailMeaning("rejected_by_recipient", "content_refused"),
+    "Undetermined/Undetermined": MailMeaning("bounced", "unclassified"),
+    "Reject": MailMeaning("rejected_by_provider", "content_refused"),
 }
-_BOUNCES: Final[dict[str, Meaning]] = {
-    "Permanent": Meaning("bounced", "hard_bounce"),
-    "Transient": Meaning("bounced", "soft_bounce"),
+_BOUNCES: Final[dict[str, MailMeaning]] = {
+    "Permanent": MailMeaning("bounced", "hard_bounce"),
+    "Transient": MailMeaning("bounced", "soft_bounce"),
 }
 #: A complaint that is none: somebody took it out of the spam.
 _NO_COMPLAINT: Final = "not-spam"
@@ -213,7 +213,7 @@ def _event(message: SnsMessage, said: dict[str, Any], received_at: datetime) -> 
     code, meaning = _meaning(word, part)
     reason = next((one.diagnostic_code or one.status for one in part.bounced), None) or part.reason
     at = part.timestamp or event.mail.timestamp
-    return told(
+    return mail_event(
         message_id=event.mail.message_id,
         word=word,
         status=meaning.status,
@@ -226,15 +226,15 @@ def _event(message: SnsMessage, said: dict[str, Any], received_at: datetime) -> 
     )
 
 
-def _meaning(word: str, part: _Part) -> tuple[str | None, Meaning]:
+def _meaning(word: str, part: _Part) -> tuple[str | None, MailMeaning]:
     if word == "bounce":
         code = f"{part.bounce_type}/{part.bounce_sub_type}"
-        usual = _BOUNCES.get(part.bounce_type or "", Meaning("bounced", "unclassified"))
+        usual = _BOUNCES.get(part.bounce_type or "", MailMeaning("bounced", "unclassified"))
         return code, EVENT_CODES.get(code, usual)
     if word == "complaint":
         if part.complaint_type == _NO_COMPLAINT:
-            return part.complaint_type, Meaning("unknown", "")
-        return part.complaint_type, Meaning("complaint", "complaint")
+            return part.complaint_type, MailMeaning("unknown", "")
+        return part.complaint_type, MailMeaning("complaint", "complaint")
     if word == "reject":
         return "Reject", EVENT_CODES["Reject"]
-    return part.delay_type, Meaning(_MEANINGS.get(word, "unknown"), "")
+    return part.delay_type, MailMeaning(_MEANINGS.get(word, "unknown"), "")

@@ -17,19 +17,19 @@ from tidings.kernel.errors import BadValueError
 from tidings.kernel.secrets import Secret
 from tidings.router.adapters.ca_bundle import CaPem, trusting
 from tidings.router.adapters.egress import Guard
-from tidings.router.adapters.kind import AdapterKind, Surroundings, discard_inbound
+from tidings.router.adapters.kind import AdapterContext, AdapterKind, discard_inbound
 from tidings.router.adapters.setting_types import ONE_LINE
 from tidings.router.adapters.smpp.addresses import destination_of, source_of
-from tidings.router.adapters.smpp.bind import CannotConnectError, Role, Smsc, open_session
+from tidings.router.adapters.smpp.bind import Role, SmppBindError, Smsc, open_session
 from tidings.router.adapters.smpp.command_status import SEEDS, Verdict
 from tidings.router.adapters.smpp.delivery_receipts import IdForm, ReceiptForm
-from tidings.router.adapters.smpp.inbound import SmppEar
-from tidings.router.adapters.smpp.pdu import ENQUIRE_LINK, Place, submit_body
+from tidings.router.adapters.smpp.inbound import SmppInbound
+from tidings.router.adapters.smpp.pdu import ENQUIRE_LINK, SmppAddress, submit_body
 from tidings.router.adapters.smpp.reconnect import SmppLink
-from tidings.router.adapters.smpp.sender import Ready, SmppSender
+from tidings.router.adapters.smpp.sender import SmppSender, SubmitBodies
 from tidings.router.adapters.smpp.session import LinkGoneError, NoAnswerError, NotWrittenError, SmppSession
 from tidings.router.adapters.smpp.text_encoding import Alphabet, LongBy, parts_of
-from tidings.router.adapters.smpp.window import Pace, Turns
+from tidings.router.adapters.smpp.window import Pace, SendWindow
 
 #: The usual port of each kind of security.
 _PORTS: Final = {"tls": 3550, "none": 2775}
@@ -141,7 +141,7 @@ class SmppAdapter:
     channels = frozenset({"sms"})
     capabilities = Capabilities(receipts=True, inbound=True)
 
-    def __init__(self, settings: SmppSettings, around: Surroundings) -> None:
+    def __init__(self, settings: SmppSettings, around: AdapterContext) -> None:
         self._settings = settings
         self.capabilities = Capabilities(receipts=settings.receipts, inbound=True)
         self._smsc = _smsc(settings, around.guard)
@@ -151,8 +151,8 @@ class SmppAdapter:
             receipt_ids=settings.receipt_ids,
             offset_minutes=settings.receipt_offset_minutes,
         )
-        self._ear = SmppEar(
-            None if around.hear is discard_inbound else around.hear,
+        self._inbound = SmppInbound(
+            None if around.on_inbound is discard_inbound else around.on_inbound,
             clock=around.clock,
             form=form,
             alphabet=settings.default_alphabet,
@@ -161,7 +161,7 @@ class SmppAdapter:
             assembly_seconds=settings.assembly_seconds,
         )
         pace = Pace(settings.per_second)
-        self._turns = Turns(pace)
+        self._turns = SendWindow(pace)
         role: Role = "transceiver" if settings.bind == "transceiver" else "transmitter"
         self._senders = [self._link(role) for _ in range(settings.binds)]
         self._receivers = [] if role == "transceiver" else [self._link("receiver")]
@@ -178,7 +178,7 @@ class SmppAdapter:
         )
         # A message may wait for its turn, and then has so long for all its answers.
         self._longest = timedelta(seconds=settings.batch_seconds + settings.timeout_seconds + 1)
-        if around.hear is not discard_inbound:
+        if around.on_inbound is not discard_inbound:
             self.listen()
 
     @property
@@ -209,8 +209,8 @@ class SmppAdapter:
                 await session.ask(ENQUIRE_LINK, b"", seconds=self._settings.timeout_seconds)
                 return Accepted()
             role: Role = "transceiver" if self._settings.bind == "transceiver" else "transmitter"
-            session = await open_session(self._smsc, role, self._ear.take)
-        except CannotConnectError as error:
+            session = await open_session(self._smsc, role, self._inbound.take)
+        except SmppBindError as error:
             if error.credentials:
                 return Refused(reason=error.reason, code=error.code)
             return TryLater(reason=error.reason, code=error.code)
@@ -223,7 +223,7 @@ class SmppAdapter:
         """Give back what waits, let what is under way end, unbind."""
         self._turns.close()
         await self._answered()
-        await self._ear.close()
+        await self._inbound.close()
         await asyncio.gather(*(link.stop() for link in (*self._senders, *self._receivers)))
 
     async def _answered(self) -> None:
@@ -233,7 +233,7 @@ class SmppAdapter:
 
     def _link(self, role: Role) -> SmppLink:
         async def open_one() -> SmppSession:
-            return await open_session(self._smsc, role, self._ear.take)
+            return await open_session(self._smsc, role, self._inbound.take)
 
         return SmppLink(
             open_one,
@@ -242,7 +242,7 @@ class SmppAdapter:
             changed=self._turns.serve,
         )
 
-    def _source(self, sender: str, field: str = "sender") -> tuple[Place, str | None]:
+    def _source(self, sender: str, field: str = "sender") -> tuple[SmppAddress, str | None]:
         return source_of(
             sender,
             short_ton=self._settings.short_code_ton,
@@ -250,7 +250,7 @@ class SmppAdapter:
             field=field,
         )
 
-    def _ready(self, message: OutboundMessage) -> Ready:
+    def _ready(self, message: OutboundMessage) -> SubmitBodies:
         if message.channel != "sms":
             raise BadValueError("channel", "must be sms for this adapter")
         settings = self._settings
@@ -263,7 +263,7 @@ class SmppAdapter:
             long_by=settings.long_messages,
         )
         last = len(parts) - 1
-        return Ready(
+        return SubmitBodies(
             bodies=[
                 submit_body(
                     service_type=settings.service_type,

@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from tidings.kernel.errors import BadValueError
-from tidings.router.adapters.smpp.pdu import Place
+from tidings.router.adapters.smpp.pdu import SmppAddress
 
 _E164: Final = re.compile(r"\+[1-9][0-9]{5,14}")
 _DIGITS: Final = re.compile(r"[0-9]{3,15}")
@@ -16,32 +16,32 @@ _INTERNATIONAL: Final = 1
 _ALPHANUMERIC: Final = 5
 
 
-def destination_of(number: str) -> Place:
+def destination_of(number: str) -> SmppAddress:
     """Somebody's number."""
     if _E164.fullmatch(number) is None:
         raise BadValueError("to", "must be a number such as +447700900123")
-    return Place(_INTERNATIONAL, 1, number[1:])
+    return SmppAddress(_INTERNATIONAL, 1, number[1:])
 
 
 def source_of(
     sender: str, *, short_ton: int, short_npi: int, field: str = "sender"
-) -> tuple[Place, str | None]:
+) -> tuple[SmppAddress, str | None]:
     """Who it comes from, and where an answer will arrive; None where nobody can answer."""
     text = sender.strip()
     if _E164.fullmatch(text):
-        return Place(_INTERNATIONAL, 1, text[1:]), text
+        return SmppAddress(_INTERNATIONAL, 1, text[1:]), text
     if _DIGITS.fullmatch(text):
         if len(text) > _LONGEST_SHORT:
-            return Place(_INTERNATIONAL, 1, text), f"+{text}"
-        return Place(short_ton, short_npi, text), text
+            return SmppAddress(_INTERNATIONAL, 1, text), f"+{text}"
+        return SmppAddress(short_ton, short_npi, text), text
     if _NAME.fullmatch(text):
-        return Place(_ALPHANUMERIC, 0, text), None
+        return SmppAddress(_ALPHANUMERIC, 0, text), None
     raise BadValueError(
         field, "must be a number such as +447700900123, a short code, or a name of up to 11 plain letters"
     )
 
 
-def spelled(place: Place) -> str:
+def spelled(place: SmppAddress) -> str:
     """A number with its plus, a short code as it is: however the SMSC types them."""
     text = place.digits.strip()
     bare = text.removeprefix("+")

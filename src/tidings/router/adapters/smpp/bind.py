@@ -51,7 +51,7 @@ class Smsc:
     guard: Guard = field(repr=False)
 
 
-class CannotConnectError(Exception):
+class SmppBindError(Exception):
     """There is no session to be had now."""
 
     def __init__(self, reason: str, code: str, *, credentials: bool = False) -> None:
@@ -65,7 +65,7 @@ class CannotConnectError(Exception):
 async def open_session(
     smsc: Smsc, role: Role, on_delivery: Callable[[SmppSession, Pdu], None]
 ) -> SmppSession:
-    """A session that is bound; `CannotConnectError` where there is none to be had."""
+    """A session that is bound; `SmppBindError` where there is none to be had."""
     made: list[SmppSession] = []
 
     def new() -> SmppSession:
@@ -124,26 +124,26 @@ async def _bind(smsc: Smsc, role: Role, session: SmppSession) -> None:
     )
     answer = await session.ask(_BINDS[role], body, seconds=smsc.connect_seconds)
     if answer.status != OK or answer.command != _BINDS[role] | RESPONSE:
-        raise CannotConnectError(
+        raise SmppBindError(
             words_of(answer.status), name_of(answer.status), credentials=answer.status in CREDENTIALS
         )
 
 
-def _cannot(error: BaseException) -> CannotConnectError | None:
+def _cannot(error: BaseException) -> SmppBindError | None:
     """What failed while opening, in our own words: an exception's text may hold names and addresses."""
     match error:
-        case CannotConnectError():
+        case SmppBindError():
             return error
         case LinkGoneError() | NoAnswerError() | NotWrittenError():
-            return CannotConnectError(str(error), "connection")
+            return SmppBindError(str(error), "connection")
         case NotAllowedThereError():
-            return CannotConnectError(NOT_ALLOWED_THERE, "address")
+            return SmppBindError(NOT_ALLOWED_THERE, "address")
         case ssl.SSLCertVerificationError():
-            return CannotConnectError("the SMSC's certificate is not one that we trust", "tls")
+            return SmppBindError("the SMSC's certificate is not one that we trust", "tls")
         case ssl.SSLError():
-            return CannotConnectError("TLS could not be agreed on", "tls")
+            return SmppBindError("TLS could not be agreed on", "tls")
         case TimeoutError():
-            return CannotConnectError("the SMSC could not be reached in time", "connection")
+            return SmppBindError("the SMSC could not be reached in time", "connection")
         case OSError() | UnicodeError():
-            return CannotConnectError("the SMSC can't be reached", "connection")
+            return SmppBindError("the SMSC can't be reached", "connection")
     return None

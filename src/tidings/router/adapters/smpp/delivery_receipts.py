@@ -13,7 +13,7 @@ from tidings.router.adapters.smpp.pdu import (
     TLV_MESSAGE_STATE,
     TLV_NETWORK_ERROR,
     TLV_RECEIPTED_MESSAGE_ID,
-    Delivery,
+    DeliverSm,
 )
 from tidings.router.adapters.smpp.text_encoding import split_header
 
@@ -101,7 +101,7 @@ class ReceiptForm:
         """An id of a response, in the one form in which both are compared."""
         return self._one_form(text, self.response_ids)
 
-    def read(self, delivery: Delivery, *, now: datetime) -> ReadEvent | None:
+    def read(self, delivery: DeliverSm, *, now: datetime) -> ReadEvent | None:
         """What it says; None where it does not say of which message."""
         fields = _fields(delivery)
         message_id = self._id(delivery, fields)
@@ -119,7 +119,7 @@ class ReceiptForm:
             details=Details(code=code) if code is not None and not _NO_ERROR.fullmatch(code) else None,
         )
 
-    def _id(self, delivery: Delivery, fields: Mapping[str, str]) -> str | None:
+    def _id(self, delivery: DeliverSm, fields: Mapping[str, str]) -> str | None:
         told = delivery.tlvs.get(TLV_RECEIPTED_MESSAGE_ID, b"").partition(b"\0")[0].decode("latin-1").strip()
         if told:
             return self._one_form(told, self.response_ids)[:200]
@@ -151,7 +151,7 @@ class ReceiptForm:
         return None
 
 
-def is_receipt(delivery: Delivery) -> bool:
+def is_receipt(delivery: DeliverSm) -> bool:
     """Whether it is about a message of ours, and not from a person.
 
     The text alone never makes it one: anybody can write `stat:DELIVRD`.
@@ -161,7 +161,7 @@ def is_receipt(delivery: Delivery) -> bool:
     return TLV_RECEIPTED_MESSAGE_ID in delivery.tlvs and TLV_MESSAGE_STATE in delivery.tlvs
 
 
-def _fields(delivery: Delivery) -> dict[str, str]:
+def _fields(delivery: DeliverSm) -> dict[str, str]:
     text = _text(split_header(delivery)[0])
     if own := _OWN_WORDS.search(text):
         text = text[: own.start()]
@@ -203,12 +203,12 @@ def _word(written: str, state: str | None) -> str:
     return word
 
 
-def _state(delivery: Delivery) -> str | None:
+def _state(delivery: DeliverSm) -> str | None:
     raw = delivery.tlvs.get(TLV_MESSAGE_STATE, b"")
     return _STATES.get(raw[0]) if raw else None
 
 
-def _network_error(delivery: Delivery) -> str | None:
+def _network_error(delivery: DeliverSm) -> str | None:
     """network_error_code: the kind of network, and its own number; some write three digits there instead."""
     raw = delivery.tlvs.get(TLV_NETWORK_ERROR, b"")
     if len(raw) != 3:

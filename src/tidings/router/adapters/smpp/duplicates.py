@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tidings.kernel.clock import Clock
-from tidings.router.adapters.smpp.pdu import TLV_RECEIPTED_MESSAGE_ID, TLV_USER_MESSAGE_REFERENCE, Delivery
+from tidings.router.adapters.smpp.pdu import TLV_RECEIPTED_MESSAGE_ID, TLV_USER_MESSAGE_REFERENCE, DeliverSm
 from tidings.router.adapters.smpp.session import SmppSession
 
 _MOST_KNOWN: Final = 10_000
@@ -40,7 +40,7 @@ class _Told:
         return self.session.gone is not None and self.session.gone_at - self.answered_at < _DOUBTFUL
 
 
-class Repeats:
+class DuplicateFilter:
     """What was told lately."""
 
     def __init__(self, clock: Clock) -> None:
@@ -67,7 +67,7 @@ class Repeats:
             known.session, known.answered_at = session, asyncio.get_running_loop().time()
 
 
-def digest_of(delivery: Delivery, content: bytes) -> bytes:
+def digest_of(delivery: DeliverSm, content: bytes) -> bytes:
     """What is the same when it is told again."""
     hashed = hashlib.blake2b(digest_size=12, key=_MARKING)
     for part in (

@@ -18,8 +18,8 @@ from tidings.router.adapters.kind import InboundHandler
 from tidings.router.adapters.smpp.addresses import spelled
 from tidings.router.adapters.smpp.command_status import NEVER_AGAIN, OK, TRY_AGAIN
 from tidings.router.adapters.smpp.delivery_receipts import ReceiptForm, is_receipt
-from tidings.router.adapters.smpp.duplicates import Repeats, digest_of
-from tidings.router.adapters.smpp.pdu import BadPduError, Delivery, Pdu, read_delivery
+from tidings.router.adapters.smpp.duplicates import DuplicateFilter, digest_of
+from tidings.router.adapters.smpp.pdu import BadPduError, DeliverSm, Pdu, read_delivery
 from tidings.router.adapters.smpp.reassembly import Assemblies, Assembly
 from tidings.router.adapters.smpp.session import SmppSession
 from tidings.router.adapters.smpp.text_encoding import Alphabet, read_text, split_header
@@ -75,12 +75,12 @@ class _Item:
             request.answer(status)
 
 
-class SmppEar:
+class SmppInbound:
     """Listens on all sessions of one account."""
 
     def __init__(
         self,
-        hear: InboundHandler | None,
+        handler: InboundHandler | None,
         *,
         clock: Clock,
         form: ReceiptForm,
@@ -89,19 +89,19 @@ class SmppEar:
         part_seconds: float,
         assembly_seconds: float,
     ) -> None:
-        """`hear` is None where nobody listens: then the SMSC is asked to tell somebody else.
+        """`handler` is None where nobody listens: then the SMSC is asked to tell somebody else.
 
         `part_seconds`: how long a part of a long message waits unanswered for the others; `assembly_seconds`: how long for them at
         all.
         """
-        self._hear = hear
+        self._handler = handler
         self._clock = clock
         self._form = form
         self._alphabet = alphabet
         self._timeout_seconds = timeout_seconds
         self._part_seconds = part_seconds
         self._assemblies: Assemblies[_Request] = Assemblies(seconds=assembly_seconds, give_up=self._give_up)
-        self._repeats = Repeats(clock)
+        self._duplicates = DuplicateFilter(clock)
         self._line: deque[_Item] = deque()
         #: So many are told one by one after a failure, so that one thing that can't be kept holds up nothing else.
         self._one_by_one = 0
@@ -111,7 +111,7 @@ class SmppEar:
 
     def take(self, session: SmppSession, pdu: Pdu) -> None:
         """A deliver_sm or a data_sm has come."""
-        if self._hear is None or self._closed or len(self._line) >= _MOST_WAITING:
+        if self._handler is None or self._closed or len(self._line) >= _MOST_WAITING:
             session.answer(pdu, TRY_AGAIN)
             return
         try:
@@ -151,7 +151,7 @@ class SmppEar:
 
     # --- reading
 
-    def _take_receipt(self, request: _Request, delivery: Delivery) -> None:
+    def _take_receipt(self, request: _Request, delivery: DeliverSm) -> None:
         event = self._form.read(delivery, now=self._clock.now())
         if event is None:
             # Telling it again would not tell more.
@@ -160,7 +160,7 @@ class SmppEar:
             return
         self._put(_Item(event=event, requests=(request,)))
 
-    def _take_words(self, request: _Request, delivery: Delivery) -> None:
+    def _take_words(self, request: _Request, delivery: DeliverSm) -> None:
         content, piece = split_header(delivery)
         if piece is None:
             text = read_text(content, delivery.data_coding, alphabet=self._alphabet)
@@ -194,11 +194,11 @@ class SmppEar:
         return item
 
     def _written(
-        self, text: str | None, delivery: Delivery, content: bytes, requests: Sequence[_Request]
+        self, text: str | None, delivery: DeliverSm, content: bytes, requests: Sequence[_Request]
     ) -> _Item:
         digest = digest_of(delivery, content)
         inbound = ReadInbound(
-            vendor_message_id=self._repeats.name(digest),
+            vendor_message_id=self._duplicates.name(digest),
             channel="sms",
             sender=spelled(delivery.source),
             to=spelled(delivery.destination),
@@ -240,7 +240,7 @@ class SmppEar:
                     item.answer(TRY_AGAIN)
 
     async def _tell(self, items: Sequence[_Item]) -> bool:
-        assert self._hear is not None  # noqa: S101  # nothing is taken where nobody listens
+        assert self._handler is not None  # noqa: S101  # nothing is taken where nobody listens
         reading = Reading(
             events=[item.event for item in items if item.event is not None],
             inbound=[item.inbound for item in items if item.inbound is not None],
@@ -248,7 +248,7 @@ class SmppEar:
         )
         try:
             async with asyncio.timeout(self._timeout_seconds):
-                await self._hear(reading)
+                await self._handler(reading)
         except Exception as error:  # noqa: BLE001  # whatever it is, the SMSC sends it again
             _log.warning("smpp.not_kept", count=len(items), error=type(error).__name__)
             return False
@@ -257,7 +257,7 @@ class SmppEar:
     def _kept(self, item: _Item) -> None:
         item.answer(item.status)
         if item.digest:
-            self._repeats.answered(item.digest, item.requests[-1].session)
+            self._duplicates.answered(item.digest, item.requests[-1].session)
         if item.assembly is not None:
             self._assemblies.remember(item.assembly)
 

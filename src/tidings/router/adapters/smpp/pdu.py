@@ -81,7 +81,7 @@ class PduStream:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SmppAddress:
     """An address with its type of number and its numbering plan."""
 
     ton: int
@@ -94,11 +94,11 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Delivery:
+class DeliverSm:
     """What a deliver_sm or a data_sm brings."""
 
-    source: Place
-    destination: Place
+    source: SmppAddress
+    destination: SmppAddress
     esm_class: int
     data_coding: int
     #: short_message, or message_payload; with its user data header.
@@ -130,8 +130,8 @@ def bind_body(*, system_id: str, password: str, system_type: str, address_range:
 def submit_body(
     *,
     service_type: str,
-    source: Place,
-    destination: Place,
+    source: SmppAddress,
+    destination: SmppAddress,
     esm_class: int,
     validity: str,
     receipt: bool,
@@ -156,12 +156,12 @@ def submit_body(
     )
 
 
-def read_delivery(pdu: Pdu) -> Delivery:
+def read_delivery(pdu: Pdu) -> DeliverSm:
     """A deliver_sm or a data_sm; a `BadPduError` where its body is none."""
     body = _Body(pdu.body)
     body.text(64)
-    source = Place(body.byte(), body.byte(), body.text(65))
-    destination = Place(body.byte(), body.byte(), body.text(65))
+    source = SmppAddress(body.byte(), body.byte(), body.text(65))
+    destination = SmppAddress(body.byte(), body.byte(), body.text(65))
     esm_class = body.byte()
     if pdu.command == DATA_SM:
         body.byte()
@@ -174,7 +174,7 @@ def read_delivery(pdu: Pdu) -> Delivery:
         body.byte()
         content = body.take(body.byte())
     tlvs = body.tlvs()
-    return Delivery(
+    return DeliverSm(
         source=source,
         destination=destination,
         esm_class=esm_class,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, Generic, TypeVar
 
-from tidings.router.adapters.smpp.text_encoding import Piece
+from tidings.router.adapters.smpp.text_encoding import PartHeader
 
 #: Messages that wait for parts at once; beyond that the oldest is told as it is.
 MOST_WAITING: Final = 1000
@@ -63,7 +63,7 @@ class Assemblies(Generic[_Kept]):
         self._told: OrderedDict[tuple[str, str, int, int], dict[int, bytes]] = OrderedDict()
         self._bytes = 0
 
-    def knows(self, source: str, to: str, piece: Piece, content: bytes) -> bool:
+    def knows(self, source: str, to: str, piece: PartHeader, content: bytes) -> bool:
         """Whether this part is of a message that was told, and comes once more."""
         told = self._told.get((source, to, piece.reference, piece.total), {})
         return told.get(piece.number) == content
@@ -77,7 +77,7 @@ class Assemblies(Generic[_Kept]):
             self._told.popitem(last=False)
 
     def add(
-        self, source: str, to: str, piece: Piece, *, content: bytes, data_coding: int, kept: _Kept
+        self, source: str, to: str, piece: PartHeader, *, content: bytes, data_coding: int, kept: _Kept
     ) -> Assembly[_Kept]:
         """One more part; the message it belongs to, which is taken out where it is complete now."""
         key = (source, to, piece.reference, piece.total)

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 from tidings.kernel.logs import get_logger
-from tidings.router.adapters.smpp.bind import CannotConnectError
+from tidings.router.adapters.smpp.bind import SmppBindError
 from tidings.router.adapters.smpp.session import SmppSession
 
 _log = get_logger("smpp")
@@ -38,7 +38,7 @@ class SmppLink:
         #: The one that is bound; None between two.
         self.session: SmppSession | None = None
         #: Why there is none, since the last try failed.
-        self.failure: CannotConnectError | None = None
+        self.failure: SmppBindError | None = None
 
     def start(self) -> None:
         """Open it, and keep it open; does nothing where that was said before."""
@@ -61,13 +61,13 @@ class SmppLink:
             began = loop.time()
             try:
                 session = await self._open_one()
-            except CannotConnectError as error:
+            except SmppBindError as error:
                 _log.warning("smpp.not_bound", code=error.code, reason=error.reason)
                 self.failure = error
                 self._changed()
             except Exception as error:  # noqa: BLE001  # our own mistake must not end the link for good
                 _log.error("smpp.not_opened", error=type(error).__name__)
-                self.failure = CannotConnectError("the session could not be opened", "internal")
+                self.failure = SmppBindError("the session could not be opened", "internal")
                 self._changed()
             else:
                 session.on_room = self._changed
@@ -80,7 +80,7 @@ class SmppLink:
                 if loop.time() - began >= _STEADY:
                     wait = _FIRST
                 if min(wait, self._longest_wait) >= _LONG:
-                    self.failure = CannotConnectError(session.gone or "the link was cut", "connection")
+                    self.failure = SmppBindError(session.gone or "the link was cut", "connection")
                     self._changed()
             # Many processes that were cut off together do not come back together.
             await asyncio.sleep(min(wait, self._longest_wait) * random.uniform(0.5, 1.0))  # noqa: S311

@@ -14,7 +14,7 @@ from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refus
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.logs import get_logger
 from tidings.router.adapters.pending_outcomes import LATE, UNANSWERED
-from tidings.router.adapters.smpp.bind import CannotConnectError
+from tidings.router.adapters.smpp.bind import SmppBindError
 from tidings.router.adapters.smpp.command_status import OK, WRONG_BIND_STATE, Verdict, outcome_of, verdict_of
 from tidings.router.adapters.smpp.pdu import GENERIC_NACK, SUBMIT_SM, BadPduError, Pdu, read_message_id
 from tidings.router.adapters.smpp.session import LinkGoneError, NoAnswerError, NotWrittenError
@@ -24,9 +24,9 @@ from tidings.router.adapters.smpp.window import (
     USUAL,
     ClosedError,
     Pace,
+    SendWindow,
+    SmscUnreachableError,
     TooLateError,
-    Turns,
-    UnreachableError,
 )
 
 _log = get_logger("smpp")
@@ -35,7 +35,7 @@ _CLOSED: Final = TryLater(reason="the adapter is closed", code="closed")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ready:
+class SubmitBodies:
     """A message built for the wire."""
 
     #: The bodies of its submit_sm, in order.
@@ -45,13 +45,13 @@ class Ready:
 
 
 #: A message as the SMSC wants it; a `BadValueError` where it can't be said.
-Build: TypeAlias = Callable[[OutboundMessage], Ready]
+Build: TypeAlias = Callable[[OutboundMessage], SubmitBodies]
 
 
 class _Message:
     """One message, from its first turn to its outcome."""
 
-    def __init__(self, ready: Ready, *, urgent: bool, deadline: float, seconds: float) -> None:
+    def __init__(self, ready: SubmitBodies, *, urgent: bool, deadline: float, seconds: float) -> None:
         self.ready = ready
         self.urgent = urgent
         #: Until when it may begin.
@@ -72,7 +72,7 @@ class SmppSender:
 
     def __init__(
         self,
-        turns: Turns,
+        turns: SendWindow,
         pace: Pace,
         *,
         build: Build,
@@ -160,10 +160,10 @@ class SmppSender:
             return _IN_PIECES if begun else LATE
         except ClosedError:
             return _IN_PIECES if begun else _CLOSED
-        except UnreachableError:
+        except SmscUnreachableError:
             reason = "the SMSC could not be reached in time"
             return _IN_PIECES if begun else TryLater(reason=reason, code="connection")
-        except CannotConnectError as error:
+        except SmppBindError as error:
             return _IN_PIECES if begun else TryLater(reason=error.reason, code=error.code)
         session.release()
         if not begun:

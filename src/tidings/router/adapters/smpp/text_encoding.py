@@ -15,7 +15,7 @@ from tidings.router.adapters.smpp.pdu import (
     TLV_SAR_NUMBER,
     TLV_SAR_REFERENCE,
     TLV_SAR_TOTAL,
-    Delivery,
+    DeliverSm,
     tlv,
 )
 
@@ -45,7 +45,7 @@ _MOST_PAYLOAD: Final = 0xFFFF
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SubmitPart:
     """What one submit_sm carries."""
 
     data_coding: int
@@ -54,7 +54,7 @@ class Part:
     tlvs: bytes = field(default=b"", repr=False)
 
 
-def parts_of(text: str, message_id: str, *, alphabet: Alphabet, long_by: LongBy) -> list[Part]:
+def parts_of(text: str, message_id: str, *, alphabet: Alphabet, long_by: LongBy) -> list[SubmitPart]:
     """The text in as many parts as it needs.
 
     The reference that joins parts comes of the message's id: a part that is sent again is the same part to the telephone.
@@ -64,12 +64,12 @@ def parts_of(text: str, message_id: str, *, alphabet: Alphabet, long_by: LongBy)
     coding, encoded = _encoded(text, alphabet)
     alone, room = _ROOM[coding]
     if sum(size for _, size in encoded) <= alone:
-        return [Part(coding, 0, _joined(encoded))]
+        return [SubmitPart(coding, 0, _joined(encoded))]
     if long_by == "payload":
         whole = _joined(encoded)
         if len(whole) > _MOST_PAYLOAD:
             raise BadValueError("text", "is longer than 64 KiB, and no SMSC takes that")
-        return [Part(coding, 0, b"", tlv(TLV_MESSAGE_PAYLOAD, whole))]
+        return [SubmitPart(coding, 0, b"", tlv(TLV_MESSAGE_PAYLOAD, whole))]
     pieces = _cut(encoded, room)
     if len(pieces) > _MOST_PARTS:
         raise BadValueError("text", f"needs {len(pieces)} parts; a message has {_MOST_PARTS} at most")
@@ -77,7 +77,7 @@ def parts_of(text: str, message_id: str, *, alphabet: Alphabet, long_by: LongBy)
     total = len(pieces)
     if long_by == "sar":
         return [
-            Part(
+            SubmitPart(
                 coding,
                 0,
                 piece,
@@ -88,7 +88,7 @@ def parts_of(text: str, message_id: str, *, alphabet: Alphabet, long_by: LongBy)
             for number, piece in enumerate(pieces, 1)
         ]
     return [
-        Part(coding, HAS_UDH, bytes((5, 0, 3, reference & 0xFF, total, number)) + piece)
+        SubmitPart(coding, HAS_UDH, bytes((5, 0, 3, reference & 0xFF, total, number)) + piece)
         for number, piece in enumerate(pieces, 1)
     ]
 
@@ -129,7 +129,7 @@ def _joined(characters: list[_Character]) -> bytes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Piece:
+class PartHeader:
     """Which part of a long message something is."""
 
     reference: int
@@ -137,10 +137,10 @@ class Piece:
     number: int
 
 
-def split_header(delivery: Delivery) -> tuple[bytes, Piece | None]:
+def split_header(delivery: DeliverSm) -> tuple[bytes, PartHeader | None]:
     """The content without its user data header, and which part of what it is; None for a whole message."""
     content = delivery.content
-    found: Piece | None = None
+    found: PartHeader | None = None
     if delivery.esm_class & HAS_UDH and content:
         end = content[0] + 1
         found = _piece_of(content[1:end])
@@ -152,29 +152,29 @@ def split_header(delivery: Delivery) -> tuple[bytes, Piece | None]:
     return content, found
 
 
-def _piece_of(header: bytes) -> Piece | None:
+def _piece_of(header: bytes) -> PartHeader | None:
     at = 0
     while at + 2 <= len(header):
         element, length = header[at], header[at + 1]
         value = header[at + 2 : at + 2 + length]
         if element == 0x00 and len(value) == 3:
-            return Piece(reference=value[0], total=value[1], number=value[2])
+            return PartHeader(reference=value[0], total=value[1], number=value[2])
         if element == 0x08 and len(value) == 4:
-            return Piece(
+            return PartHeader(
                 reference=0x10000 | int.from_bytes(value[:2], "big"), total=value[2], number=value[3]
             )
         at += 2 + length
     return None
 
 
-def _piece_of_tlvs(delivery: Delivery) -> Piece | None:
+def _piece_of_tlvs(delivery: DeliverSm) -> PartHeader | None:
     try:
         reference, total, number = (
             delivery.tlvs[tag] for tag in (TLV_SAR_REFERENCE, TLV_SAR_TOTAL, TLV_SAR_NUMBER)
         )
     except KeyError:
         return None
-    return Piece(
+    return PartHeader(
         reference=0x20000 | int.from_bytes(reference, "big"),
         total=int.from_bytes(total, "big"),
         number=int.from_bytes(number, "big"),

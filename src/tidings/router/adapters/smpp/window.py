@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Final
 
-from tidings.router.adapters.smpp.bind import CannotConnectError
+from tidings.router.adapters.smpp.bind import SmppBindError
 from tidings.router.adapters.smpp.reconnect import SmppLink
 from tidings.router.adapters.smpp.session import SmppSession
 
@@ -27,7 +27,7 @@ class TooLateError(Exception):
     """Its turn did not come in time."""
 
 
-class UnreachableError(Exception):
+class SmscUnreachableError(Exception):
     """Nobody could be reached in the time that it has."""
 
 
@@ -67,7 +67,7 @@ class Pace:
         self._hold = self._hold / 2 if self._hold > _FIRST_HOLD else 0.0
 
 
-class Turns:
+class SendWindow:
     """Gives out places in the windows of all sessions."""
 
     def __init__(self, pace: Pace) -> None:
@@ -94,9 +94,9 @@ class Turns:
         turn: asyncio.Future[SmppSession] = loop.create_future()
         self._lines[rank].append(turn)
         self.serve()
-        patience: asyncio.TimerHandle | None = None
+        timer: asyncio.TimerHandle | None = None
         if within is not None and not self._any_open():
-            patience = loop.call_later(within, self._lose_patience, turn)
+            timer = loop.call_later(within, self._time_out, turn)
         last = loop.call_at(deadline, _fail, turn, TooLateError())
         try:
             return await turn
@@ -107,8 +107,8 @@ class Turns:
             raise
         finally:
             last.cancel()
-            if patience is not None:
-                patience.cancel()
+            if timer is not None:
+                timer.cancel()
 
     def serve(self) -> None:
         """Give out what there is; called whenever something has changed."""
@@ -150,16 +150,16 @@ class Turns:
     def _any_open(self) -> bool:
         return any(link.session is not None for link in self._links)
 
-    def _failure(self) -> CannotConnectError | None:
+    def _failure(self) -> SmppBindError | None:
         """Why there is no session; None while one is open, or may be soon."""
         if self._any_open():
             return None
         failures = [link.failure for link in self._links]
         return failures[0] if failures and all(failure is not None for failure in failures) else None
 
-    def _lose_patience(self, turn: asyncio.Future[SmppSession]) -> None:
+    def _time_out(self, turn: asyncio.Future[SmppSession]) -> None:
         if not self._any_open():
-            _fail(turn, UnreachableError())
+            _fail(turn, SmscUnreachableError())
 
     def _fail_all(self, error: Exception) -> None:
         for line in self._lines:

@@ -16,15 +16,15 @@ from tidings.kernel.errors import BadValueError
 from tidings.kernel.secrets import Secret
 from tidings.router.adapters.ca_bundle import CaPem
 from tidings.router.adapters.http_client.account import ApiUrl
-from tidings.router.adapters.kind import AdapterKind, Surroundings, seeds_of
+from tidings.router.adapters.kind import AdapterContext, AdapterKind, seeds_of
 from tidings.router.adapters.mail.dkim import DkimSigner
 from tidings.router.adapters.mail.mime import build
 from tidings.router.adapters.mail.return_path import ReturnPath
 from tidings.router.adapters.setting_types import ONE_LINE, PRINTABLE
 from tidings.router.adapters.smtp.bounce_mailbox import check_mailbox, mailbox_of
 from tidings.router.adapters.smtp.client import SmtpConnection
-from tidings.router.adapters.smtp.connect import CannotConnectError
-from tidings.router.adapters.smtp.pool import Ready, SmtpPool
+from tidings.router.adapters.smtp.connect import SmtpConnectError
+from tidings.router.adapters.smtp.pool import MailOnWire, SmtpPool
 from tidings.router.adapters.smtp.replies import account_trouble
 from tidings.router.adapters.smtp.server import oauth_of, server_of, token_sender
 
@@ -127,7 +127,7 @@ class SmtpAdapter:
     channels = frozenset({"email"})
     capabilities = Capabilities(html=True, attachments=True)
 
-    def __init__(self, settings: SmtpSettings, around: Surroundings) -> None:
+    def __init__(self, settings: SmtpSettings, around: AdapterContext) -> None:
         guard = around.guard
         self._token_sender = token_sender(settings, guard)
         self._server = server = server_of(
@@ -172,7 +172,7 @@ class SmtpAdapter:
         """Connect, greet, log in, announce a mail, and leave again without it; open the mailbox of bounces, if there is one."""
         try:
             connection = await SmtpConnection.open(self._server)
-        except CannotConnectError as error:
+        except SmtpConnectError as error:
             if error.refused:
                 return Refused(reason=error.reason, code=error.code)
             return TryLater(reason=error.reason, code=error.code)
@@ -194,13 +194,13 @@ class SmtpAdapter:
         if self._token_sender is not None:
             await self._token_sender.close()
 
-    def _ready(self, message: OutboundMessage) -> Ready:
+    def _ready(self, message: OutboundMessage) -> MailOnWire:
         if message.channel != "email":
             raise BadValueError("channel", "must be email for this adapter")
         now = self._clock.now()
         mail = build(message, at=now)
         signers = self._find_signers(message.tenant_id, mail.domain)
-        return Ready(
+        return MailOnWire(
             sender=self._return_path.of(message.attempt_id) or mail.sender,
             to=mail.to,
             data=mail.data(tuple(signer.sign(mail, at=now) for signer in signers)),

@@ -6,13 +6,18 @@ from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater
 from tidings.kernel.errors import BadValueError
 from tidings.router.adapters.ca_bundle import trusting
 from tidings.router.adapters.egress import Guard
-from tidings.router.adapters.mail.imap_mailbox import MailboxError, MailboxPlace, open_mailbox, read_place
+from tidings.router.adapters.mail.imap_mailbox import (
+    MailboxAddress,
+    MailboxError,
+    open_mailbox,
+    read_mailbox_url,
+)
 
 if TYPE_CHECKING:
     from tidings.router.adapters.smtp.adapter import SmtpSettings
 
 
-def mailbox_of(settings: "SmtpSettings", guard: Guard) -> MailboxPlace | None:
+def mailbox_of(settings: "SmtpSettings", guard: Guard) -> MailboxAddress | None:
     """Where the account's bounces lie; None where they come by themselves."""
     if settings.bounce_imap_url is None:
         return None
@@ -21,7 +26,7 @@ def mailbox_of(settings: "SmtpSettings", guard: Guard) -> MailboxPlace | None:
             "bounce_imap_url",
             "needs bounce_address or return_path_domain: a bounce is known by the message's return path",
         )
-    return read_place(
+    return read_mailbox_url(
         settings.bounce_imap_url,
         settings.bounce_imap_password,
         context=lambda: trusting(settings.ca_file, settings.ca_pem),
@@ -30,7 +35,7 @@ def mailbox_of(settings: "SmtpSettings", guard: Guard) -> MailboxPlace | None:
     )
 
 
-async def check_mailbox(place: MailboxPlace) -> Outcome:
+async def check_mailbox(place: MailboxAddress) -> Outcome:
     """Open it, and leave it as it is."""
     try:
         async with open_mailbox(place, read_only=True):

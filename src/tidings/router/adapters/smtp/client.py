@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import Protocol
 
 from tidings.contracts.messages import OutboundMessage, Outcome, Refused, Unlearned
-from tidings.router.adapters.smtp.connect import Server, open_wire
+from tidings.router.adapters.smtp.connect import SmtpServer, open_wire
 from tidings.router.adapters.smtp.replies import outcome_of
-from tidings.router.adapters.smtp.wire import ConnectionGoneError, Reply, SmtpWire
+from tidings.router.adapters.smtp.wire import ConnectionGoneError, SmtpReply, SmtpWire
 
 #: Bytes from which on a message is not sent together with the next envelope.
 _LARGE = 64 * 1024
@@ -62,7 +62,7 @@ class Envelope(Protocol):
 class SmtpConnection:
     """A conversation that is open for messages."""
 
-    def __init__(self, server: Server, wire: SmtpWire, extensions: dict[str, str]) -> None:
+    def __init__(self, server: SmtpServer, wire: SmtpWire, extensions: dict[str, str]) -> None:
         self._server = server
         self._extensions = extensions
         self._sent = 0
@@ -72,7 +72,7 @@ class SmtpConnection:
         self.wire = wire
 
     @classmethod
-    async def open(cls, server: Server) -> "SmtpConnection":
+    async def open(cls, server: SmtpServer) -> "SmtpConnection":
         """A new one; `CannotConnectError` where there is none to be had."""
         return cls(server, *await open_wire(server))
 
@@ -121,7 +121,7 @@ class SmtpConnection:
             if not isinstance(error, ConnectionGoneError):
                 raise
 
-    async def ask(self, sender: str) -> Reply | None:
+    async def ask(self, sender: str) -> SmtpReply | None:
         """Announce a mail that is then not sent; what the server says to that, None where it says nothing."""
         deadline = asyncio.get_running_loop().time() + self._server.timeout_seconds
         self.wire.write(f"MAIL FROM:<{sender}>\r\n".encode())
@@ -183,7 +183,7 @@ class SmtpConnection:
             self._needs_reset = False
             if not self._pipelines:
                 self.wire.write(self._announcement(envelope))
-        replies: list[Reply] = []
+        replies: list[SmtpReply] = []
         try:
             for step in (None, f"RCPT TO:<{envelope.to}>\r\n", "DATA\r\n"):
                 if step is not None and not self._pipelines:
@@ -203,7 +203,7 @@ class SmtpConnection:
             return outcome_of(refusal, envelope.message)
 
     async def _read_verdict(
-        self, envelope: Envelope, replies: list[Reply], deadline: float
+        self, envelope: Envelope, replies: list[SmtpReply], deadline: float
     ) -> Outcome | None:
         refusal = _refusal(replies)
         waits_for_content = len(replies) == 3 and replies[2].code == 354
@@ -243,7 +243,7 @@ class SmtpConnection:
             envelope.settle(unfit)
         return None
 
-    def _stop_if_told(self, reply: Reply) -> None:
+    def _stop_if_told(self, reply: SmtpReply) -> None:
         if reply.code == 421:
             self.wire.abort("the server ended the conversation (421)")
             raise ConnectionGoneError(self.wire.gone)
@@ -252,6 +252,6 @@ class SmtpConnection:
             raise ConnectionGoneError(self.wire.gone)
 
 
-def _refusal(replies: list[Reply]) -> Reply | None:
+def _refusal(replies: list[SmtpReply]) -> SmtpReply | None:
     """The first word of refusal counts; those behind it only follow from it."""
     return next((reply for reply in replies if reply.code >= 400), None)

@@ -11,11 +11,11 @@ from tidings.kernel.secrets import Secret
 from tidings.router.adapters.egress import Guard, NotAllowedThereError, look_up
 from tidings.router.adapters.smtp.oauth import TOKEN_REFUSED, WAYS, OAuthLogin
 from tidings.router.adapters.smtp.replies import login_trouble
-from tidings.router.adapters.smtp.wire import TLS_ENDED, ConnectionGoneError, Reply, SmtpWire
+from tidings.router.adapters.smtp.wire import TLS_ENDED, ConnectionGoneError, SmtpReply, SmtpWire
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Server:
+class SmtpServer:
     """Where to connect to, and how."""
 
     host: str
@@ -40,7 +40,7 @@ class Server:
     guard: Guard = field(repr=False)
 
 
-class CannotConnectError(Exception):
+class SmtpConnectError(Exception):
     """There is no conversation to be had now; `refused`: because our credentials are not taken."""
 
     def __init__(self, reason: str, code: str, *, refused: bool = False) -> None:
@@ -54,8 +54,8 @@ class _TokenTooOldError(Exception):
     """The server does not take the token that was kept."""
 
 
-async def open_wire(server: Server) -> tuple[SmtpWire, dict[str, str]]:
-    """The open conversation and what the server offers; `CannotConnectError` where any of it fails."""
+async def open_wire(server: SmtpServer) -> tuple[SmtpWire, dict[str, str]]:
+    """The open conversation and what the server offers; `SmtpConnectError` where any of it fails."""
     try:
         async with asyncio.timeout(server.connect_seconds):
             try:
@@ -71,7 +71,7 @@ async def open_wire(server: Server) -> tuple[SmtpWire, dict[str, str]]:
     return opening.wire, opening.extensions
 
 
-async def _opened(server: Server) -> "_Opening":
+async def _opened(server: SmtpServer) -> "_Opening":
     opening = _Opening(server)
     try:
         await opening.run()
@@ -84,7 +84,7 @@ async def _opened(server: Server) -> "_Opening":
 class _Opening:
     """One attempt."""
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: SmtpServer) -> None:
         self._server = server
         self._loop = asyncio.get_running_loop()
         self.wire = SmtpWire()
@@ -99,16 +99,16 @@ class _Opening:
         deadline = self._loop.time() + server.connect_seconds
         greeting = await wire.reply(deadline)
         if greeting.code != 220:
-            raise CannotConnectError("the server does not want to talk to us now", greeting.detailed_code)
+            raise SmtpConnectError("the server does not want to talk to us now", greeting.detailed_code)
         await self._hello(deadline)
         if server.security == "starttls":
             if "STARTTLS" not in self.extensions or server.context is None:
-                raise CannotConnectError(
+                raise SmtpConnectError(
                     "the server does not offer STARTTLS, and nothing is sent without it", "tls"
                 )
             wire.write(b"STARTTLS\r\n")
             if (reply := await wire.reply(deadline)).code != 220:
-                raise CannotConnectError("the server does not begin TLS now", reply.detailed_code)
+                raise SmtpConnectError("the server does not begin TLS now", reply.detailed_code)
             await wire.start_tls(server.context, server.host)
             await self._hello(deadline)
         if server.username is not None and server.password is not None:
@@ -125,7 +125,7 @@ class _Opening:
         found = await oauth.token.get()
         if isinstance(found, str):
             return found, is_new
-        raise CannotConnectError(found.reason, "token", refused=isinstance(found, Refused))
+        raise SmtpConnectError(found.reason, "token", refused=isinstance(found, Refused))
 
     async def _connect(self) -> SmtpWire:
         server = self._server
@@ -161,7 +161,7 @@ class _Opening:
             words = [line.upper().partition(" ") for line in reply.lines[1:]]
             self.extensions = {word: rest.strip() for word, _, rest in words}
         if reply.code != 250:
-            raise CannotConnectError("the server does not take our greeting", reply.detailed_code)
+            raise SmtpConnectError("the server does not take our greeting", reply.detailed_code)
 
     async def _log_in(self, username: str, password: Secret, deadline: float) -> None:
         ways = self._ways("the password")
@@ -170,7 +170,7 @@ class _Opening:
         elif "LOGIN" in ways:
             steps = [b"AUTH LOGIN", _encoded(username), _encoded(password.reveal())]
         else:
-            raise CannotConnectError("the server offers no login that we know (PLAIN, LOGIN)", "auth")
+            raise SmtpConnectError("the server offers no login that we know (PLAIN, LOGIN)", "auth")
         for i, step in enumerate(steps):
             self.wire.write(step + b"\r\n")
             reply = await self.wire.reply(deadline)
@@ -181,7 +181,7 @@ class _Opening:
         offered = self._ways("the access token")
         way = next((way for way in WAYS if way in offered), None)
         if way is None:
-            raise CannotConnectError(f"the server offers no login by OAuth 2 ({', '.join(WAYS)})", "auth")
+            raise SmtpConnectError(f"the server offers no login by OAuth 2 ({', '.join(WAYS)})", "auth")
         place = (self._server.host, self._server.port)
         reply = await oauth.log_in(self.wire, way, token, place=place, deadline=deadline)
         if reply.code == 235:
@@ -195,35 +195,35 @@ class _Opening:
     def _ways(self, what: str) -> list[str]:
         """The logins that the server offers; none is tried where it could be overheard."""
         if self.wire.info("ssl_object") is None and not self._server.auth_without_tls:
-            raise CannotConnectError(f"{what} is not sent without TLS", "tls")
+            raise SmtpConnectError(f"{what} is not sent without TLS", "tls")
         return self.extensions.get("AUTH", "").split()
 
 
-def _not_let_in(reply: Reply, words: str) -> CannotConnectError:
+def _not_let_in(reply: SmtpReply, words: str) -> SmtpConnectError:
     """Why a login failed (RFC 4954, 6): not all that is said to one is about the password."""
     known = login_trouble(reply)
     if known is not None:
-        return CannotConnectError(known.reason, known.code, refused=known.refused)
-    return CannotConnectError(words, reply.detailed_code, refused=reply.code // 100 == 5)
+        return SmtpConnectError(known.reason, known.code, refused=known.refused)
+    return SmtpConnectError(words, reply.detailed_code, refused=reply.code // 100 == 5)
 
 
-def _cannot(error: BaseException) -> CannotConnectError | None:
+def _cannot(error: BaseException) -> SmtpConnectError | None:
     """What failed while opening, in our own words: an exception's text may hold names and addresses."""
     match error:
-        case CannotConnectError():
+        case SmtpConnectError():
             return error
         case ConnectionGoneError():
-            return CannotConnectError(str(error), "tls" if str(error) == TLS_ENDED else "connection")
+            return SmtpConnectError(str(error), "tls" if str(error) == TLS_ENDED else "connection")
         case NotAllowedThereError():
-            return CannotConnectError(NOT_ALLOWED_THERE, "address")
+            return SmtpConnectError(NOT_ALLOWED_THERE, "address")
         case ssl.SSLCertVerificationError():
-            return CannotConnectError("the server's certificate is not one that we trust", "tls")
+            return SmtpConnectError("the server's certificate is not one that we trust", "tls")
         case ssl.SSLError():
-            return CannotConnectError("TLS could not be agreed on", "tls")
+            return SmtpConnectError("TLS could not be agreed on", "tls")
         case TimeoutError():
-            return CannotConnectError("the server could not be reached in time", "connection")
+            return SmtpConnectError("the server could not be reached in time", "connection")
         case OSError() | UnicodeError():
-            return CannotConnectError("the server can't be reached", "connection")
+            return SmtpConnectError("the server can't be reached", "connection")
     return None
 
 

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from tidings.kernel.secrets import Secret
 from tidings.router.adapters.http_client.access_token import AccessToken
 from tidings.router.adapters.http_client.sender import VendorRequest
-from tidings.router.adapters.smtp.wire import Reply, SmtpWire
+from tidings.router.adapters.smtp.wire import SmtpReply, SmtpWire
 
 TOKEN_REFUSED: Final = "the server did not accept the access token for this user name"  # noqa: S105  # words
 #: By what the server offers, the best known first.
@@ -59,7 +59,7 @@ class OAuthLogin:
 
     async def log_in(
         self, wire: SmtpWire, way: str, text: str, *, place: tuple[str, int], deadline: float
-    ) -> Reply:
+    ) -> SmtpReply:
         """Tell the server the token; its last word."""
         bearer = f"auth=Bearer {text}"
         if way == "XOAUTH2":

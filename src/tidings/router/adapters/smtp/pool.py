@@ -17,12 +17,12 @@ from tidings.kernel.errors import BadValueError
 from tidings.kernel.logs import get_logger
 from tidings.router.adapters.pending_outcomes import LATE, UNANSWERED
 from tidings.router.adapters.smtp.client import SmtpConnection
-from tidings.router.adapters.smtp.connect import CannotConnectError
+from tidings.router.adapters.smtp.connect import SmtpConnectError
 
 _log = get_logger("smtp")
 
 
-class Ready:
+class MailOnWire:
     """A message built for the wire."""
 
     __slots__ = ("data", "needs_utf8", "sender", "to")
@@ -160,7 +160,7 @@ class SmtpPool:
     def __init__(
         self,
         connect: Callable[[], Awaitable[SmtpConnection]],
-        build: Callable[[OutboundMessage], Ready],
+        build: Callable[[OutboundMessage], MailOnWire],
         *,
         connections: int,
         idle_seconds: float,
@@ -286,7 +286,7 @@ class SmtpPool:
                 if connection is None:
                     try:
                         connection = await self._connect()
-                    except CannotConnectError as error:
+                    except SmtpConnectError as error:
                         # The others may do better: a server may allow fewer connections than we do.
                         if self._hopeful == 1:
                             self._fail_line(error.reason, error.code)

@@ -13,13 +13,13 @@ from tidings.contracts.messages import (
     Unlearned,
 )
 from tidings.router.adapters.redaction import clean
-from tidings.router.adapters.smtp.wire import Reply
+from tidings.router.adapters.smtp.wire import SmtpReply
 
 
 # Replies of mail servers that are about our account or our session, whatever message they came to.
 #
 # Such a message is tried again later: what has to be mended is a setting, and the code says which.
-class Trouble(NamedTuple):
+class AccountTrouble(NamedTuple):
     """What is wrong with the account."""
 
     code: str
@@ -28,15 +28,19 @@ class Trouble(NamedTuple):
     refused: bool = True
 
 
-_TLS: Final = Trouble("tls_required", "the server takes mail over TLS only: set security to starttls or tls")
-_LOGIN: Final = Trouble(
+_TLS: Final = AccountTrouble(
+    "tls_required", "the server takes mail over TLS only: set security to starttls or tls"
+)
+_LOGIN: Final = AccountTrouble(
     "login_required", "the server takes mail after a login only: set username and password, or auth oauth2"
 )
-_SENDER: Final = Trouble(
+_SENDER: Final = AccountTrouble(
     "sender_not_allowed",
     "the account may not send as this sender: allow it at the server (Send As), or use the account's own address",
 )
-_BLOCKED: Final = Trouble("account_blocked", "the server has blocked the account; its provider says why")
+_BLOCKED: Final = AccountTrouble(
+    "account_blocked", "the server has blocked the account; its provider says why"
+)
 
 #: By reply code. RFC 4954, 6; RFC 3207, 4.
 _BY_CODE: Final = {530: _LOGIN, 534: _LOGIN, 535: _LOGIN, 538: _TLS}
@@ -58,16 +62,16 @@ _BY_DETAIL: Final = {
 #: What is said to a login besides "no".
 _AT_LOGIN: Final = {
     # 454 4.7.0 "Temporary authentication failure".
-    454: Trouble("454", "the server could not check the login now", refused=False),
+    454: AccountTrouble("454", "the server could not check the login now", refused=False),
     # 534 5.7.9: Google wants an application's own password, or OAuth 2.
-    534: Trouble(
+    534: AccountTrouble(
         "5.7.9", "the server wants another kind of login: auth oauth2, or a password made for applications"
     ),
     538: _TLS,
 }
 
 
-def account_trouble(reply: Reply) -> Trouble | None:
+def account_trouble(reply: SmtpReply) -> AccountTrouble | None:
     """What a reply to a message says about our account; None where it is about the message."""
     if reply.code // 100 != 5:
         return None
@@ -75,7 +79,7 @@ def account_trouble(reply: Reply) -> Trouble | None:
     return _TLS if found is _LOGIN and "STARTTLS" in reply.text.upper() else found
 
 
-def login_trouble(reply: Reply) -> Trouble | None:
+def login_trouble(reply: SmtpReply) -> AccountTrouble | None:
     """What a reply to a login says beside that it is refused."""
     return _AT_LOGIN.get(reply.code) or _BY_DETAIL.get(reply.detailed_code)
 
@@ -93,7 +97,7 @@ _QUEUE_IDS = (
 )
 
 
-def outcome_of(reply: Reply, message: OutboundMessage) -> Outcome:
+def outcome_of(reply: SmtpReply, message: OutboundMessage) -> Outcome:
     """What a reply means; nothing of the message comes back in its reason."""
     kind = reply.code // 100
     answer = RawAnswer(content=f"{reply.code} {reply.words}".encode())
@@ -109,7 +113,7 @@ def outcome_of(reply: Reply, message: OutboundMessage) -> Outcome:
     return Unlearned(reason="the server's answer to the message was none", answer=answer)
 
 
-def queue_id(reply: Reply) -> str | None:
+def queue_id(reply: SmtpReply) -> str | None:
     """The server's own name for the message, if it told."""
     words = reply.words
     return next((found[1] for pattern in _QUEUE_IDS if (found := pattern.search(words))), None)

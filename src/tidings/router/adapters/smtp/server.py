@@ -10,7 +10,7 @@ from tidings.router.adapters.ca_bundle import show_certificate, trusting
 from tidings.router.adapters.egress import Guard, host_and_port
 from tidings.router.adapters.http_client.access_token import AccessToken
 from tidings.router.adapters.http_client.sender import HttpSender
-from tidings.router.adapters.smtp.connect import Server
+from tidings.router.adapters.smtp.connect import SmtpServer
 from tidings.router.adapters.smtp.oauth import OAuthClient, OAuthLogin
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def oauth_of(settings: "SmtpSettings", sender: HttpSender | None, clock: Clock) 
     return OAuthLogin(username=settings.username or "", token=token)
 
 
-def server_of(settings: "SmtpSettings", guard: Guard, oauth: OAuthLogin | None) -> Server:
+def server_of(settings: "SmtpSettings", guard: Guard, oauth: OAuthLogin | None) -> SmtpServer:
     """Where to connect to, and how; a `BadValueError` where the settings do not go together."""
     if oauth is None and (settings.username is None) != (settings.password is None):
         missing = "username" if settings.username is None else "password"
@@ -76,7 +76,7 @@ def server_of(settings: "SmtpSettings", guard: Guard, oauth: OAuthLogin | None) 
     secret = "the password" if settings.password is not None else "the access token" if oauth else None
     if secret is not None and settings.security == "none" and not settings.auth_without_tls:
         raise BadValueError("security", f"must be tls or starttls, so that {secret} is not sent in the clear")
-    return Server(
+    return SmtpServer(
         host=settings.host,
         port=settings.port or _PORTS[settings.security],
         security=settings.security,

@@ -20,7 +20,7 @@ _LINE = re.compile(rb"([2-5][0-9]{2})(?:([ -])(.*))?", re.DOTALL)
 _ENHANCED = re.compile(r"([245]\.\d{1,3}\.\d{1,3})\b\s*")
 
 
-class Reply(NamedTuple):
+class SmtpReply(NamedTuple):
     """What the server said."""
 
     #: 250, 354, 421, …
@@ -56,7 +56,7 @@ class SmtpWire(asyncio.Protocol):
         self._lines: list[tuple[int, str]] = []
         #: How long the unfinished reply in `_lines` is.
         self._reply_bytes = 0
-        self._replies: deque[Reply] = deque()
+        self._replies: deque[SmtpReply] = deque()
         self._waiter: asyncio.Future[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._deadline = 0.0
@@ -109,7 +109,7 @@ class SmtpWire(asyncio.Protocol):
         if self.gone is None and self._transport is not None:
             self._transport.write(data)
 
-    async def reply(self, deadline: float) -> Reply:
+    async def reply(self, deadline: float) -> SmtpReply:
         """The next reply; `ConnectionGoneError` where none comes any more, or not in time."""
         while not self._replies:
             if self.gone is not None:
@@ -177,7 +177,7 @@ class SmtpWire(asyncio.Protocol):
         self._lines.append((code, rest.decode("utf-8", "replace")))
         if mark == b" ":
             lines = tuple(text for _, text in self._lines)
-            self._replies.append(Reply(code, " ".join(lines), lines))
+            self._replies.append(SmtpReply(code, " ".join(lines), lines))
             self._lines = []
             self._reply_bytes = 0
         return True

@@ -31,7 +31,7 @@ from tidings.router.adapters.http_client.answers import (
 )
 from tidings.router.adapters.http_client.one_request import OneRequestAdapter
 from tidings.router.adapters.http_client.sender import VendorRequest
-from tidings.router.adapters.kind import AdapterKind, Surroundings, seeds_of
+from tidings.router.adapters.kind import AdapterContext, AdapterKind, seeds_of
 from tidings.router.adapters.telegram_bot.callbacks import TelegramForm, bot_id, marking_key, message_name
 
 #: A chat's number, or the name of a public channel.
@@ -120,7 +120,7 @@ class TelegramAdapter(OneRequestAdapter[TelegramSettings]):
     channels = frozenset({"telegram"})
     capabilities = Capabilities()
 
-    def __init__(self, settings: TelegramSettings, around: Surroundings) -> None:
+    def __init__(self, settings: TelegramSettings, around: AdapterContext) -> None:
         super().__init__(settings, around)
         self.capabilities = Capabilities(inbound=settings.webhook_secret is not None)
         self._bot = bot_id(settings.token)

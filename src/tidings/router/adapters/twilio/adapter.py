@@ -31,7 +31,7 @@ from tidings.router.adapters.http_client.answers import (
 )
 from tidings.router.adapters.http_client.one_request import OneRequestAdapter
 from tidings.router.adapters.http_client.sender import VendorRequest
-from tidings.router.adapters.kind import AdapterKind, Surroundings, seeds_of
+from tidings.router.adapters.kind import AdapterContext, AdapterKind, seeds_of
 from tidings.router.adapters.secret_rotation import Secrets
 from tidings.router.adapters.setting_types import PRINTABLE, Language, SenderName
 from tidings.router.adapters.twilio.callbacks import TwilioForm
@@ -194,7 +194,7 @@ class TwilioAdapter(OneRequestAdapter[TwilioSettings]):
     channels = frozenset({"sms", "whatsapp", "voice"})
     capabilities = Capabilities()
 
-    def __init__(self, settings: TwilioSettings, around: Surroundings) -> None:
+    def __init__(self, settings: TwilioSettings, around: AdapterContext) -> None:
         super().__init__(settings, around)
         told = settings.status_callback is not None or settings.messaging_service_sid is not None
         signed = settings.auth_token is not None or settings.callback_auth_token is not None

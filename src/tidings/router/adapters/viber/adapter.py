@@ -29,7 +29,7 @@ from tidings.router.adapters.http_client.answers import (
 )
 from tidings.router.adapters.http_client.one_request import OneRequestAdapter
 from tidings.router.adapters.http_client.sender import VendorRequest
-from tidings.router.adapters.kind import AdapterKind, StatusSeed, Surroundings
+from tidings.router.adapters.kind import AdapterContext, AdapterKind, StatusSeed
 from tidings.router.adapters.setting_types import ONE_LINE
 from tidings.router.adapters.viber.callbacks import ViberForm
 
@@ -129,7 +129,7 @@ class ViberAdapter(OneRequestAdapter[ViberSettings]):
     channels = frozenset({"viber"})
     capabilities = Capabilities(receipts=True, inbound=True)
 
-    def __init__(self, settings: ViberSettings, around: Surroundings) -> None:
+    def __init__(self, settings: ViberSettings, around: AdapterContext) -> None:
         super().__init__(settings, around)
         self._url = f"{settings.api_url.rstrip('/')}/pa"
         self._headers = {"X-Viber-Auth-Token": settings.auth_token, "Content-Type": "application/json"}

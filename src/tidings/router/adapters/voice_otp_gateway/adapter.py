@@ -30,7 +30,7 @@ from tidings.router.adapters.http_client.answers import (
 )
 from tidings.router.adapters.http_client.one_request import OneRequestAdapter
 from tidings.router.adapters.http_client.sender import VendorRequest
-from tidings.router.adapters.kind import AdapterKind, Surroundings, seeds_of
+from tidings.router.adapters.kind import AdapterContext, AdapterKind, seeds_of
 from tidings.router.adapters.secret_rotation import SigningSecrets
 from tidings.router.adapters.setting_types import PRINTABLE, Language, SenderName
 from tidings.router.adapters.voice_otp_gateway.callbacks import VoiceOtpForm
@@ -93,7 +93,7 @@ class VoiceOtpAdapter(OneRequestAdapter[VoiceOtpSettings]):
     channels = frozenset({"voice"})
     capabilities = Capabilities(idempotent=True)
 
-    def __init__(self, settings: VoiceOtpSettings, around: Surroundings) -> None:
+    def __init__(self, settings: VoiceOtpSettings, around: AdapterContext) -> None:
         super().__init__(settings, around)
         self.capabilities = Capabilities(idempotent=True, receipts=settings.callback_secret is not None)
         self._root = settings.api_url.rstrip("/")

@@ -33,7 +33,7 @@ from tidings.router.adapters.http_client.answers import (
 )
 from tidings.router.adapters.http_client.one_request import OneRequestAdapter
 from tidings.router.adapters.http_client.sender import VendorRequest
-from tidings.router.adapters.kind import AdapterKind, Surroundings, seeds_of
+from tidings.router.adapters.kind import AdapterContext, AdapterKind, seeds_of
 from tidings.router.adapters.secret_rotation import Secrets
 from tidings.router.adapters.setting_types import PRINTABLE, SenderName
 from tidings.router.adapters.vonage.callbacks import VonageForm, code_of, number
@@ -151,7 +151,7 @@ class VonageAdapter(OneRequestAdapter[VonageSettings]):
     channels = frozenset({"sms"})
     capabilities = Capabilities()
 
-    def __init__(self, settings: VonageSettings, around: Surroundings) -> None:
+    def __init__(self, settings: VonageSettings, around: AdapterContext) -> None:
         super().__init__(settings, around)
         _refuse_half(settings)
         self._key = _private_key(settings.private_key) if settings.private_key is not None else None

@@ -31,7 +31,7 @@ from tidings.router.adapters.http_client.answers import (
     verdict_of,
 )
 from tidings.router.adapters.http_client.sender import UntrustedHostLimits, VendorRequest
-from tidings.router.adapters.kind import AdapterKind, StatusSeed, Surroundings
+from tidings.router.adapters.kind import AdapterContext, AdapterKind, StatusSeed
 from tidings.router.adapters.push.devices import send_to_devices
 from tidings.router.adapters.webpush.encryption import encrypt
 from tidings.router.adapters.webpush.subscription import read_subscription
@@ -104,7 +104,7 @@ class WebPushAdapter:
     channels = frozenset({"push"})
     capabilities = Capabilities()
 
-    def __init__(self, settings: WebPushSettings, around: Surroundings) -> None:
+    def __init__(self, settings: WebPushSettings, around: AdapterContext) -> None:
         clock, guard = around.clock, around.guard
         self._settings = settings
         self._clock = clock

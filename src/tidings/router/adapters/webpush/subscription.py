@@ -33,7 +33,7 @@ class _Given(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Subscription:
+class PushSubscription:
     """One browser."""
 
     endpoint: str = field(repr=False)
@@ -47,7 +47,7 @@ class Subscription:
     secret: bytes = field(repr=False)
 
 
-def read_subscription(text: str) -> Subscription:
+def read_subscription(text: str) -> PushSubscription:
     """The subscription; a `BadValueError` without a word of it where it is none.
 
     It comes from somebody's browser, so it may name any place at all: only https at its usual port is taken, without user
@@ -69,7 +69,7 @@ def read_subscription(text: str) -> Subscription:
         raise BadValueError("to", _REMEDY)
     query = f"?{parts.query}" if parts.query else ""
     shown = f"[{host}]" if ":" in host else host
-    return Subscription(
+    return PushSubscription(
         endpoint=f"https://{shown}{parts.path or '/'}{query}",
         origin=f"https://{shown}",
         path=f"{parts.path or '/'}{query}",

@@ -28,10 +28,10 @@ from tidings.router.adapters.http_client.answers import (
 )
 from tidings.router.adapters.http_client.one_request import OneRequestAdapter
 from tidings.router.adapters.http_client.sender import VendorRequest
-from tidings.router.adapters.kind import AdapterKind, Surroundings
+from tidings.router.adapters.kind import AdapterContext, AdapterKind
 from tidings.router.adapters.secret_rotation import AsciiSecrets
 from tidings.router.adapters.whatsapp_cloud.callbacks import WhatsAppForm, message_name
-from tidings.router.adapters.whatsapp_cloud.error_codes import MEANINGS, SEEDS, Meaning
+from tidings.router.adapters.whatsapp_cloud.error_codes import MEANINGS, SEEDS, MetaErrorMeaning
 from tidings.router.adapters.whatsapp_templates import whatsapp_template
 
 _Secret = Annotated[
@@ -77,7 +77,7 @@ class WhatsAppAdapter(OneRequestAdapter[WhatsAppSettings]):
     channels = frozenset({"whatsapp"})
     capabilities = Capabilities()
 
-    def __init__(self, settings: WhatsAppSettings, around: Surroundings) -> None:
+    def __init__(self, settings: WhatsAppSettings, around: AdapterContext) -> None:
         super().__init__(settings, around)
         heard = settings.app_secret is not None
         self.capabilities = Capabilities(receipts=heard, inbound=heard)
@@ -144,7 +144,7 @@ def _text(text: str | None) -> Mapping[str, Any]:
     return {"type": "text", "text": {"preview_url": False, "body": text}}
 
 
-def _meaning(error: Any) -> Meaning | None:
+def _meaning(error: Any) -> MetaErrorMeaning | None:
     code, subcode = at(error, "code"), at(error, "error_subcode")
     if not isinstance(code, int):
         return None

@@ -11,7 +11,7 @@ from tidings.router.adapters.http_client.answers import Verdict
 from tidings.router.adapters.kind import StatusSeed
 
 
-class Meaning(NamedTuple):
+class MetaErrorMeaning(NamedTuple):
     """What one code means."""
 
     #: For the message that was just handed over.
@@ -68,8 +68,8 @@ _TABLES: Final[tuple[tuple[Mapping[str, Iterable[int]], Verdict, Canonical], ...
     (_OVER, "refused", "failed_perm"),
 )
 
-MEANINGS: Final[Mapping[int, Meaning]] = {
-    code: Meaning(verdict, canonical, reason)
+MEANINGS: Final[Mapping[int, MetaErrorMeaning]] = {
+    code: MetaErrorMeaning(verdict, canonical, reason)
     for table, verdict, canonical in _TABLES
     for reason, codes in table.items()
     for code in codes
