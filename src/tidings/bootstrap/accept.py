@@ -4,10 +4,11 @@ from typing import TYPE_CHECKING
 
 from tidings.bootstrap.counter_stripes import Stripe, stripe
 from tidings.kernel.durable.wakeup import Wakeup
+from tidings.notify.accept.accept import Acceptor
+from tidings.notify.accept.group_commit import GroupCommit
+from tidings.notify.accept.validator import OrderValidator
+from tidings.notify.accept.writer import OrderWriter
 from tidings.notify.dispatch.job import EXPRESS_NAME, QUEUE_CHANNEL, QUEUE_NAME
-from tidings.notify.notifications.accept import Acceptor
-from tidings.notify.notifications.intake import Intake
-from tidings.notify.notifications.order import OrderDesk
 from tidings.notify.recipients.upsert import RecipientUpserter
 from tidings.router.profiles.hear import StoredMailboxNews
 
@@ -30,21 +31,23 @@ class AcceptStage:
         wakeups.on(QUEUE_CHANNEL, EXPRESS_NAME, self.dispatch_wake)
         self.schedule_wake = Wakeup()
         self.upserter = RecipientUpserter(keyring=kernel.keyring, mailboxes=StoredMailboxNews(), clock=clock)
-        self.desk = OrderDesk(
+        self.validator = OrderValidator(
             templates=notify.templates,
             categories=notify.categories,
             clock=clock,
             searchable=access.tenant_states.searchable_metadata,
         )
-        self.acceptor = Acceptor(
+        self.writer = OrderWriter(
             upserter=self.upserter, keyring=kernel.keyring, clock=clock, stripe=stripe(Stripe.ACCEPT)
         )
-        self.intake = Intake(
-            db=kernel.db,
-            acceptor=self.acceptor,
-            idempotency=kernel.idempotency,
-            clock=clock,
-            wake=self.wake,
+        self.group_commit = GroupCommit(
+            db=kernel.db, writer=self.writer, idempotency=kernel.idempotency, wake=self.wake
+        )
+        self.acceptor = Acceptor(
+            validator=self.validator,
+            attachments=notify.attachments,
+            writer=self.writer,
+            group_commit=self.group_commit,
         )
 
     def wake(self, *, express: bool) -> None:
@@ -56,7 +59,7 @@ class AcceptStage:
 
     def sweeps(self) -> "dict[str, Sweep]":
         """Keys of notifications that may be sent again."""
-        from tidings.notify.notifications.store import sweep_ledger
+        from tidings.notify.accept.store import sweep_ledger
 
         async def sweep_dedup_ledger(most: int) -> int:
             async with self._kernel.db.worker() as tx:

@@ -16,11 +16,11 @@ from tidings.kernel.http.callers import Authenticator, Door
 from tidings.kernel.http.health import Check
 from tidings.kernel.http.request_ids import Answered
 from tidings.kernel.metrics import Metrics
+from tidings.notify.accept.endpoint import BODY_LIMIT, BULK_PATH, ONE_PATH, AcceptEndpoint
 from tidings.notify.access.authenticate import AnyAuthenticator
 from tidings.notify.access.known_keys import KnownKeys
 from tidings.notify.access.witness import AuditingWitness
 from tidings.notify.imports import routes as imports_routes
-from tidings.notify.notifications.front import BODY_LIMIT, BULK_PATH, ONE_PATH, NotificationsFront
 from tidings.notify.templates.bundle.routes import BODY_LIMITS as TEMPLATE_ZIP_LIMITS
 from tidings.settings import AuthSettings
 
@@ -62,13 +62,7 @@ def application(
         witness=AuditingWitness(system.db, audit=system.kernel.audit, clock=system.clock),
         clock=system.clock,
     )
-    front = NotificationsFront(
-        door=door,
-        desk=system.accept.desk,
-        intake=system.accept.intake,
-        attachments=system.notify.attachments,
-        clock=system.clock,
-    )
+    front = AcceptEndpoint(door=door, acceptor=system.accept.acceptor)
     http = system.settings.http
     return build_app(
         routers=[*routers(system, front), *more_routers],

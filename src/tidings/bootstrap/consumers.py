@@ -79,7 +79,6 @@ class ConsumersStage:
                 subjects=confirmations.SUBJECTS,
                 ledger="notification",
                 on_tenant_events=confirmations.handler(
-                    desk=accept.desk,
                     acceptor=accept.acceptor,
                     keyring=kernel.keyring,
                     links=notify.links,

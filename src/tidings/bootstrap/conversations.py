@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from tidings.bootstrap.observers import ConversationMetrics
 from tidings.notify.correspondence.correspondents import StoredCorrespondents
-from tidings.notify.correspondence.replies import IntakeReplier
+from tidings.notify.correspondence.replies import NotificationReplier
 from tidings.router.conversations import deps as conversations_deps
 from tidings.router.conversations.answer import Answerer
 from tidings.router.conversations.close import Closer
@@ -72,7 +72,7 @@ class ConversationsStage:
             audit=audit,
             answerer=Answerer(
                 db,
-                replier=IntakeReplier(desk=accept.desk, intake=accept.intake, clock=clock),
+                replier=NotificationReplier(accept.acceptor),
                 correspondents=self._correspondents,
                 accounts=vendors.accounts,
                 keyring=keyring,

@@ -3,10 +3,10 @@
 from typing import TYPE_CHECKING
 
 from tidings.bootstrap.counter_stripes import Stripe, stripe
+from tidings.notify.accept.attachments import Attachments
 from tidings.notify.categories.registry import Categories
 from tidings.notify.erasure.erase import Eraser
 from tidings.notify.imports.engine import Importer
-from tidings.notify.notifications.attachments import Attachments
 from tidings.notify.preference_center.links import UnsubscribeLinks
 from tidings.notify.render.engine import V8Renderer
 from tidings.notify.suppressions.suppress import Suppressor

@@ -10,6 +10,7 @@ from tidings.kernel.audit.log import AuditLog
 from tidings.kernel.clock import Clock
 from tidings.kernel.http.resources import Resource
 from tidings.kernel.parts import Parts
+from tidings.notify.accept.endpoint import AcceptEndpoint
 from tidings.notify.access import deps as access_deps
 from tidings.notify.access import routes as access_routes
 from tidings.notify.audit_trail import deps as audit_deps
@@ -31,7 +32,6 @@ from tidings.notify.notifications import routes as notifications_routes
 from tidings.notify.notifications.body import BodyReader
 from tidings.notify.notifications.cancel import Canceller
 from tidings.notify.notifications.explain import Explainer
-from tidings.notify.notifications.front import NotificationsFront
 from tidings.notify.notifications.lookup import NotificationFinder
 from tidings.notify.notifications.rehearse import Rehearser
 from tidings.notify.notifications.release import Releaser
@@ -97,7 +97,7 @@ if TYPE_CHECKING:
     from tidings.bootstrap.system import System
 
 
-def routers(system: "System", front: NotificationsFront) -> list[Router | HTTPRouteHandler]:
+def routers(system: "System", front: AcceptEndpoint) -> list[Router | HTTPRouteHandler]:
     """All of them; `front` takes what comes most often."""
     bodies = BodyReader(
         system.db,
@@ -110,7 +110,7 @@ def routers(system: "System", front: NotificationsFront) -> list[Router | HTTPRo
     )
     simulator = Simulator(
         system.db,
-        desk=system.accept.desk,
+        validator=system.accept.validator,
         loader=system.composition.facts,
         keyring=system.kernel.keyring,
         composer=system.composition.composer,
@@ -348,11 +348,10 @@ def routers(system: "System", front: NotificationsFront) -> list[Router | HTTPRo
                 ),
                 resender=Resender(
                     db=system.db,
-                    desk=system.accept.desk,
-                    acceptor=system.accept.acceptor,
+                    validator=system.accept.validator,
+                    writer=system.accept.writer,
                     keyring=system.kernel.keyring,
                     audit=system.kernel.audit,
-                    clock=system.clock,
                     wake=system.accept.wake,
                 ),
                 idempotency=system.kernel.idempotency,

@@ -8,7 +8,7 @@ the key after `begin`; if its process dies, the key is free again when the lock 
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final, Literal, TypeAlias
@@ -18,6 +18,7 @@ import msgspec
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database, PlatformTx, Row, TenantTx
 from tidings.kernel.errors import BadValueError
+from tidings.kernel.refusals import KeyReusedError, StillInProgressError
 from tidings.kernel.sql import Queries
 
 IdempotencySchema = Literal["notification", "bff_backoffice"]
@@ -68,6 +69,26 @@ class Answer:
     status: int
     #: The body as it was sent.
     response: str
+    #: The answer of the first time; nothing was done now.
+    replayed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IdempotencyKey:
+    """The key under which a request is done once, and what tells the request from another one."""
+
+    key: str
+    request_hash: str
+
+
+def refusal_of(begun: Begun) -> KeyReusedError | StillInProgressError | None:
+    """Why a request with this key is refused; None where it is done, now or before."""
+    match begun:
+        case Conflict():
+            return KeyReusedError()
+        case InProgress():
+            return StillInProgressError()
+    return None
 
 
 def parse_key(text: str) -> str:
@@ -133,6 +154,23 @@ class Idempotency:
         self._kept_for = kept_for
         self._locked_for = locked_for
 
+    async def once(
+        self,
+        tx: TenantTx | PlatformTx,
+        scope: str,
+        once: IdempotencyKey,
+        work: Callable[[], Awaitable[Answer]],
+    ) -> Answer:
+        """Do the work in `tx` and keep its answer, or replay the answer of the first time; refused while that is under way."""
+        begun = await self.begin(tx, scope, once.key, once.request_hash)
+        if isinstance(begun, Replay):
+            return Answer(begun.status, begun.response, replayed=True)
+        if (refusal := refusal_of(begun)) is not None:
+            raise refusal
+        answer = await work()
+        await self.finish(tx, scope, once.key, answer)
+        return answer
+
     async def begin(self, tx: TenantTx | PlatformTx, scope: str, key: str, request_hash: str) -> Begun:
         """Whether to do the work; `scope` is what the key is unique within, such as the route."""
         return (await self.begin_many(tx, scope, [(key, request_hash)]))[0]
@@ -159,14 +197,14 @@ class Idempotency:
                 begun.append(_outcome(known[key], request_hash, first_hash=hashes[key]))
         return begun
 
-    async def find(
-        self, tx: TenantTx | PlatformTx, scope: str, key: str, request_hash: str
-    ) -> Replay | Conflict | None:
+    async def find(self, tx: TenantTx | PlatformTx, scope: str, key: str, request_hash: str) -> Replay | None:
         """What was answered to this request; None where it was never done. Nothing is begun."""
         row = await tx.fetch_one(self._queries.find_answer, scope=scope, key=key, now=self._clock.now())
         if row is None:
             return None
-        return Replay(row["status"], row["response"]) if row["request_hash"] == request_hash else Conflict()
+        if row["request_hash"] != request_hash:
+            raise KeyReusedError
+        return Replay(row["status"], row["response"])
 
     async def finish(self, tx: TenantTx | PlatformTx, scope: str, key: str, answer: Answer) -> None:
         """Keep the answer for the next request with this key."""

@@ -13,6 +13,8 @@ TidingsError
     ├── NotFoundError              there is no such thing, or it is somebody else's
     ├── NoneAcceptedError          of many, not one is acceptable
     ├── ConflictError              it can't be done in the present state
+    │   ├── KeyReusedError            an Idempotency-Key that was used for another request
+    │   └── StillInProgressError      the first request with this Idempotency-Key is not answered yet
     ├── StaleVersionError          it was changed since the caller last read it
     ├── TooBusyError               more waits already than we let wait
     └── UnavailableError           a part that this needs can't be reached right now
@@ -129,6 +131,18 @@ class ConflictError(RefusalError):
     """That can't be done in the present state."""
 
     code = "conflict"
+
+
+class KeyReusedError(ConflictError):
+    """This Idempotency-Key was used for another request; send a new key with a new request."""
+
+    code = "idempotency_key_reused"
+
+
+class StillInProgressError(ConflictError):
+    """The first request with this Idempotency-Key is still under way; try again in a moment."""
+
+    code = "idempotency_in_progress"
 
 
 class StaleVersionError(RefusalError):

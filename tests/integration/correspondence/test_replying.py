@@ -12,10 +12,9 @@ from tests.support.pipeline import announce
 from tidings.cli.story import tell
 from tidings.contracts.correspondence import Replied, Reply, ReplyKey
 from tidings.contracts.ids import RecipientAddressId, RecipientId
-from tidings.kernel.http.errors import KeyReusedError
 from tidings.kernel.ids import TenantId
-from tidings.kernel.refusals import InvalidError
-from tidings.notify.correspondence.replies import TEMPLATE, IntakeReplier
+from tidings.kernel.refusals import InvalidError, KeyReusedError
+from tidings.notify.correspondence.replies import TEMPLATE, NotificationReplier
 from tidings_client.calls import explain as explain_call
 
 ROW = (
@@ -55,9 +54,8 @@ def _reply(
     )
 
 
-def _replier(world: SentWorld) -> IntakeReplier:
-    system = world.system
-    return IntakeReplier(desk=system.accept.desk, intake=system.accept.intake, clock=system.clock)
+def _replier(world: SentWorld) -> NotificationReplier:
+    return NotificationReplier(world.system.accept.acceptor)
 
 
 async def _published(world: SentWorld, tenant_id: TenantId) -> None:

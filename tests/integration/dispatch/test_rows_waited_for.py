@@ -16,10 +16,10 @@ from tidings.kernel.durable.presence import WORKER
 from tidings.kernel.events import Event, new_event
 from tidings.kernel.ids import TenantId, time_of
 from tidings.kernel.outbox import Outbox
+from tidings.notify.accept.events import moved_event
 from tidings.notify.dispatch import outcome, store
 from tidings.notify.dispatch.model import Move
 from tidings.notify.erasure import store as erasure
-from tidings.notify.notifications.announce import moved_event
 
 _CLOCK = SystemClock()
 _NOW = _CLOCK.now()

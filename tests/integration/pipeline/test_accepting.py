@@ -239,7 +239,7 @@ async def test_too_many_at_once_are_told_so_before_memory_grows(
 ) -> None:
     async with world.sender() as sender:
         await sender.send()
-        monkeypatch.setattr(world.system.accept.intake._gatherer, "_most_waiting", 10)
+        monkeypatch.setattr(world.system.accept.group_commit._gatherer, "_most_waiting", 10)
         wishes = [order(attachments=[file_of(b"x")]) for _ in range(40)]
         before = await books(sender)
         answers = await asyncio.gather(*(sender.client.post(HOME, json=wish) for wish in wishes))
@@ -256,7 +256,7 @@ async def test_too_many_at_once_are_told_so_before_memory_grows(
 async def test_too_much_in_bulks_is_told_so(world: PipelineWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     async with world.sender() as sender:
         await sender.send()
-        monkeypatch.setattr(world.system.accept.intake, "_most_in_bulks", 5)
+        monkeypatch.setattr(world.system.accept.group_commit, "_most_in_sets", 5)
         bodies = [{"notifications": [order(attachments=[file_of(b"x")]) for _ in range(4)]} for _ in range(5)]
         before = await books(sender)
         answers = await asyncio.gather(*(sender.client.post(f"{HOME}/bulk", json=b) for b in bodies))

@@ -12,9 +12,7 @@ TidingsError
     ├── WrongMethodError            something does, and it does not take this method
     ├── PreconditionRequiredError   a change without the version it was made from
     ├── TooManyFailedLoginsError    too many keys that are none, from one place
-    ├── TooManyConnectionsError     more connections than are held at once
-    ├── KeyReusedError              an Idempotency-Key that was used for another request
-    └── StillInProgressError        the first request with this Idempotency-Key is not answered yet
+    └── TooManyConnectionsError     more connections than are held at once
 """
 
 from collections.abc import Sequence
@@ -107,15 +105,3 @@ class TooManyConnectionsError(BadRequestError):
     """As many connections as are held at once are open; use fewer, close those that are idle, or try again in a moment."""
 
     code = "too_many_connections"
-
-
-class KeyReusedError(BadRequestError):
-    """This Idempotency-Key was used for another request; send a new key with a new request."""
-
-    code = "idempotency_key_reused"
-
-
-class StillInProgressError(BadRequestError):
-    """The first request with this Idempotency-Key is still under way; try again in a moment."""
-
-    code = "idempotency_in_progress"

@@ -11,18 +11,15 @@ from tidings.kernel.db import PlatformTx, TenantTx
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.answers import Answer as HttpAnswer
 from tidings.kernel.http.answers import Reply, reply_of
-from tidings.kernel.http.asgi import headers
+from tidings.kernel.http.asgi import SeenScope, headers
 from tidings.kernel.http.bodies import meaning_of
 from tidings.kernel.http.callers import Caller, caller_of
-from tidings.kernel.http.errors import KeyReusedError, StillInProgressError
 from tidings.kernel.http.requests import CarriesScope, body_of
 from tidings.kernel.idempotency import (
     HEADER,
     Answer,
-    Conflict,
     Idempotency,
-    InProgress,
-    Replay,
+    IdempotencyKey,
     hash_request,
     in_environment,
     parse_key,
@@ -48,31 +45,40 @@ class Once:
     async def __call__(self, tx: TenantTx | PlatformTx, work: Callable[[], Awaitable[Any]]) -> Reply:
         """Do the work in `tx`, or repeat the answer to the first request with the same key and body."""
         scope = self._request.scope
-        given = headers(scope, b"idempotency-key")
-        if not given:
+        key = key_of(scope)
+        if key is None:
             return reply_of(await work())
-        if len(given) > 1:
-            raise BadValueError(HEADER, "is given more than once")
-        key = parse_key(given[0])
         is_test = self._caller.environment == "test"
         where = in_environment(f"{scope['method']}:{scope['path']}", is_test=is_test)[:200]
         meant = meaning_of(self._request, await body_of(self._request))
         digest = hash_request(where.encode(), scope.get("query_string", b""), meant)
-        match await self._idempotency.begin(tx, where, key, digest):
-            case Replay(status, response):
-                return Reply(body=response.encode(), status=status, headers={REPLAYED: "true"})
-            case Conflict():
-                raise KeyReusedError
-            case InProgress():
-                raise StillInProgressError
-        done = await work()
-        reply = reply_of(done)
-        again = done.again if isinstance(done, HttpAnswer) else None
-        kept = reply.body if again is None else msgspec.json.encode(again)
-        if not isinstance(kept, bytes):
-            raise TypeError("a stream can't be answered once more")
-        await self._idempotency.finish(tx, where, key, Answer(reply.status or self._status, kept.decode()))
-        return reply
+        replies: list[Reply] = []
+
+        async def keep() -> Answer:
+            done = await work()
+            reply = reply_of(done)
+            again = done.again if isinstance(done, HttpAnswer) else None
+            kept = reply.body if again is None else msgspec.json.encode(again)
+            if not isinstance(kept, bytes):
+                raise TypeError("a stream can't be answered once more")
+            replies.append(reply)
+            return Answer(reply.status or self._status, kept.decode())
+
+        once = IdempotencyKey(key=key, request_hash=digest)
+        answer = await self._idempotency.once(tx, where, once, keep)
+        if answer.replayed:
+            return Reply(body=answer.response.encode(), status=answer.status, headers={REPLAYED: "true"})
+        return replies[0]
+
+
+def key_of(scope: SeenScope) -> str | None:
+    """The request's Idempotency-Key."""
+    given = headers(scope, b"idempotency-key")
+    if not given:
+        return None
+    if len(given) > 1:
+        raise BadValueError(HEADER, "is given more than once")
+    return parse_key(given[0])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,8 +39,8 @@ STATUSES: dict[type[Exception], tuple[int, str]] = {
     edge.WrongMethodError: (405, "Wrong method"),
     refusals.NoneAcceptedError: (422, "Nothing was accepted"),
     refusals.ConflictError: (409, "Not possible in the present state"),
-    edge.KeyReusedError: (409, "This Idempotency-Key was used for another request"),
-    edge.StillInProgressError: (409, "The first request with this Idempotency-Key is still under way"),
+    refusals.KeyReusedError: (409, "This Idempotency-Key was used for another request"),
+    refusals.StillInProgressError: (409, "The first request with this Idempotency-Key is still under way"),
     errors.AlreadyExistsError: (409, "It exists already"),
     errors.MissingReferenceError: (409, "It refers to something that does not exist"),
     refusals.StaleVersionError: (412, "It was changed in the meantime"),
@@ -205,7 +205,7 @@ def _fields(error: Exception) -> tuple[FieldError, ...]:
 def _headers(error: Exception, status: int) -> Iterator[tuple[str, str]]:
     if status == 401:
         yield "www-authenticate", 'Bearer realm="tidings"'
-    if status in (429, 503) or isinstance(error, edge.StillInProgressError):
+    if status in (429, 503) or isinstance(error, refusals.StillInProgressError):
         # An error may know how long; a whole second is the least that the header can say.
         yield "retry-after", str(max(1, math.ceil(getattr(error, "retry_after", 1))))
     if isinstance(error, edge.BodyTooSlowError):

@@ -17,10 +17,10 @@ from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.ciphers import UnreadableError
 from tidings.kernel.keys.data_key import DataKey, DestroyedKeyError
 from tidings.kernel.keys.pepper import Pepper
+from tidings.notify.accept.row import VARIABLES_PURPOSE
 from tidings.notify.dispatch.model import Pending
 from tidings.notify.facts.model import PersonFacts
 from tidings.notify.ids import TemplateVersionId
-from tidings.notify.notifications.model import VARIABLES_PURPOSE
 from tidings.notify.preference_center.links import MessageLinks
 from tidings.notify.recipients.model import NAME_PURPOSE
 from tidings.notify.render.model import Brand, Content, Rendered, Renderer, RenderFailed, RenderJob

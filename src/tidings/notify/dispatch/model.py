@@ -7,9 +7,9 @@ from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.contracts.messages import SentRecord
 from tidings.contracts.tenants import Channel
 from tidings.contracts.words import Priority, Status, UseCase
+from tidings.notify.accept.row import AnyChannel, Pin
 from tidings.notify.decide.reasons import Reason
 from tidings.notify.ids import TemplateId, TemplateVersionId
-from tidings.notify.notifications.model import AnyChannel, Pin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,9 +16,9 @@ from tidings.kernel.ids import TenantId, time_of
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.sql import Queries, sparse
 from tidings.kernel.tracing import span_of_set
+from tidings.notify.accept.events import moved_event
 from tidings.notify.decide.reasons import Reason
 from tidings.notify.ids import DELIVERY_ATTEMPT
-from tidings.notify.notifications.announce import moved_event
 from tidings.notify.receipts.bounces import Bounces
 from tidings.notify.receipts.effects import AddressEffects, EffectTold
 

@@ -20,6 +20,8 @@ from tidings.kernel.db import TenantTx
 from tidings.kernel.hot_state import Limits
 from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.pepper import Pepper
+from tidings.notify.accept.attachments import Attachments
+from tidings.notify.accept.row import ATTACHMENTS_PURPOSE
 from tidings.notify.channels.model import ChannelConfig
 from tidings.notify.channels.senders import authorised, grants_on
 from tidings.notify.decide import trace
@@ -40,8 +42,6 @@ from tidings.notify.dispatch.exact_bodies import (
 from tidings.notify.dispatch.model import Pending
 from tidings.notify.dispatch.sent import record_of
 from tidings.notify.facts.model import AddressFacts, Facts, TenantFacts
-from tidings.notify.notifications.attachments import Attachments
-from tidings.notify.notifications.model import ATTACHMENTS_PURPOSE
 from tidings.notify.preference_center.links import MessageLinks, UnsubscribeLinks
 from tidings.notify.tracking.watch import Tracker, Watch
 

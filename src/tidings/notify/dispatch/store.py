@@ -14,10 +14,10 @@ from tidings.kernel.events import Event
 from tidings.kernel.ids import time_of
 from tidings.kernel.outbox import event_columns
 from tidings.kernel.sql import Queries, sparse
+from tidings.notify.accept.row import NotificationRow, Pin
 from tidings.notify.dispatch.model import Move, Pending
 from tidings.notify.dispatch.sent import sender_text
 from tidings.notify.ids import SCHEDULED_WORK
-from tidings.notify.notifications.model import NewNotification, Pin
 
 QUERIES = Queries.beside(__file__)
 _read_pin = msgspec.json.Decoder(Pin).decode
@@ -88,7 +88,7 @@ async def move(
     return moved
 
 
-async def mark_copies(tx: TenantTx, copies: Sequence[NewNotification], *, trace: str) -> None:
+async def mark_copies(tx: TenantTx, copies: Sequence[NotificationRow], *, trace: str) -> None:
     """Let it be known that these are guardians' copies."""
     created_ats = [copy.created_at for copy in copies]
     await tx.execute(

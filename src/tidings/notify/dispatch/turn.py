@@ -4,8 +4,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
-import msgspec
-
 from tidings.contracts.delivery import Begin, Begun, HandOff, ReadyStep, Route, Router
 from tidings.contracts.ids import NOTIFICATION, NotificationId
 from tidings.contracts.tenants import Channel
@@ -19,6 +17,9 @@ from tidings.kernel.ids import TenantId, time_of
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.keys.pepper import Pepper
 from tidings.kernel.tracing import span_of_set, started
+from tidings.notify.accept import store as accept_store
+from tidings.notify.accept.events import accepted_event, moved_event
+from tidings.notify.accept.row import ATTACHMENTS_PURPOSE, VARIABLES_PURPOSE, NotificationRow
 from tidings.notify.channels.model import ChannelConfig
 from tidings.notify.decide import trace
 from tidings.notify.decide.decide import decide, limited
@@ -32,9 +33,6 @@ from tidings.notify.dispatch.model import Move, Pending
 from tidings.notify.dispatch.steps import StepMade, StepMaker, StepWork, is_counted
 from tidings.notify.facts.load import FactsLoader
 from tidings.notify.facts.model import Facts
-from tidings.notify.notifications import store as accept_store
-from tidings.notify.notifications.announce import accepted_event, moved_event
-from tidings.notify.notifications.model import ATTACHMENTS_PURPOSE, VARIABLES_PURPOSE, NewNotification
 from tidings.notify.notifications.release import RELEASED
 
 #: Deferrals of the past that a trace still tells of.
@@ -343,18 +341,18 @@ def _move(case: _Case) -> Move:
     )
 
 
-def _copies(case: _Case, facts: Facts) -> list[NewNotification]:
+def _copies(case: _Case, facts: Facts) -> list[NotificationRow]:
     """A guardian's copy: a notification of its own, under the guardian's own preferences and language."""
     if not case.decision.copies:
         return []
     row, owner = case.pending, facts.people[case.pending.recipient_id].key
-    copies: list[NewNotification] = []
+    copies: list[NotificationRow] = []
     for guardian_id in case.decision.copies:
         key = facts.people[guardian_id].key
         if owner is None or key is None or not isinstance(case.decision.verdict, Pass):
             continue
         copies.append(
-            NewNotification(
+            NotificationRow(
                 id=row.id,
                 created_at=row.created_at,
                 recipient_id=guardian_id,
@@ -369,9 +367,7 @@ def _copies(case: _Case, facts: Facts) -> list[NewNotification]:
                 template_version_id=row.template_version_id,
                 template_key=row.template_key,
                 template_semver=row.template_semver,
-                template_versions=msgspec.json.encode(row.template_versions).decode()
-                if row.template_versions
-                else None,
+                template_versions=row.template_versions,
                 variables_hash=row.variables_hash,
                 variables=key.seal(owner.unseal(row.variables, VARIABLES_PURPOSE), VARIABLES_PURPOSE),
                 attachments=key.seal(owner.unseal(row.attachments, ATTACHMENTS_PURPOSE), ATTACHMENTS_PURPOSE)

@@ -24,6 +24,7 @@ from tidings.kernel.events import new_event
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.tracing import current_traceparent
+from tidings.notify.accept.events import moved_event
 from tidings.notify.decide import trace
 from tidings.notify.decide.model import Gate, Stop
 from tidings.notify.decide.reasons import Reason
@@ -41,7 +42,6 @@ from tidings.notify.erasure.model import (
 )
 from tidings.notify.erasure.receipt import Receipt, Signer, as_held, canonical, signed_bytes
 from tidings.notify.notifications import read_store
-from tidings.notify.notifications.announce import moved_event
 from tidings.notify.recipients import ledger
 from tidings.notify.recipients import store as recipient_store
 from tidings.notify.recipients.errors import UnknownRecipientError

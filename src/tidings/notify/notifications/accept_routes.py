@@ -1,4 +1,4 @@
-"""The declared side of accepting: `front` answers these two before the framework is asked, here they are described."""
+"""The declared side of accepting: `endpoint` answers these two before the framework is asked, here they are described."""
 
 from typing import Any
 
@@ -6,8 +6,8 @@ from litestar import Request, Response, post
 
 from tidings.kernel.http.asgi import App, Message
 from tidings.kernel.http.operations import deps_of, operation
+from tidings.notify.accept.wire import AcceptedView, BulkInput, BulkView, NotificationInput
 from tidings.notify.notifications.deps import Deps
-from tidings.notify.notifications.wire import AcceptedView, BulkInput, BulkView, NotificationInput
 
 TAG = "notifications"
 

@@ -6,9 +6,9 @@ from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
 from tidings.kernel.outbox import Outbox
+from tidings.notify.accept.events import moved_event
 from tidings.notify.decide.reasons import Reason
 from tidings.notify.notifications import cancel_store
-from tidings.notify.notifications.announce import moved_event
 from tidings.notify.notifications.errors import TooLateToCancelError
 from tidings.notify.notifications.find import find_one
 from tidings.notify.notifications.model import Notification

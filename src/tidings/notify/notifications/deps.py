@@ -7,10 +7,10 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.idempotency import Idempotency
 from tidings.kernel.keys.keyring import Keyring
+from tidings.notify.accept.endpoint import AcceptEndpoint
 from tidings.notify.notifications.body import BodyReader
 from tidings.notify.notifications.cancel import Canceller
 from tidings.notify.notifications.explain import Explainer
-from tidings.notify.notifications.front import NotificationsFront
 from tidings.notify.notifications.lookup import NotificationFinder
 from tidings.notify.notifications.release import Releaser
 from tidings.notify.notifications.resend import Resender
@@ -28,7 +28,7 @@ class Deps:
     #: What the router can tell.
     history: ExecutionHistory
     #: Takes new ones in; it stands before the framework too.
-    front: NotificationsFront
+    front: AcceptEndpoint
     finder: NotificationFinder
     canceller: Canceller
     releaser: Releaser

@@ -9,13 +9,14 @@ from tidings.kernel.http.bodies import read_body, read_query
 from tidings.kernel.http.callers import caller_of, tenant_of
 from tidings.kernel.http.operations import deps_of, operation
 from tidings.kernel.refusals import MissingScopeError
+from tidings.notify.accept.order import OrderedBy
+from tidings.notify.accept.wire import NotificationInput, order_of
 from tidings.notify.notifications.accept_routes import EXAMPLE, TAG
 from tidings.notify.notifications.asked_for import ID, asked_for
 from tidings.notify.notifications.deps import Deps
 from tidings.notify.notifications.explain_view import ExplainView
 from tidings.notify.notifications.simulate_view import BodyView, SimulationView, simulation_view
 from tidings.notify.notifications.view import ShowBody
-from tidings.notify.notifications.wire import NotificationInput
 
 _PATH: Final = {ID: NOTIFICATION}
 #: Whoever may see people's addresses may see what was written to them.
@@ -106,10 +107,8 @@ async def show_body(request: AnyRequest) -> BodyView:
 async def simulate_notification(request: AnyRequest) -> SimulationView:
     """Rehearse a notification."""
     wanted = await read_body(request, NotificationInput)
-    done = await deps_of(request, Deps).simulator.simulate(
-        tenant_of(request), wanted, role=caller_of(request).role
-    )
-    return simulation_view(done)
+    by = OrderedBy(tenant_of(request), caller_of(request).role, is_test=True)
+    return simulation_view(await deps_of(request, Deps).simulator.simulate(order_of(wanted, by)))
 
 
 HANDLERS = [explain_notification, show_body, simulate_notification]

@@ -8,9 +8,9 @@ from tidings.kernel.db import TenantTx
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.paging import read_cursor
 from tidings.kernel.keys.keyring import Keyring
+from tidings.notify.accept.searchable import search_hash, spelt
 from tidings.notify.notifications.listing import Found, find_recent
 from tidings.notify.notifications.read_store import Filter
-from tidings.notify.notifications.searchable import search_hash, spelt
 from tidings.notify.notifications.view import LookUpNotifications, NotificationFilter
 from tidings.notify.recipients.lookup import MOST_FOUND, AddressFinder
 from tidings.notify.tenants.store import find_tenant

@@ -13,9 +13,10 @@ from tidings.kernel.db import Row, TenantTx
 from tidings.kernel.ids import time_of
 from tidings.kernel.sql import Queries
 from tidings.kernel.tracing import trace_id_of
+from tidings.notify.accept.row import AnyChannel
 from tidings.notify.dispatch.sent import sender_of
 from tidings.notify.ids import TemplateVersionId
-from tidings.notify.notifications.model import AnyChannel, Notification
+from tidings.notify.notifications.model import Notification
 
 QUERIES = Queries.beside(__file__)
 

@@ -7,9 +7,10 @@ from tidings.kernel.db import CallerRole
 from tidings.kernel.http.explain import explain
 from tidings.kernel.ids import TenantId
 from tidings.kernel.refusals import InvalidError
+from tidings.notify.accept.order import OrderedBy
+from tidings.notify.accept.wire import NotificationInput, order_of
 from tidings.notify.decide.model import Defer, Pass
 from tidings.notify.notifications.simulate import Simulation, Simulator
-from tidings.notify.notifications.wire import NotificationInput
 
 
 class Rehearser:
@@ -27,7 +28,8 @@ class Rehearser:
             given = msgspec.convert(plain, NotificationInput)
         except msgspec.ValidationError as error:
             raise InvalidError(explain(plain, NotificationInput, error)) from None
-        return _told(await self._simulator.simulate(tenant_id, given, role=role))
+        by = OrderedBy(tenant_id, role, is_test=True)
+        return _told(await self._simulator.simulate(order_of(given, by)))
 
 
 def _told(done: Simulation) -> Rehearsed:

@@ -5,21 +5,20 @@ Its variables and files are those of the old one, sealed anew; every gate holds 
 
 from tidings.contracts.ids import NotificationId
 from tidings.kernel.audit.log import AuditLog, Entry
-from tidings.kernel.clock import Clock
 from tidings.kernel.db import CallerRole, Database, TenantTx
 from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.data_key import DestroyedKeyError
 from tidings.kernel.keys.keyring import Keyring
-from tidings.kernel.refusals import RefusalError
+from tidings.notify.accept.attachments import Stored
+from tidings.notify.accept.group_commit import Wake
+from tidings.notify.accept.order import AcceptedOrder, OrderedBy, accepted
+from tidings.notify.accept.row import ATTACHMENTS_PURPOSE, VARIABLES_PURPOSE
+from tidings.notify.accept.validator import OrderValidator, ValidOrder
+from tidings.notify.accept.writer import OrderWriter
 from tidings.notify.dispatch.store import load_pending
-from tidings.notify.notifications.accept import Accepted, Acceptor, Incoming, incoming
-from tidings.notify.notifications.attachments import Stored
-from tidings.notify.notifications.errors import StillUnderWayError, UnknownNotificationError
-from tidings.notify.notifications.intake import Wake
-from tidings.notify.notifications.model import ATTACHMENTS_PURPOSE, FINAL, VARIABLES_PURPOSE
-from tidings.notify.notifications.order import OrderDesk
+from tidings.notify.notifications.errors import BodyGoneError, StillUnderWayError, UnknownNotificationError
+from tidings.notify.notifications.model import FINAL
 from tidings.notify.recipients.errors import ErasedRecipientError
-from tidings.notify.recipients.wish import RecipientWish
 
 
 class Resender:
@@ -29,24 +28,22 @@ class Resender:
         self,
         *,
         db: Database,
-        desk: OrderDesk,
-        acceptor: Acceptor,
+        validator: OrderValidator,
+        writer: OrderWriter,
         keyring: Keyring,
         audit: AuditLog,
-        clock: Clock,
         wake: Wake,
     ) -> None:
         self._db = db
-        self._desk = desk
-        self._acceptor = acceptor
+        self._validator = validator
+        self._writer = writer
         self._keyring = keyring
         self._audit = audit
-        self._clock = clock
         self._wake = wake
 
     async def prepare(
         self, tenant_id: TenantId, notification_id: NotificationId, *, role: CallerRole, is_test: bool
-    ) -> Incoming:
+    ) -> ValidOrder:
         """What is to be accepted; a refusal where the old one is not over, or nothing of it can be read any more."""
         async with self._db.tenant(tenant_id, caller_role=role) as tx:
             pending = (await load_pending(tx, [notification_id])).get(notification_id)
@@ -65,18 +62,20 @@ class Resender:
             manifest = key.unseal(pending.attachments, ATTACHMENTS_PURPOSE) if pending.attachments else None
         except DestroyedKeyError:
             raise ErasedRecipientError from None
-        order = await self._desk.repeat(
-            tenant_id, pending, variables, wish=RecipientWish(id=pending.recipient_id)
-        )
         # The files lie where they lay; only the manifest that opens them is sealed once more.
         files = Stored(keys=(), manifest=manifest) if manifest is not None else None
-        return incoming(order, now=self._clock.now(), is_test=is_test or pending.is_test, files=files)
+        by = OrderedBy(tenant_id, role, is_test=is_test or pending.is_test)
+        item = await self._validator.repeat(by, pending, variables, files)
+        if item is None:
+            raise BodyGoneError(
+                f"{pending.id} can't be sent again: its template or its category is no longer there"
+            )
+        return item
 
-    async def accept(self, tx: TenantTx, item: Incoming, *, actor: str) -> Accepted:
+    async def accept(self, tx: TenantTx, item: ValidOrder, *, actor: str) -> AcceptedOrder:
         """Write it, and say in the audit who wanted it."""
-        [result] = await self._acceptor.accept(tx, [item])
-        if isinstance(result, RefusalError):
-            raise result
+        [outcome] = await self._writer.write(tx, [item])
+        result = accepted(outcome)
         entry = Entry(
             entity_type="notification",
             entity_id=item.order.resent_from or item.id,
@@ -87,6 +86,6 @@ class Resender:
         await self._audit.append(tx, [entry])
         return result
 
-    def announce(self, item: Incoming) -> None:
+    def announce(self, item: ValidOrder) -> None:
         """It has committed: tell those who send."""
-        self._wake(express=item.order.priority in ("critical", "high"))
+        self._wake(express=item.is_urgent)

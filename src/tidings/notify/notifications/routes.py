@@ -15,12 +15,12 @@ from tidings.kernel.http.once import Done, answer_once
 from tidings.kernel.http.operations import deps_of, given, operation
 from tidings.kernel.http.paging import Page, write_cursor
 from tidings.kernel.refusals import MissingScopeError
+from tidings.notify.accept.wire import AcceptedView, accepted_view
 from tidings.notify.notifications import accept_routes, explain_routes
 from tidings.notify.notifications.accept_routes import TAG
 from tidings.notify.notifications.asked_for import ID, asked_for
 from tidings.notify.notifications.counts import sum_counts
 from tidings.notify.notifications.deps import Deps
-from tidings.notify.notifications.intake import accepted_view
 from tidings.notify.notifications.listing import Found
 from tidings.notify.notifications.lookup import LISTING
 from tidings.notify.notifications.progress import phase_of
@@ -34,7 +34,6 @@ from tidings.notify.notifications.view import (
     ShowCounters,
     attempts_of,
 )
-from tidings.notify.notifications.wire import AcceptedView
 
 _BY_ADDRESS: Final = "recipients:read"
 _PATH: Final = {ID: NOTIFICATION}

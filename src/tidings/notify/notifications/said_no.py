@@ -8,10 +8,10 @@ from typing import Final
 from tidings.contracts.ids import RecipientId
 from tidings.contracts.words import AUTO
 from tidings.kernel.db import TenantTx
+from tidings.notify.accept.row import AnyChannel
 from tidings.notify.decide.model import Line
 from tidings.notify.decide.reasons import Reason
 from tidings.notify.ids import AddressRefusalId
-from tidings.notify.notifications.model import AnyChannel
 from tidings.notify.recipients import ledger
 from tidings.notify.recipients.ledger_model import ConsentEvent
 from tidings.notify.refusals import store as refusal_store

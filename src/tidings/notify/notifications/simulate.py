@@ -10,14 +10,17 @@ from datetime import datetime
 from typing import Final, Literal
 
 from tidings.contracts.delivery import PreparedStep, Route, Router, Way
-from tidings.contracts.ids import NOTIFICATION
 from tidings.contracts.tenants import Channel
 from tidings.contracts.words import AUTO, CHANNELS, Status
 from tidings.kernel.clock import Clock
-from tidings.kernel.db import CallerRole, Database
+from tidings.kernel.db import Database
 from tidings.kernel.hot_state import Take, Taken
-from tidings.kernel.ids import TenantId, time_of
+from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.keyring import Keyring
+from tidings.notify.accept.attachments import Attachments
+from tidings.notify.accept.order import Order
+from tidings.notify.accept.row import AnyChannel
+from tidings.notify.accept.validator import OrderValidator, ValidOrder
 from tidings.notify.decide.decide import decide
 from tidings.notify.decide.limits import takes_of_step, takes_once
 from tidings.notify.decide.model import Decision, Defer, Gate, Line, Pass, Request
@@ -27,11 +30,7 @@ from tidings.notify.dispatch.steps import StepMade, StepMaker, StepWork, left_ou
 from tidings.notify.dispatch.turn import hand_off_of, routes_of
 from tidings.notify.facts.load import FactsLoader
 from tidings.notify.facts.model import TenantFacts
-from tidings.notify.notifications.attachments import Attachments
 from tidings.notify.notifications.hypothetical_recipient import HypotheticalRecipient, hypothetical_recipient
-from tidings.notify.notifications.model import VARIABLES_PURPOSE, AnyChannel
-from tidings.notify.notifications.order import Order, OrderDesk
-from tidings.notify.notifications.wire import NotificationInput
 from tidings.notify.preference_center.links import ExampleLinks, UnsubscribeLinks
 from tidings.notify.render.model import Rendered
 
@@ -60,7 +59,7 @@ class Simulation:
     would: Would
     #: The moment that was decided for: when it is scheduled for, or else now.
     at: datetime
-    order: Order
+    order: ValidOrder
     decision: Decision
     #: Whether there is such a recipient already.
     recipient_known: bool
@@ -109,7 +108,7 @@ class Simulator:
         self,
         db: Database,
         *,
-        desk: OrderDesk,
+        validator: OrderValidator,
         loader: FactsLoader,
         keyring: Keyring,
         composer: Composer,
@@ -119,7 +118,7 @@ class Simulator:
         clock: Clock,
     ) -> None:
         self._db = db
-        self._desk = desk
+        self._validator = validator
         self._loader = loader
         self._keyring = keyring
         self._composer = composer
@@ -128,16 +127,14 @@ class Simulator:
         self._router = router
         self._clock = clock
 
-    async def simulate(
-        self, tenant_id: TenantId, given: NotificationInput, *, role: CallerRole | None = None
-    ) -> Simulation:
+    async def simulate(self, asked: Order) -> Simulation:
         """What would happen; refused wherever accepting would refuse it."""
-        order = await self._desk.check(tenant_id, given)
+        tenant_id, order = asked.by.tenant_id, await self._validator.validate(asked)
         shared = await self._loader.shared()
-        async with self._db.tenant(tenant_id, caller_role=role) as tx:
+        async with self._db.tenant(tenant_id, caller_role=asked.by.role) as tx:
             person = await hypothetical_recipient(
                 tx,
-                order.wish,
+                order.recipient,
                 channels=_channels(order),
                 shared=shared,
                 loader=self._loader,
@@ -146,7 +143,7 @@ class Simulator:
             )
         at = order.scheduled_for or self._clock.now()
         decision = decide(person.facts, _request(order, person), at)
-        pending = _pending(order, person, self._clock.now())
+        pending = _pending(order, person)
         routes = routes_of(pending, person.facts)
         rehearsal = Simulation(
             would="stop",
@@ -172,7 +169,7 @@ class Simulator:
         ]
         steps = await maker.make(tenant_id, person.facts, person.pepper, works)
         made = {
-            channel: _without_files(step, channel, place) if order.attachments else step
+            channel: _without_files(step, channel, place) if asked.attachments else step
             for place, (channel, step) in enumerate(zip(channels, steps, strict=True), 1)
         }
         (plan,) = await self._router.plan(tenant_id, [hand_off_of(pending, decision, person.facts)])
@@ -182,7 +179,7 @@ class Simulator:
             prepared={channel: step.prepared for channel, step in made.items()},
         )
         done = _concluded(rehearsal, made)
-        return replace(done, not_asked=_not_asked(done, order.channel, person.facts.tenant))
+        return replace(done, not_asked=_not_asked(done, asked.channel, person.facts.tenant))
 
 
 def _without_files(made: StepMade, channel: Channel, step: int) -> StepMade:
@@ -192,48 +189,48 @@ def _without_files(made: StepMade, channel: Channel, step: int) -> StepMade:
     return replace(made, lines=(*made.lines, *left_out(channel, step, files=True)))
 
 
-def _channels(order: Order) -> list[Channel]:
-    return [order.channel] if order.channel != AUTO else list(order.versions or CHANNELS)
+def _channels(item: ValidOrder) -> list[Channel]:
+    channel = item.order.channel
+    return [channel] if channel != AUTO else list(item.versions or CHANNELS)
 
 
-def _request(order: Order, person: HypotheticalRecipient) -> Request:
+def _request(item: ValidOrder, person: HypotheticalRecipient) -> Request:
     return Request(
         recipient_id=person.recipient_id,
-        category=order.category.category,
-        channel=order.channel,
-        priority=order.priority,
-        expires_at=order.expires_at,
+        category=item.category.category,
+        channel=item.order.channel,
+        priority=item.priority,
+        expires_at=item.expires_at,
     )
 
 
-def _pending(order: Order, person: HypotheticalRecipient, now: datetime) -> Pending:
-    version = order.published.version
-    notification_id = NOTIFICATION.new(now)
+def _pending(item: ValidOrder, person: HypotheticalRecipient) -> Pending:
+    row = item.as_row(person.recipient_id, person.key, person.pepper)
     return Pending(
-        id=notification_id,
-        created_at=time_of(notification_id),
-        retention_class=order.category.retention_class,
+        id=row.id,
+        created_at=row.created_at,
+        retention_class=row.retention_class,
         status=Status.QUEUED,
-        channel=order.channel,
-        category=order.category.category,
-        use_case=order.use_case,
-        priority=order.priority,
-        locale=order.locale,
-        recipient_id=person.recipient_id,
-        template_id=order.published.template.id,
-        template_version_id=version.id,
-        template_versions=dict(order.versions) if order.versions is not None else None,
-        template_key=order.published.template.key,
-        template_semver=str(version.semver),
-        variables=person.key.seal(order.variables, VARIABLES_PURPOSE),
-        variables_hash="",
+        channel=row.channel,
+        category=row.category,
+        use_case=row.use_case,
+        priority=row.priority,
+        locale=row.locale,
+        recipient_id=row.recipient_id,
+        template_id=row.template_id,
+        template_version_id=row.template_version_id,
+        template_versions=dict(row.template_versions) if row.template_versions is not None else None,
+        template_key=row.template_key,
+        template_semver=row.template_semver,
+        variables=row.variables,
+        variables_hash=row.variables_hash,
         # Files are checked with the order; they are not part of what is shown.
         attachments=None,
-        expires_at=order.expires_at,
-        is_test=True,
-        correlation_id=order.correlation_id,
-        source_event_id=order.source_event_id,
-        metadata=order.metadata,
+        expires_at=row.expires_at,
+        is_test=row.is_test,
+        correlation_id=row.correlation_id,
+        source_event_id=row.source_event_id,
+        metadata=row.metadata,
         trace=None,
         render_snapshot=None,
     )

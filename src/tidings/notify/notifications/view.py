@@ -13,15 +13,15 @@ from tidings.contracts.moments import Moment
 from tidings.contracts.tenants import Channel, MetadataKey
 from tidings.contracts.words import Category, Priority, Status, UseCase
 from tidings.kernel.http.paging import PageQuery
+from tidings.notify.accept.searchable import MOST_VALUE
+from tidings.notify.accept.wire import ForeignId, Links, TemplateKey, links_of
 from tidings.notify.dispatch.sent import hints_of
 from tidings.notify.notifications.counts import DayCount
 from tidings.notify.notifications.messages_en import NEVER_LEARNED
 from tidings.notify.notifications.model import Notification
 from tidings.notify.notifications.progress import Phase
 from tidings.notify.notifications.read_store import LoggedAttempt
-from tidings.notify.notifications.searchable import MOST_VALUE
 from tidings.notify.notifications.trace import DeliveryTrace
-from tidings.notify.notifications.wire import ForeignId, Links, TemplateKey, links_of
 from tidings.notify.recipients.wire import LookUpAddress
 
 SearchedValue = Annotated[

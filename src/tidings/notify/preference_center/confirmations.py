@@ -11,14 +11,13 @@ from tidings.kernel.db import TenantTx
 from tidings.kernel.events import Event
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.logs import get_logger
-from tidings.kernel.refusals import RefusalError
-from tidings.notify.notifications.accept import Acceptor, Incoming, incoming
-from tidings.notify.notifications.order import OrderDesk
-from tidings.notify.notifications.wire import NotificationInput
+from tidings.notify.accept.accept import Acceptor
+from tidings.notify.accept.order import Order, OrderedBy, RefusedOrder
 from tidings.notify.preference_center import store
 from tidings.notify.preference_center.links import UnsubscribeLinks
 from tidings.notify.preference_center.tokens import OptOutScope, OptOutToken, make_confirmation
 from tidings.notify.recipients import preferences
+from tidings.notify.recipients.wish import RecipientWish
 
 GROUP: Final = "notify.confirmations"
 SUBJECTS: Final = ("consent.requested.v1",)
@@ -28,9 +27,7 @@ TEMPLATE: Final = "confirm_subscription"
 _log = get_logger("confirmations")
 
 
-def handler(
-    *, desk: OrderDesk, acceptor: Acceptor, keyring: Keyring, links: UnsubscribeLinks, clock: Clock
-) -> TenantHandler:
+def handler(*, acceptor: Acceptor, keyring: Keyring, links: UnsubscribeLinks, clock: Clock) -> TenantHandler:
     """Sends one tenant's confirmations, all in one transaction."""
 
     async def handle(tx: TenantTx, events: Sequence[Event]) -> None:
@@ -38,7 +35,7 @@ def handler(
         people = sorted({RecipientId(request.recipient_id) for request in asked.values()})
         known = await preferences.load_preferences(tx, recipient_ids=people)
         pepper = await keyring.pepper(tx)
-        orders: list[Incoming] = []
+        orders: list[Order] = []
         tokens: list[OptOutToken] = []
         for event_id, request in asked.items():
             recipient_id = RecipientId(request.recipient_id)
@@ -48,22 +45,25 @@ def handler(
                 continue
             scope = OptOutScope(recipient_id=recipient_id, channel="email", category=None)
             token = make_confirmation(tx.tenant_id, scope, pepper=pepper, at=request.requested_at)
-            wish = NotificationInput(
-                recipient=recipient_id,
-                template=TEMPLATE,
-                channel="email",
-                variables={"confirm_url": links.confirmation(token)},
-                source_event_id=event_id,
+            orders.append(
+                Order(
+                    by=OrderedBy(tx.tenant_id),
+                    recipient=RecipientWish(id=recipient_id),
+                    template=TEMPLATE,
+                    channel="email",
+                    variables={"confirm_url": links.confirmation(token)},
+                    source_event_id=event_id,
+                )
             )
-            try:
-                order = await desk.check(tx.tenant_id, wish)
-            except RefusalError as error:
-                _log.warning("confirmation_not_sent", recipient_id=recipient_id, code=error.code)
-                continue
-            orders.append(incoming(order, now=clock.now(), is_test=False))
             tokens.append(token)
-        if orders:
-            await store.insert_tokens(tx, tokens, now=clock.now())
-            await acceptor.accept(tx, orders)
+        sent: list[OptOutToken] = []
+        for token, outcome in zip(tokens, await acceptor.accept_within(tx, orders), strict=True):
+            if isinstance(outcome, RefusedOrder):
+                recipient_id = token.scope.recipient_id
+                _log.warning("confirmation_not_sent", recipient_id=recipient_id, code=outcome.error.code)
+            else:
+                sent.append(token)
+        if sent:
+            await store.insert_tokens(tx, sent, now=clock.now())
 
     return handle

@@ -15,7 +15,7 @@ from tidings.contracts.words import Status
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
 from tidings.kernel.outbox import Outbox
-from tidings.notify.notifications.announce import moved_event
+from tidings.notify.accept.events import moved_event
 from tidings.notify.receipts import store
 from tidings.notify.receipts.model import Bounce, Subject
 

@@ -17,14 +17,15 @@ from tidings.kernel.keys.ciphers import UnreadableError
 from tidings.kernel.keys.data_key import DataKey, DestroyedKeyError
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.refusals import RefusalError
+from tidings.notify.accept.attachments import Attachments
+from tidings.notify.accept.row import ATTACHMENTS_PURPOSE, VARIABLES_PURPOSE
 from tidings.notify.dispatch import store as dispatch_store
 from tidings.notify.dispatch.model import Pending
 from tidings.notify.facts.load import FactsLoader
 from tidings.notify.facts.model import Facts
 from tidings.notify.notifications import read_store
-from tidings.notify.notifications.attachments import Attachments
 from tidings.notify.notifications.body import BodyReader, ShownBody
-from tidings.notify.notifications.model import ATTACHMENTS_PURPOSE, VARIABLES_PURPOSE, Notification
+from tidings.notify.notifications.model import Notification
 from tidings.notify.notifications.read_store import Filter
 from tidings.notify.notifications.view import NotificationView
 from tidings.notify.subject_access import store

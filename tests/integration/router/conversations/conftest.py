@@ -30,12 +30,12 @@ from tidings.kernel.db import Database, Row
 from tidings.kernel.durable.presence import WORKER
 from tidings.kernel.http.app import HttpApp, build_app
 from tidings.kernel.http.callers import Caller, Door
-from tidings.kernel.http.errors import KeyReusedError
 from tidings.kernel.http.tenant_gate import TenantGate, TenantState
 from tidings.kernel.idempotency import Idempotency
 from tidings.kernel.ids import TENANT, TenantId
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.outbox import Outbox
+from tidings.kernel.refusals import KeyReusedError
 from tidings.kernel.secrets import FileSecrets, SecretsByScheme
 from tidings.notify.correspondence.correspondents import StoredCorrespondents
 from tidings.notify.recipients.upsert import RecipientUpserter

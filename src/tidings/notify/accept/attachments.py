@@ -21,8 +21,8 @@ from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.ciphers import Key, associate, seal, unseal
 from tidings.kernel.logs import get_logger
 from tidings.kernel.refusals import UnavailableError
+from tidings.notify.accept.order import AttachedFile
 from tidings.notify.blob_keys import attachment_key
-from tidings.notify.notifications.order import AttachedFile
 
 _PURPOSE = "attachment"
 

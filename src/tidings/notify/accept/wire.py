@@ -1,14 +1,22 @@
-"""Notifications as JSON: what requests bring, and what answers show."""
+"""Orders as JSON: what requests bring, and what answers show."""
 
+import base64
+import binascii
+from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from tidings.contracts.ids import RECIPIENT
 from tidings.contracts.moments import Moment
 from tidings.contracts.tenants import Channel, Locale
 from tidings.contracts.words import Category, Status, UseCase
+from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.problems import Problem
-from tidings.notify.recipients.wish import MESSAGE_REMEDIES, RecipientInput
+from tidings.kernel.idempotency import IdempotencyKey
+from tidings.kernel.refusals import FieldError, InvalidError
+from tidings.notify.accept.order import AcceptedOrder, AttachedFile, DuplicateOrder, Order, OrderedBy
+from tidings.notify.recipients.wish import MESSAGE_REMEDIES, RecipientInput, RecipientWish, wish_of
 
 MOST_IN_BULK = 5000
 
@@ -165,3 +173,72 @@ def links_of(notification_id: str) -> Links:
     """Where to go on from a notification."""
     where = f"/api/v1/notifications/{notification_id}"
     return Links(self=where, explain=f"{where}/explain")
+
+
+def accepted_view(done: AcceptedOrder) -> AcceptedView:
+    """What is answered for an order that was accepted."""
+    return AcceptedView(
+        id=done.id,
+        status=done.status,
+        recipient_id=done.recipient_id,
+        created_at=done.created_at,
+        links=links_of(done.id),
+        duplicate=True if isinstance(done, DuplicateOrder) else UNSET,
+    )
+
+
+def order_of(given: NotificationInput, by: OrderedBy, *, once: IdempotencyKey | None = None) -> Order:
+    """The order that a body asks for; what can't be read of it stands in the order's `wrong`."""
+    wrong: list[FieldError] = []
+    return Order(
+        by=by,
+        recipient=_recipient(given, wrong),
+        template=given.template,
+        channel=given.channel,
+        variables=given.variables,
+        use_case=given.use_case,
+        category=given.category,
+        priority="critical" if given.priority == "urgent" else given.priority,
+        locale=given.locale,
+        scheduled_for=given.scheduled_for,
+        expires_at=given.expires_at,
+        correlation_id=given.correlation_id,
+        source_event_id=given.source_event_id,
+        source_event_type=given.source_event_type,
+        source_event_produced_at=given.source_event_produced_at,
+        attachments=_unpacked(given.attachments, wrong) if given.attachments else (),
+        metadata=given.metadata,
+        once=once,
+        wrong=tuple(wrong),
+    )
+
+
+def _recipient(given: NotificationInput, wrong: list[FieldError]) -> RecipientWish | None:
+    try:
+        if isinstance(given.recipient, str):
+            return RecipientWish(id=RECIPIENT.parse(given.recipient, field="recipient"))
+        return wish_of(given.recipient, field="recipient")
+    except BadValueError as error:
+        wrong.append(FieldError(error.field, error.remedy))
+    except InvalidError as error:
+        wrong += error.errors
+    return None
+
+
+def _unpacked(given: Sequence[AttachmentInput], wrong: list[FieldError]) -> tuple[AttachedFile, ...]:
+    files: list[AttachedFile] = []
+    for i, item in enumerate(given):
+        content = b""
+        try:
+            content = base64.b64decode(item.content, validate=True)
+        except (binascii.Error, ValueError):
+            wrong.append(FieldError(f"attachments[{i}].content", "must be base64"))
+        files.append(
+            AttachedFile(
+                filename=item.filename,
+                media_type=item.media_type,
+                content=content,
+                inline_cid=item.inline_cid,
+            )
+        )
+    return tuple(files)

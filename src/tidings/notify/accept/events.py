@@ -7,7 +7,7 @@ from tidings.contracts.notifications import NotificationMoved
 from tidings.kernel.clock import Clock
 from tidings.kernel.events import Event, new_event
 from tidings.kernel.ids import TenantId
-from tidings.notify.notifications.model import NewNotification
+from tidings.notify.accept.row import NotificationRow
 
 
 def moved_event(
@@ -49,7 +49,7 @@ def moved_event(
     )
 
 
-def accepted_event(tenant_id: TenantId, row: NewNotification, *, clock: Clock) -> Event:
+def accepted_event(tenant_id: TenantId, row: NotificationRow, *, clock: Clock) -> Event:
     """`notification.queued.v1`, or `.scheduled.v1` with its time."""
     return moved_event(
         tenant_id,

@@ -3,19 +3,22 @@
 from collections.abc import Sequence
 from datetime import datetime
 
+import msgspec
+
 from tidings.contracts.ids import NotificationId
 from tidings.kernel.db import TenantTx, WorkerTx
 from tidings.kernel.events import Event
 from tidings.kernel.outbox import event_columns
 from tidings.kernel.sql import Queries, sparse
+from tidings.notify.accept.row import RANKS, NotificationRow
 from tidings.notify.ids import SCHEDULED_WORK
-from tidings.notify.notifications.model import RANKS, NewNotification
 
 QUERIES = Queries.beside(__file__)
+_encode = msgspec.json.Encoder().encode
 
 
 async def insert_notifications(
-    tx: TenantTx, fresh: Sequence[NewNotification], events: Sequence[Event], *, now: datetime, stripe: int
+    tx: TenantTx, fresh: Sequence[NotificationRow], events: Sequence[Event], *, now: datetime, stripe: int
 ) -> None:
     """Write them, with their places in the queue or in the schedule and one event each, and count them."""
     await tx.execute(
@@ -38,7 +41,7 @@ async def insert_notifications(
         template_version_ids=[n.template_version_id for n in fresh],
         template_keys=[n.template_key for n in fresh],
         template_semvers=[n.template_semver for n in fresh],
-        template_versions=sparse([n.template_versions for n in fresh]),
+        template_versions=sparse([_json(n.template_versions) for n in fresh]),
         variables_hashes=[n.variables_hash for n in fresh],
         variables=[n.variables for n in fresh],
         attachments=sparse([n.attachments for n in fresh]),
@@ -50,7 +53,7 @@ async def insert_notifications(
         source_event_produced_ats=sparse([n.source_event_produced_at for n in fresh]),
         correlation_ids=sparse([n.correlation_id for n in fresh]),
         metadatas=sparse([n.metadata for n in fresh]),
-        pinneds=sparse([n.pinned for n in fresh]),
+        pinneds=sparse([_json(n.pin) for n in fresh]),
         traceparents=sparse([n.traceparent for n in fresh]),
         resent_froms=sparse([n.resent_from for n in fresh]),
         found_ids=[n.id for n in fresh for _ in n.found_by],
@@ -64,8 +67,12 @@ async def insert_notifications(
     )
 
 
+def _json(value: object) -> str | None:
+    return _encode(value).decode() if value else None
+
+
 async def enter_ledger(
-    tx: TenantTx, fresh: Sequence[NewNotification], *, now: datetime, expires_at: datetime
+    tx: TenantTx, fresh: Sequence[NotificationRow], *, now: datetime, expires_at: datetime
 ) -> set[NotificationId]:
     """Those that are the first for their event, template, recipient and channel, live or test."""
     rows = await tx.fetch(
@@ -82,7 +89,7 @@ async def enter_ledger(
     return {NotificationId(row["notification_id"]) for row in rows}
 
 
-async def find_in_ledger(tx: TenantTx, wanted: Sequence[NewNotification]) -> dict[int, NotificationId]:
+async def find_in_ledger(tx: TenantTx, wanted: Sequence[NotificationRow]) -> dict[int, NotificationId]:
     """The notification that was there first, by place."""
     rows = await tx.fetch(
         QUERIES.find_in_ledger,
@@ -96,7 +103,7 @@ async def find_in_ledger(tx: TenantTx, wanted: Sequence[NewNotification]) -> dic
     return {row["place"]: NotificationId(row["notification_id"]) for row in rows}
 
 
-def _ledger_channel(one: NewNotification) -> str:
+def _ledger_channel(one: NotificationRow) -> str:
     """The channel in the ledger: a test is no repeat of what was sent, and keeps nothing from being sent."""
     return f"test:{one.channel}" if one.is_test else one.channel
 

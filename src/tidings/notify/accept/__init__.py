@@ -1,0 +1,1 @@
+"""Accept: from an order to a durable notification."""

@@ -1,0 +1,169 @@
+"""Group commit: orders that arrive at the same moment share a transaction, and each gets its own outcome.
+
+A set that is ordered together has a transaction of its own. An idempotency key is claimed and answered in the
+transaction of the work itself.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from typing import Protocol
+
+from tidings.kernel.db import Database, TenantTx
+from tidings.kernel.errors import DatabaseBusyError, DatabaseError, DatabaseUnavailableError
+from tidings.kernel.gather import Gatherer
+from tidings.kernel.idempotency import Answer, Begun, Idempotency, IdempotencyKey, Replay, refusal_of
+from tidings.kernel.refusals import TooBusyError
+from tidings.kernel.tracing import span_of_set
+from tidings.notify.accept.order import AcceptedOrder, OrderedBy, Outcome, RefusedOrder
+from tidings.notify.accept.replay import answer_of, outcome_of, scope_of_order, scope_of_set
+from tidings.notify.accept.validator import ValidOrder
+from tidings.notify.accept.writer import OrderWriter
+
+
+class Wake(Protocol):
+    """Tells a dispatcher in this process that there is work."""
+
+    def __call__(self, *, express: bool) -> None:
+        """`express`: some of it is critical or high."""
+        ...
+
+
+class GroupCommit:
+    """Commits valid orders; one per process."""
+
+    def __init__(
+        self,
+        *,
+        db: Database,
+        writer: OrderWriter,
+        idempotency: Idempotency,
+        wake: Wake,
+        most_waiting: int = 2000,
+        most_in_sets: int = 20_000,
+    ) -> None:
+        self._db = db
+        self._writer = writer
+        self._idempotency = idempotency
+        self._wake = wake
+        self._gatherer: Gatherer[OrderedBy, ValidOrder, Outcome] = Gatherer(
+            self._group, most_waiting=most_waiting
+        )
+        self._most_in_sets = most_in_sets
+        self._in_sets = 0
+
+    async def one(self, item: ValidOrder) -> Outcome:
+        """Commit an order together with its neighbours."""
+        return await self._gatherer.do(item.order.by, item)
+
+    async def earlier(self, by: OrderedBy, once: IdempotencyKey) -> AcceptedOrder | None:
+        """What became of the same order before; None where it was never accepted. Nothing is accepted."""
+        async with self._db.tenant(by.tenant_id, caller_role=by.role) as tx:
+            found = await self._idempotency.find(tx, scope_of_order(by), once.key, once.request_hash)
+        return outcome_of(found) if found is not None else None
+
+    async def many(self, by: OrderedBy, items: Sequence[ValidOrder]) -> list[Outcome]:
+        """Commit a set in one transaction."""
+        with self._room(len(items)), _span(by, items):
+            async with self._db.tenant(by.tenant_id, caller_role=by.role) as tx:
+                outcomes = await self._each(tx, by, items)
+            self._wake_for(items)
+            return outcomes
+
+    async def many_once(
+        self,
+        by: OrderedBy,
+        items: Sequence[ValidOrder],
+        *,
+        once: IdempotencyKey,
+        answer: Callable[[Sequence[Outcome]], Answer],
+    ) -> Answer:
+        """The same under the key of the whole set: its answer is kept with it, and replayed to a repeat."""
+
+        async def work() -> Answer:
+            return answer(await self._each(tx, by, items))
+
+        with self._room(len(items)), _span(by, items):
+            async with self._db.tenant(by.tenant_id, caller_role=by.role) as tx:
+                done = await self._idempotency.once(tx, scope_of_set(by), once, work)
+            if not done.replayed:
+                self._wake_for(items)
+            return done
+
+    def _wake_for(self, items: Sequence[ValidOrder]) -> None:
+        self._wake(express=any(item.is_urgent for item in items))
+
+    @contextmanager
+    def _room(self, count: int) -> Iterator[None]:
+        """What is written in sets at the same moment is bounded, but a set alone always has room."""
+        if self._in_sets and self._in_sets + count > self._most_in_sets:
+            raise TooBusyError
+        self._in_sets += count
+        try:
+            yield
+        finally:
+            self._in_sets -= count
+
+    async def _each(self, tx: TenantTx, by: OrderedBy, items: Sequence[ValidOrder]) -> list[Outcome]:
+        """As one set; an order that the database does not take is found by halving, and is refused alone."""
+        if not items:
+            return []
+        try:
+            async with tx.savepoint():
+                return await self._once_each(tx, by, items)
+        except (DatabaseUnavailableError, DatabaseBusyError):
+            raise  # No order is to blame.
+        except DatabaseError as error:
+            if len(items) == 1:
+                return [RefusedOrder(error)]
+        middle = len(items) // 2
+        return [*await self._each(tx, by, items[:middle]), *await self._each(tx, by, items[middle:])]
+
+    async def _group(self, by: OrderedBy, items: Sequence[ValidOrder]) -> list[Outcome]:
+        with _span(by, items):
+            async with self._db.tenant(by.tenant_id, caller_role=by.role) as tx:
+                outcomes = await self._once_each(tx, by, items)
+            self._wake_for(items)
+            return outcomes
+
+    async def _once_each(self, tx: TenantTx, by: OrderedBy, items: Sequence[ValidOrder]) -> list[Outcome]:
+        """Write those whose keys are fresh, and keep what became of them; the others get what is known of theirs."""
+        known = await self._known(tx, by, items)
+        fresh = [item for item, outcome in zip(items, known, strict=True) if outcome is None]
+        written = await self._writer.write(tx, fresh)
+        kept: dict[str, Answer] = {}
+        released: list[str] = []
+        for item, outcome in zip(fresh, written, strict=True):
+            if (once := item.order.once) is None:
+                continue
+            if isinstance(outcome, AcceptedOrder):
+                kept[once.key] = answer_of(outcome)
+            else:
+                released.append(once.key)
+        if kept:
+            await self._idempotency.finish_many(tx, scope_of_order(by), kept)
+        if released:
+            await self._idempotency.release_many(tx, scope_of_order(by), released)
+        rest = iter(written)
+        return [next(rest) if outcome is None else outcome for outcome in known]
+
+    async def _known(self, tx: TenantTx, by: OrderedBy, items: Sequence[ValidOrder]) -> list[Outcome | None]:
+        """What is known of each order's key already; None: it is ours to write."""
+        asked = [(once.key, once.request_hash) for item in items if (once := item.order.once) is not None]
+        if not asked:
+            return [None] * len(items)
+        begun = iter(await self._idempotency.begin_many(tx, scope_of_order(by), asked))
+        return [_outcome(next(begun)) if item.order.once is not None else None for item in items]
+
+
+def _outcome(begun: Begun) -> Outcome | None:
+    if isinstance(begun, Replay):
+        return outcome_of(begun)
+    refusal = refusal_of(begun)
+    return RefusedOrder(refusal) if refusal is not None else None
+
+
+def _span(by: OrderedBy, items: Sequence[ValidOrder]) -> AbstractContextManager[object]:
+    traceparents = (item.traceparent for item in items)
+    return span_of_set(
+        "accept", "notifications accept", traceparents, tenant_id=by.tenant_id, count=len(items)
+    )

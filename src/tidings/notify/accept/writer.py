@@ -1,0 +1,105 @@
+"""Writes a set of one tenant's valid orders in a transaction: durable when it has committed.
+
+A set for known people takes three statements, whatever its size: who they are, their keys, and the rows with their
+places in the queue and their events. An order that can't be met fails alone.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Final
+
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import TenantTx
+from tidings.kernel.keys.keyring import Keyring
+from tidings.kernel.refusals import RefusalError
+from tidings.notify.accept import store
+from tidings.notify.accept.events import accepted_event
+from tidings.notify.accept.order import AcceptedOrder, DuplicateOrder, Outcome, RefusedOrder
+from tidings.notify.accept.row import NotificationRow
+from tidings.notify.accept.validator import LONGEST_SCHEDULE, ValidOrder
+from tidings.notify.recipients.upsert import RecipientUpserter
+
+#: The bus keeps events for seven days and dead letters for fourteen; a schedule may wait for a year.
+_LEDGER_KEEPS: Final = LONGEST_SCHEDULE + timedelta(days=30)
+#: Items of a bulk after which others get the processor.
+_STRETCH: Final = 50
+
+
+class OrderWriter:
+    """Writes sets of orders."""
+
+    def __init__(
+        self,
+        *,
+        upserter: RecipientUpserter,
+        keyring: Keyring,
+        clock: Clock,
+        stripe: int = 0,
+    ) -> None:
+        self._upserter = upserter
+        self._keyring = keyring
+        self._clock = clock
+        #: Which of the counts this process adds to.
+        self._stripe = stripe
+
+    async def write(self, tx: TenantTx, group: Sequence[ValidOrder]) -> list[Outcome]:
+        """One outcome each, in the same order; nothing is written for those refused."""
+        if not group:
+            return []
+        # A set is of one caller, and so of one environment.
+        is_test = all(item.order.by.is_test for item in group)
+        people = await self._upserter.upsert(tx, [item.recipient for item in group], change_known=not is_test)
+        pepper = await self._keyring.pepper(tx)
+        results: list[Outcome] = []
+        rows: list[NotificationRow] = []
+        for place, (item, person) in enumerate(zip(group, people.results, strict=True)):
+            await let_others_by(place)
+            if isinstance(person, RefusalError):
+                results.append(RefusedOrder(person))
+                continue
+            row = item.as_row(person.recipient.id, people.keys[person.recipient.id], pepper)
+            rows.append(row)
+            results.append(AcceptedOrder(id=row.id, status=row.status, recipient_id=row.recipient_id))
+        rows, results = await self._without_repeats(tx, rows, results)
+        if not rows:
+            return results
+        await store.insert_notifications(
+            tx,
+            rows,
+            [accepted_event(tx.tenant_id, row, clock=self._clock) for row in rows],
+            now=self._clock.now(),
+            stripe=self._stripe,
+        )
+        return results
+
+    async def _without_repeats(
+        self, tx: TenantTx, rows: list[NotificationRow], results: list[Outcome]
+    ) -> tuple[list[NotificationRow], list[Outcome]]:
+        """Leave out those that were sent for the same event before; their results name the first ones."""
+        asked = [row for row in rows if row.source_event_id is not None]
+        if not asked:
+            return rows, results
+        now = self._clock.now()
+        first = await store.enter_ledger(tx, asked, now=now, expires_at=now + _LEDGER_KEEPS)
+        repeats = [row for row in asked if row.id not in first]
+        if not repeats:
+            return rows, results
+        found = await store.find_in_ledger(tx, repeats)
+        earlier = {row.id: found.get(place, row.id) for place, row in enumerate(repeats)}
+        told: list[Outcome] = []
+        for result in results:
+            if isinstance(result, AcceptedOrder) and result.id in earlier:
+                first_id = earlier[result.id]
+                told.append(
+                    DuplicateOrder(id=first_id, status=result.status, recipient_id=result.recipient_id)
+                )
+            else:
+                told.append(result)
+        return [row for row in rows if row.id not in earlier], told
+
+
+async def let_others_by(place: int) -> None:
+    """Called for each item of a bulk: every now and then whoever sends a single one gets the processor."""
+    if place % _STRETCH == _STRETCH - 1:
+        await asyncio.sleep(0)
