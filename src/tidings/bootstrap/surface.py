@@ -6,12 +6,10 @@ from litestar import Router
 from litestar.handlers import HTTPRouteHandler
 
 from tidings.bootstrap.counter_stripes import Stripe, stripe
-from tidings.kernel.audit.log import AuditLog
-from tidings.kernel.clock import Clock
+from tidings.bootstrap.parts import notify_parts, router_parts
 from tidings.kernel.http.resources import Resource
 from tidings.kernel.parts import Parts
 from tidings.notify.accept.endpoint import AcceptEndpoint
-from tidings.notify.access import deps as access_deps
 from tidings.notify.access import routes as access_routes
 from tidings.notify.audit_trail import deps as audit_deps
 from tidings.notify.audit_trail import routes as audit_routes
@@ -19,10 +17,8 @@ from tidings.notify.branding import deps as branding_deps
 from tidings.notify.branding import routes as branding_routes
 from tidings.notify.categories import deps as categories_deps
 from tidings.notify.categories import routes as categories_routes
-from tidings.notify.channels import deps as channels_deps
 from tidings.notify.channels import routes as channels_routes
 from tidings.notify.channels.set_up import StoredChannelsSetUp
-from tidings.notify.channels.try_out import ChannelTester
 from tidings.notify.erasure import deps as erasure_deps
 from tidings.notify.erasure import routes as erasure_routes
 from tidings.notify.imports import deps as imports_deps
@@ -54,7 +50,6 @@ from tidings.notify.suppressions import deps as suppressions_deps
 from tidings.notify.suppressions import routes as suppressions_routes
 from tidings.notify.templates import deps as templates_deps
 from tidings.notify.templates import routes as templates_routes
-from tidings.notify.tenants import deps as tenants_deps
 from tidings.notify.tenants import routes as tenants_routes
 from tidings.notify.tracking import deps as tracking_deps
 from tidings.notify.tracking import routes as tracking_routes
@@ -70,7 +65,6 @@ from tidings.router.channel_configs.check import AccountChecker
 from tidings.router.channel_configs.keep import AccountKeeper
 from tidings.router.conversations import routes as conversations_routes
 from tidings.router.conversations.tell import StoredConversations
-from tidings.router.executions import receipts
 from tidings.router.executions_api import deps as executions_deps
 from tidings.router.executions_api import routes as executions_routes
 from tidings.router.inbound_routes import routes as inbound_routes_routes
@@ -89,7 +83,6 @@ from tidings.router.sealed_secrets.keep import SecretKeeper
 from tidings.router.spend import deps as spend_deps
 from tidings.router.spend import routes as spend_routes
 from tidings.router.status_map import routes as status_map_routes
-from tidings.router.status_map.reapply import Reapplier
 from tidings.router.traffic import deps as traffic_deps
 from tidings.router.traffic import routes as traffic_routes
 
@@ -128,25 +121,6 @@ def routers(system: "System", front: AcceptEndpoint) -> list[Router | HTTPRouteH
                 dead=system.callbacks.dead,
                 blobs=lambda: system.kernel.blobs,
                 wakeup=system.callbacks.wakeup,
-            )
-        ),
-        *access_routes.routers(
-            access_deps.Deps(
-                db=system.db,
-                clock=system.clock,
-                ledger=system.access.key_ledger,
-                keys=system.access.keys,
-                idempotency=system.kernel.idempotency,
-            )
-        ),
-        *tenants_routes.routers(
-            tenants_deps.Deps(
-                db=system.db,
-                clock=system.clock,
-                outbox=system.kernel.outbox,
-                audit=system.kernel.audit,
-                idempotency=system.kernel.idempotency,
-                gate=system.access.gate,
             )
         ),
         *audit_routes.routers(audit_deps.Deps(db=system.db, audit=system.kernel.audit)),
@@ -211,26 +185,6 @@ def routers(system: "System", front: AcceptEndpoint) -> list[Router | HTTPRouteH
                 audit=system.kernel.audit,
                 idempotency=system.kernel.idempotency,
                 categories=system.notify.categories,
-            )
-        ),
-        *channels_routes.routers(
-            channels_deps.Deps(
-                db=system.db,
-                clock=system.clock,
-                audit=system.kernel.audit,
-                router=system.router.adapter_configs,
-                outbox=system.kernel.outbox,
-                desk=system.vendors.desk,
-                tester=ChannelTester(
-                    desk=system.vendors.desk,
-                    accounts=system.vendors.accounts,
-                    limits=system.kernel.hot_state.limits,
-                    loader=system.composition.facts,
-                    keyring=system.kernel.keyring,
-                    audit=system.kernel.audit,
-                    clock=system.clock,
-                ),
-                resolver=system.kernel.resolver,
             )
         ),
         *templates_routes.routers(
@@ -379,26 +333,18 @@ def routers(system: "System", front: AcceptEndpoint) -> list[Router | HTTPRouteH
 
 def resources(system: "System") -> list[tuple[Parts, list[Resource]]]:
     """Every declared resource, with the parts that its handlers may name."""
-    return [(router_parts(system), [status_map_routes.status_map])]
-
-
-def router_parts(system: "System") -> Parts:
-    """What the router's handlers may name."""
-    return (
-        Parts(system.db, system.kernel.idempotency, system.kernel.keyring, system.kernel.outbox)
-        .add(Clock, system.clock)
-        .add(AuditLog, system.kernel.router_audit)
-        .add(
-            Reapplier,
-            Reapplier(
-                system.db,
-                receipts.apply,
-                audit=system.kernel.router_audit,
-                clock=system.clock,
-                on_woken=system.router.due_timer.expect,
-            ),
-        )
-    )
+    return [
+        (
+            notify_parts(system),
+            [
+                access_routes.api_keys,
+                tenants_routes.tenants,
+                tenants_routes.tenant,
+                channels_routes.channels,
+            ],
+        ),
+        (router_parts(system), [status_map_routes.status_map]),
+    ]
 
 
 def _subject_access(system: "System", bodies: BodyReader) -> subject_access_deps.Deps:

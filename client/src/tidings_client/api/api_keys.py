@@ -80,7 +80,7 @@ class ApiKeys(Namespace):
         """Show a key; never its secret."""
         return self._client.call(self._json("GET", f"/api-keys/{segment(key_id)}", KeyView))
 
-    def delete(self, key_id: str, /) -> KeyView:
+    def revoke(self, key_id: str, /) -> KeyView:
         """Revoke a key; it stops working everywhere within a second."""
         return self._client.call(self._json("DELETE", f"/api-keys/{segment(key_id)}", KeyView))
 
@@ -108,7 +108,7 @@ class AsyncApiKeys(AsyncNamespace):
         """Show a key; never its secret."""
         return await self._client.call(self._json("GET", f"/api-keys/{segment(key_id)}", KeyView))
 
-    async def delete(self, key_id: str, /) -> KeyView:
+    async def revoke(self, key_id: str, /) -> KeyView:
         """Revoke a key; it stops working everywhere within a second."""
         return await self._client.call(self._json("DELETE", f"/api-keys/{segment(key_id)}", KeyView))
 

@@ -214,7 +214,7 @@ class Channels(Namespace):
         """Set a channel up, or change it; a change names the version it is made from by If-Match. Vendor, fallback vendor, sender, branding, limits and the references of your own accounts. A new reference supersedes the one before it; a vendor that is no longer named loses its own. What a reference leads to must be what the vendor's adapter reads: errors name `accounts.<vendor>.secret_ref.<setting>`, and never a value."""
         return self._client.call(self._json("PUT", f"/channels/{segment(channel)}", ChannelsChannelView, body=body, if_match=if_match))
 
-    def rotate_credentials(self, channel: str, /, **body: Unpack[RotateCredential]) -> RotationView:
+    def rotate(self, channel: str, /, **body: Unpack[RotateCredential]) -> RotationView:
         """Put a new credential in the place of the one in use; no send in between fails. The vendor is asked first. What is under way ends with the old credential, what begins later goes with the new one; the old one is `superseded`, and `revoked` when it may be deleted at the vendor. Every channel that is sent through the same account changes with it."""
         return self._client.call(self._json("POST", f"/channels/{segment(channel)}/credentials/rotate", RotationView, body=body))
 
@@ -242,7 +242,7 @@ class AsyncChannels(AsyncNamespace):
         """Set a channel up, or change it; a change names the version it is made from by If-Match. Vendor, fallback vendor, sender, branding, limits and the references of your own accounts. A new reference supersedes the one before it; a vendor that is no longer named loses its own. What a reference leads to must be what the vendor's adapter reads: errors name `accounts.<vendor>.secret_ref.<setting>`, and never a value."""
         return await self._client.call(self._json("PUT", f"/channels/{segment(channel)}", ChannelsChannelView, body=body, if_match=if_match))
 
-    async def rotate_credentials(self, channel: str, /, **body: Unpack[RotateCredential]) -> RotationView:
+    async def rotate(self, channel: str, /, **body: Unpack[RotateCredential]) -> RotationView:
         """Put a new credential in the place of the one in use; no send in between fails. The vendor is asked first. What is under way ends with the old credential, what begins later goes with the new one; the old one is `superseded`, and `revoked` when it may be deleted at the vendor. Every channel that is sent through the same account changes with it."""
         return await self._client.call(self._json("POST", f"/channels/{segment(channel)}/credentials/rotate", RotationView, body=body))
 

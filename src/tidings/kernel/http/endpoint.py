@@ -69,8 +69,9 @@ class Endpoint:
         query_string = request.scope.get("query_string", b"")
         arguments = dict(self._parts)
         if signature.query is not None:
-            arguments["query"] = decode_query(query_string, signature.query)
-            request.scope["tidings.query"] = arguments["query"]
+            query = request.scope["tidings.query"] = decode_query(query_string, signature.query)
+            if signature.names_query:
+                arguments["query"] = query
         elif query_string and self._need is not None:
             refuse_query(query_string)
         for name, read in signature.path.items():

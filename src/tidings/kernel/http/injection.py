@@ -21,7 +21,7 @@ from tidings.kernel.http.answers import Answer, Reply
 from tidings.kernel.http.callers import Caller
 from tidings.kernel.http.etags import IfMatch
 from tidings.kernel.http.once import Once
-from tidings.kernel.http.paging import Paging
+from tidings.kernel.http.paging import PageQuery, Paging
 from tidings.kernel.http.requests import Request
 from tidings.kernel.http.routing import names_in
 from tidings.kernel.ids import IdKind, TenantId, kind_of
@@ -71,6 +71,8 @@ class Signature:
     body_optional: bool
     body_default: Any
     query: Any
+    #: Whether the handler names it; paging alone needs it too.
+    names_query: bool
     #: The values of the path that it names, and how each is read.
     path: Mapping[str, Callable[[str], Any]]
     id_kinds: Mapping[str, IdKind[Any]]
@@ -129,7 +131,8 @@ def signature_of(handler: Callable[..., Any], path: str) -> Signature:
         body=hints.get("body"),
         body_optional="body" in defaults,
         body_default=defaults.get("body"),
-        query=hints.get("query"),
+        query=hints.get("query", PageQuery if Paging in special.values() else None),
+        names_query="query" in hints,
         path=readers,
         # In the order of the path.
         id_kinds={name: kinds[name] for name in in_path if name in kinds},

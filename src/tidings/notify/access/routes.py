@@ -1,207 +1,114 @@
-"""What HTTP calls to manage API keys: parse, call a verb file, render."""
+"""Operations on API keys: of a tenant, or of the platform."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from datetime import timedelta
-from typing import Any
 
-from litestar import Request, Response, Router, delete, get, post
-
-from tidings.kernel.db import PlatformTx, TenantTx
-from tidings.kernel.http.bodies import read_body, read_query
-from tidings.kernel.http.callers import Caller, TenantNeed, caller_of
-from tidings.kernel.http.once import Done, answer_once
-from tidings.kernel.http.operations import deps_of, given, operation, path_id
-from tidings.kernel.http.paging import Page, PageQuery, page_of, read_cursor
+from tidings.kernel.clock import Clock
+from tidings.kernel.http.answers import Answer
+from tidings.kernel.http.callers import Caller
+from tidings.kernel.http.injection import AfterCommit, OwnerTx
+from tidings.kernel.http.paging import Page, Paging
+from tidings.kernel.http.resources import Owner, Resource
 from tidings.notify.access import store
+from tidings.notify.access.authenticate import KeyAuthenticator
 from tidings.notify.access.create import create_key
-from tidings.notify.access.deps import Deps
 from tidings.notify.access.errors import UnknownKeyError
+from tidings.notify.access.ledger import KeyLedger
 from tidings.notify.access.model import ApiKey, credential
 from tidings.notify.access.revoke import revoke_key
 from tidings.notify.access.rotate import rotate_key
 from tidings.notify.access.wire import CreateKey, KeyView, NewKey, RotateKey
-from tidings.notify.ids import API_KEY
+from tidings.notify.ids import ApiKeyId
 
-_TAG = "api keys"
+api_keys = Resource("api-keys", at="/api-keys", tag="api keys", scope="api_keys", owner=Owner.CALLER)
+
 _LISTING = "api_keys"
-_PATH = {"key_id": API_KEY}
 #: A secret must not stay in anybody's cache.
 _NO_STORE = {"Cache-Control": "no-store"}
 
-AnyRequest = Request[Any, Any, Any]
 
+@api_keys.post(status=201, idempotent=True, problems=["escalation"])
+async def create_api_key(
+    tx: OwnerTx, body: CreateKey, caller: Caller, ledger: KeyLedger, clock: Clock
+) -> Answer[NewKey]:
+    """Create a key; its secret is shown this once.
 
-@post(
-    "/",
-    **operation(
-        summary="Create a key; its secret is shown this once.",
-        tag=_TAG,
-        scope="api_keys:write",
-        tenant=TenantNeed.OPTIONAL,
-        body=CreateKey,
-        answer=NewKey,
-        status=201,
-        headers=["Idempotency-Key"],
-        problems=["escalation"],
-        description="With a platform key: a key of the platform, or of the tenant that X-Tenant-Id names.",
-    ),
-)
-async def create_api_key(request: AnyRequest) -> Response[bytes]:
-    """Create a key."""
-    deps = deps_of(request, Deps)
-    wanted = await read_body(request, CreateKey)
-    caller = caller_of(request)
-    async with _side(deps, caller) as tx:
-
-        async def work() -> Done:
-            key, secret = await create_key(
-                tx, wanted.wish(), grantor=caller, actor=caller.actor, ledger=deps.ledger, clock=deps.clock
-            )
-            return _new_key(deps, key, secret)
-
-        return await answer_once(request, tx, deps.idempotency, work)
-
-
-@get(
-    "/",
-    **operation(
-        summary="List keys, the newest first; never their secrets.",
-        tag=_TAG,
-        scope="api_keys:read",
-        tenant=TenantNeed.OPTIONAL,
-        query=PageQuery,
-        answer=Page[KeyView],
-    ),
-)
-async def list_api_keys(request: AnyRequest) -> Page[KeyView]:
-    """List keys."""
-    deps = deps_of(request, Deps)
-    query = read_query(request, PageQuery)
-    after = read_cursor(query.cursor, listing=_LISTING)
-    async with _side(deps, caller_of(request)) as tx:
-        found = await store.list_keys(tx, after_id=after.id if after else None, limit=query.limit + 1)
-    now = deps.clock.now()
-    return page_of(
-        found,
-        limit=query.limit,
-        listing=_LISTING,
-        id_of=lambda key: key.id,
-        render=lambda key: KeyView.of(key, now),
+    With a platform key: a key of the platform, or of the tenant that X-Tenant-Id names.
+    """
+    key, secret = await create_key(
+        tx, body.wish(), grantor=caller, actor=caller.actor, ledger=ledger, clock=clock
     )
+    return _new_key(key, secret, clock)
 
 
-@get(
-    "/{key_id:str}",
-    **operation(
-        summary="Show a key; never its secret.",
-        tag=_TAG,
-        scope="api_keys:read",
-        tenant=TenantNeed.OPTIONAL,
-        path=_PATH,
-        answer=KeyView,
-        problems=["key_not_found"],
-    ),
-)
-async def show_api_key(request: AnyRequest) -> KeyView:
-    """Show a key."""
-    deps = deps_of(request, Deps)
-    wanted = path_id(request, API_KEY, "key_id")
-    async with _side(deps, caller_of(request)) as tx:
-        key = await store.find_key(tx, key_id=wanted)
+@api_keys.get(listing=_LISTING)
+async def list_api_keys(tx: OwnerTx, paging: Paging, clock: Clock) -> Page[KeyView]:
+    """List keys, the newest first; never their secrets."""
+    keys = await store.list_keys(tx, after_id=paging.after_id, limit=paging.fetch)
+    return paging.page(keys, lambda key: KeyView.of(key, clock.now()))
+
+
+@api_keys.get("/{key_id}", problems=["key_not_found"])
+async def show_api_key(tx: OwnerTx, key_id: ApiKeyId, clock: Clock) -> KeyView:
+    """Show a key; never its secret."""
+    key = await store.find_key(tx, key_id=key_id)
     if key is None:
         raise UnknownKeyError
-    return KeyView.of(key, deps.clock.now())
+    return KeyView.of(key, clock.now())
 
 
-@post(
-    "/{key_id:str}/rotate",
-    **operation(
-        summary="Give a key a successor; both work until the overlap ends.",
-        tag=_TAG,
-        scope="api_keys:write",
-        tenant=TenantNeed.OPTIONAL,
-        path=_PATH,
-        body=RotateKey,
-        answer=NewKey,
-        status=201,
-        headers=["Idempotency-Key"],
-        problems=["key_not_found", "key_already_rotated", "key_ended", "escalation"],
-    ),
+@api_keys.post(
+    "/{key_id}/rotate",
+    status=201,
+    idempotent=True,
+    problems=["key_not_found", "key_already_rotated", "key_ended", "escalation"],
 )
-async def rotate_api_key(request: AnyRequest) -> Response[bytes]:
-    """Rotate a key."""
-    deps = deps_of(request, Deps)
-    wanted = path_id(request, API_KEY, "key_id")
-    how = await read_body(request, RotateKey)
-    async with _side(deps, caller_of(request)) as tx:
-
-        async def work() -> Done:
-            key, secret = await rotate_key(
-                tx,
-                wanted,
-                overlap=timedelta(seconds=how.overlap_seconds),
-                expires_at=how.expires_at,
-                grantor=caller_of(request),
-                ledger=deps.ledger,
-                clock=deps.clock,
-            )
-            return _new_key(deps, key, secret)
-
-        response = await answer_once(request, tx, deps.idempotency, work)
-    deps.keys.forget(wanted)
-    return response
-
-
-def _new_key(deps: Deps, key: ApiKey, secret: str) -> Done:
-    shown = NewKey(api_key=credential(key.id, secret), key=KeyView.of(key, deps.clock.now()))
-    location = {"Location": f"/api/v1/api-keys/{key.id}"}
-    return Done(status=201, body=shown, headers={**_NO_STORE, **location}, again=shown.again())
+async def rotate_api_key(
+    tx: OwnerTx,
+    key_id: ApiKeyId,
+    body: RotateKey,
+    caller: Caller,
+    ledger: KeyLedger,
+    keys: KeyAuthenticator,
+    clock: Clock,
+    after_commit: AfterCommit,
+) -> Answer[NewKey]:
+    """Give a key a successor; both work until the overlap ends."""
+    after_commit(lambda: keys.forget(key_id))
+    key, secret = await rotate_key(
+        tx,
+        key_id,
+        overlap=timedelta(seconds=body.overlap_seconds),
+        expires_at=body.expires_at,
+        grantor=caller,
+        ledger=ledger,
+        clock=clock,
+    )
+    return _new_key(key, secret, clock)
 
 
-@delete(
-    "/{key_id:str}",
-    **operation(
-        summary="Revoke a key; it stops working everywhere within a second.",
-        tag=_TAG,
-        scope="api_keys:write",
-        tenant=TenantNeed.OPTIONAL,
-        # A leaked key must be ended even while its tenant is frozen.
-        writes=False,
-        path=_PATH,
-        answer=KeyView,
-        problems=["key_not_found", "escalation"],
-    ),
+# A leaked key must be ended even while its tenant is frozen: it is no write.
+@api_keys.delete(
+    "/{key_id}",
+    verb="revoke",
+    scope="api_keys:write",
+    writes=False,
+    problems=["key_not_found", "escalation"],
 )
-async def revoke_api_key(request: AnyRequest) -> KeyView:
-    """Revoke a key."""
-    deps = deps_of(request, Deps)
-    wanted = path_id(request, API_KEY, "key_id")
-    async with _side(deps, caller_of(request)) as tx:
-        key = await revoke_key(
-            tx,
-            wanted,
-            actor=caller_of(request).actor,
-            ledger=deps.ledger,
-            clock=deps.clock,
-            revoker=caller_of(request),
-        )
-    deps.keys.forget(wanted)
-    return KeyView.of(key, deps.clock.now())
+async def revoke_api_key(
+    tx: OwnerTx,
+    key_id: ApiKeyId,
+    caller: Caller,
+    ledger: KeyLedger,
+    keys: KeyAuthenticator,
+    clock: Clock,
+    after_commit: AfterCommit,
+) -> KeyView:
+    """Revoke a key; it stops working everywhere within a second."""
+    after_commit(lambda: keys.forget(key_id))
+    key = await revoke_key(tx, key_id, actor=caller.actor, ledger=ledger, clock=clock, revoker=caller)
+    return KeyView.of(key, clock.now())
 
 
-@asynccontextmanager
-async def _side(deps: Deps, caller: Caller) -> AsyncIterator[TenantTx | PlatformTx]:
-    """The transaction of the tenant this is about, or of the platform where it is about none."""
-    if caller.tenant_id is not None:
-        async with deps.db.tenant(caller.tenant_id, caller_role=caller.role) as tenant_tx:
-            yield tenant_tx
-    else:
-        async with deps.db.platform(caller_role=caller.role) as platform_tx:
-            yield platform_tx
-
-
-def routers(deps: Deps) -> list[Router]:
-    """The routes of this package."""
-    handlers = [create_api_key, list_api_keys, show_api_key, rotate_api_key, revoke_api_key]
-    return [Router("/api/v1/api-keys", route_handlers=handlers, opt=given(deps))]
+def _new_key(key: ApiKey, secret: str, clock: Clock) -> Answer[NewKey]:
+    shown = NewKey(api_key=credential(key.id, secret), key=KeyView.of(key, clock.now()))
+    return Answer(shown, location=f"/api/v1/api-keys/{key.id}", headers=_NO_STORE, again=shown.again())

@@ -1,23 +1,19 @@
-"""What HTTP calls about tenants: the platform's own routes, and "who am I" for everybody."""
+"""Operations on tenants, which are the platform's, and "who am I" for every caller."""
 
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
-from typing import Any
-
-from litestar import Request, Response, Router, get, patch, post
 
 from tidings.contracts.tenants import TenantEvent
-from tidings.kernel.db import PlatformTx
-from tidings.kernel.http.bodies import body_of, decode, read_body, read_query
-from tidings.kernel.http.callers import ANY_CALLER, Caller, TenantNeed, caller_of
-from tidings.kernel.http.etags import etag, expect_version
-from tidings.kernel.http.once import Done, answer_once
-from tidings.kernel.http.operations import deps_of, given, operation, path_id
-from tidings.kernel.http.paging import Page, page_of, read_cursor
-from tidings.kernel.ids import TENANT
+from tidings.kernel.db import Database, PlatformTx
+from tidings.kernel.http.answers import Answer
+from tidings.kernel.http.callers import ANY_CALLER, Caller
+from tidings.kernel.http.etags import IfMatch
+from tidings.kernel.http.injection import AfterCommit
+from tidings.kernel.http.paging import Page, Paging
+from tidings.kernel.http.resources import Owner, Resource
+from tidings.kernel.http.tenant_gate import TenantGate
+from tidings.kernel.ids import TenantId
 from tidings.notify.tenants import change, store
 from tidings.notify.tenants.change import TenantChanger
-from tidings.notify.tenants.deps import Deps
 from tidings.notify.tenants.errors import UnknownTenantError
 from tidings.notify.tenants.model import Tenant
 from tidings.notify.tenants.wire import (
@@ -30,182 +26,100 @@ from tidings.notify.tenants.wire import (
     UpdateTenant,
 )
 
-_TAG = "tenants (platform)"
-_LISTING = "tenants"
-_PATH = {"tenant_id": TENANT}
-
-AnyRequest = Request[Any, Any, Any]
+tenants = Resource("tenants", at="/tenants", tag="tenants (platform)", scope="tenants", owner=Owner.PLATFORM)
+tenant = Resource("tenant", at="/tenant", tag="you", owner=Owner.CALLER)
 
 
-@post(
-    "/",
-    **operation(
-        summary="Create a tenant.",
-        tag=_TAG,
-        scope="tenants:write",
-        tenant=TenantNeed.NONE,
-        body=CreateTenant,
-        answer=TenantView,
-        status=201,
-        headers=["Idempotency-Key"],
-        problems=["slug_taken"],
-    ),
-)
-async def create_tenant(request: AnyRequest) -> Response[bytes]:
+@tenants.post(status=201, idempotent=True, problems=["slug_taken"])
+async def create_tenant(
+    tx: PlatformTx, body: CreateTenant, caller: Caller, changer: TenantChanger
+) -> Answer[TenantView]:
     """Create a tenant."""
-    deps = deps_of(request, Deps)
-    wanted = await read_body(request, CreateTenant)
-    wanted.check()
-    caller = caller_of(request)
-    async with _platform(request) as tx:
-
-        async def work() -> Done:
-            tenant = await _changer(deps).create(tx, wanted.event, actor=caller.actor)
-            headers = {"ETag": etag(tenant.version), "Location": f"/internal/v1/tenants/{tenant.id}"}
-            return Done(status=201, body=TenantView.of(tenant), headers=headers)
-
-        return await answer_once(request, tx, deps.idempotency, work)
+    body.check()
+    made = await changer.create(tx, body.event, actor=caller.actor)
+    return Answer(TenantView.of(made), version=made.version, location=f"/internal/v1/tenants/{made.id}")
 
 
-@get(
-    "/",
-    **operation(
-        summary="List tenants, the newest first.",
-        tag=_TAG,
-        scope="tenants:read",
-        tenant=TenantNeed.NONE,
-        query=ListTenants,
-        answer=Page[TenantView],
-    ),
-)
-async def list_tenants(request: AnyRequest) -> Page[TenantView]:
-    """List tenants."""
-    query = read_query(request, ListTenants)
-    after = read_cursor(query.cursor, listing=_LISTING)
-    async with _platform(request) as tx:
-        found = await store.list_tenants(
-            tx, after_id=after.id if after else None, status=query.status, limit=query.limit + 1
-        )
-    return page_of(
-        found, limit=query.limit, listing=_LISTING, id_of=lambda tenant: tenant.id, render=TenantView.of
-    )
+@tenants.get()
+async def list_tenants(tx: PlatformTx, query: ListTenants, paging: Paging) -> Page[TenantView]:
+    """List tenants, the newest first."""
+    rows = await store.list_tenants(tx, after_id=paging.after_id, status=query.status, limit=paging.fetch)
+    return paging.page(rows, TenantView.of)
 
 
-@get(
-    "/{tenant_id:str}",
-    **operation(
-        summary="Show a tenant.",
-        tag=_TAG,
-        scope="tenants:read",
-        tenant=TenantNeed.NONE,
-        path=_PATH,
-        answer=TenantView,
-        problems=["tenant_not_found"],
-    ),
-)
-async def show_tenant(request: AnyRequest) -> Response[TenantView]:
+@tenants.get("/{tenant_id}", problems=["tenant_not_found"])
+async def show_tenant(tx: PlatformTx, tenant_id: TenantId) -> Answer[TenantView]:
     """Show a tenant."""
-    wanted = path_id(request, TENANT, "tenant_id")
-    async with _platform(request) as tx:
-        tenant = await store.find_tenant(tx, tenant_id=wanted)
-    if tenant is None:
-        raise UnknownTenantError(f"no tenant has the id {wanted}")
-    return _shown(tenant)
+    known = await store.find_tenant(tx, tenant_id=tenant_id)
+    if known is None:
+        raise UnknownTenantError(f"no tenant has the id {tenant_id}")
+    return _shown(known)
 
 
-@patch(
-    "/{tenant_id:str}",
-    **operation(
-        summary="Change a tenant; the version it is made from is named by If-Match.",
-        tag=_TAG,
-        scope="tenants:write",
-        tenant=TenantNeed.NONE,
-        path=_PATH,
-        body=UpdateTenant,
-        answer=TenantView,
-        headers=["If-Match"],
-        problems=["tenant_not_found", "slug_taken", "tenant_leaving"],
-    ),
-)
-async def update_tenant(request: AnyRequest) -> Response[TenantView]:
-    """Change a tenant."""
-    deps = deps_of(request, Deps)
-    wanted = path_id(request, TENANT, "tenant_id")
-    changes = await read_body(request, UpdateTenant)
-    changes.check()
+@tenants.patch("/{tenant_id}", problems=["tenant_not_found", "slug_taken", "tenant_leaving"])
+async def update_tenant(
+    tx: PlatformTx,
+    tenant_id: TenantId,
+    body: UpdateTenant,
+    if_match: IfMatch,
+    caller: Caller,
+    changer: TenantChanger,
+    gate: TenantGate,
+    after_commit: AfterCommit,
+) -> Answer[TenantView]:
+    """Change a tenant; the version it is made from is named by If-Match."""
+    body.check()
 
     def make(known: Tenant) -> TenantEvent | None:
-        expect_version(request.scope, known.version)
-        return changes.event(known)
+        if_match.expect(known.version)
+        return body.event(known)
 
-    async with _platform(request) as tx:
-        tenant = await _changer(deps).change(tx, wanted, make, actor=caller_of(request).actor)
-    deps.gate.forget(wanted)
-    return _shown(tenant)
+    after_commit(lambda: gate.forget(tenant_id))
+    return _shown(await changer.change(tx, tenant_id, make, actor=caller.actor))
 
 
-def _status_route(
+def _status_operation(
     verb: str, summary: str, make: Callable[[str | None], Callable[[Tenant], TenantEvent | None]]
-) -> Any:
-    @post(
-        f"/{{tenant_id:str}}/{verb}",
+) -> None:
+    @tenants.post(
+        f"/{{tenant_id}}/{verb}",
         name=f"{verb}_tenant",
-        **operation(
-            summary=summary,
-            tag=_TAG,
-            scope="tenants:write",
-            tenant=TenantNeed.NONE,
-            path=_PATH,
-            body=StatusChange,
-            body_optional=True,
-            answer=TenantView,
-            problems=["tenant_not_found", "tenant_leaving"],
-            description="The body may be left out. Doing it again changes nothing.",
-        ),
+        summary=summary,
+        problems=["tenant_not_found", "tenant_leaving"],
     )
-    async def change_status(request: AnyRequest) -> Response[TenantView]:
-        deps = deps_of(request, Deps)
-        wanted = path_id(request, TENANT, "tenant_id")
-        body = await body_of(request)
-        given = await read_body(request, StatusChange) if body else decode(b"{}", StatusChange)
-        async with _platform(request) as tx:
-            tenant = await _changer(deps).change(
-                tx, wanted, make(given.reason), actor=caller_of(request).actor
-            )
-        deps.gate.forget(wanted)
-        return _shown(tenant)
+    async def change_status(
+        tx: PlatformTx,
+        tenant_id: TenantId,
+        caller: Caller,
+        changer: TenantChanger,
+        gate: TenantGate,
+        after_commit: AfterCommit,
+        body: StatusChange = StatusChange(),  # noqa: B008  # frozen
+    ) -> Answer[TenantView]:
+        """Change the status.
 
-    return change_status
-
-
-freeze_tenant = _status_route("freeze", "Take no new writes; what was accepted drains.", change.freeze)
-unfreeze_tenant = _status_route("unfreeze", "Take writes again.", change.unfreeze)
-suspend_tenant = _status_route("suspend", "Close its API and hold its sending.", change.suspend)
-resume_tenant = _status_route("resume", "Open a suspended tenant again.", change.resume)
+        The body may be left out. Doing it again changes nothing.
+        """
+        after_commit(lambda: gate.forget(tenant_id))
+        return _shown(await changer.change(tx, tenant_id, make(body.reason), actor=caller.actor))
 
 
-@get(
-    "/api/v1/tenant",
-    **operation(
-        summary="Who am I? Your tenant, your key and what it may do.",
-        tag="you",
-        scope=ANY_CALLER,
-        test_keys=True,
-        tenant=TenantNeed.OPTIONAL,
-        answer=OwnTenant,
-    ),
-)
-async def own_tenant(request: AnyRequest) -> OwnTenant:
-    """Who am I?"""
-    deps = deps_of(request, Deps)
-    caller = caller_of(request)
-    tenant = None
+_status_operation("freeze", "Take no new writes; what was accepted drains.", change.freeze)
+_status_operation("unfreeze", "Take writes again.", change.unfreeze)
+_status_operation("suspend", "Close its API and hold its sending.", change.suspend)
+_status_operation("resume", "Open a suspended tenant again.", change.resume)
+
+
+@tenant.get(verb="show", scope=ANY_CALLER, test_keys=True)
+async def own_tenant(caller: Caller, db: Database) -> OwnTenant:
+    """Who am I? Your tenant, your key and what it may do."""
+    known = None
     if caller.tenant_id is not None:
-        async with deps.db.tenant(caller.tenant_id, caller_role=caller.role) as tx:
-            tenant = await store.find_tenant(tx, tenant_id=caller.tenant_id)
+        async with db.tenant(caller.tenant_id, caller_role=caller.role) as tx:
+            known = await store.find_tenant(tx, tenant_id=caller.tenant_id)
     return OwnTenant(
-        message=_greeting(caller, tenant),
-        tenant=TenantView.of(tenant) if tenant else None,
+        message=_greeting(caller, known),
+        tenant=TenantView.of(known) if known else None,
         caller=CallerView(
             kind=caller.kind,
             id=caller.id,
@@ -217,12 +131,12 @@ async def own_tenant(request: AnyRequest) -> OwnTenant:
     )
 
 
-def _greeting(caller: Caller, tenant: Tenant | None) -> str:
-    if tenant is None:
+def _greeting(caller: Caller, known: Tenant | None) -> str:
+    if known is None:
         return "It works: this is a key of the platform. Name a tenant with X-Tenant-Id to act for it."
     acting = "acting for " if caller.acting_for is not None else ""
     test = " Nothing you send with it reaches a vendor." if caller.environment == "test" else ""
-    return f"It works: you are {acting}{tenant.name or tenant.id}, with a {caller.environment} key.{test}"
+    return f"It works: you are {acting}{known.name or known.id}, with a {caller.environment} key.{test}"
 
 
 def _links(caller: Caller) -> dict[str, str]:
@@ -243,32 +157,5 @@ def _links(caller: Caller) -> dict[str, str]:
     return links
 
 
-def _shown(tenant: Tenant) -> Response[TenantView]:
-    return Response(TenantView.of(tenant), headers={"ETag": etag(tenant.version)})
-
-
-def _platform(request: AnyRequest) -> AbstractAsyncContextManager[PlatformTx]:
-    # The role goes with it: the database too lets a platform.support caller read, and no more.
-    return deps_of(request, Deps).db.platform(caller_role=caller_of(request).role)
-
-
-def _changer(deps: Deps) -> TenantChanger:
-    return TenantChanger(outbox=deps.outbox, audit=deps.audit, clock=deps.clock)
-
-
-def routers(deps: Deps) -> list[Router]:
-    """The routes of this package."""
-    handlers = [
-        create_tenant,
-        list_tenants,
-        show_tenant,
-        update_tenant,
-        freeze_tenant,
-        unfreeze_tenant,
-        suspend_tenant,
-        resume_tenant,
-    ]
-    return [
-        Router("/internal/v1/tenants", route_handlers=handlers, opt=given(deps)),
-        Router("/", route_handlers=[own_tenant], opt=given(deps)),
-    ]
+def _shown(known: Tenant) -> Answer[TenantView]:
+    return Answer(TenantView.of(known), version=known.version)

@@ -1,0 +1,97 @@
+"""The parts that handlers may name, by their types: shared ones first, then those of each service."""
+
+from typing import TYPE_CHECKING
+
+from tidings.contracts.channel_configs import ChannelConfigs, SharedAccounts, VendorDesk
+from tidings.contracts.channels import ChannelsSetUp
+from tidings.contracts.delivery import ExecutionHistory
+from tidings.contracts.prices import PriceList
+from tidings.contracts.profiles import KnownRecipients, MailboxNews
+from tidings.kernel.audit.log import AuditLog
+from tidings.kernel.blobs.store import BlobStore
+from tidings.kernel.clock import Clock
+from tidings.kernel.dns import Resolver
+from tidings.kernel.hot_state import Limits
+from tidings.kernel.parts import Parts
+from tidings.notify.channels.set_up import StoredChannelsSetUp
+from tidings.notify.recipients.known import StoredRecipients
+from tidings.router.executions import receipts
+from tidings.router.prices.list import AccountPrices
+from tidings.router.profiles.hear import StoredMailboxNews
+from tidings.router.status_map.reapply import Reapplier
+
+if TYPE_CHECKING:
+    from tidings.bootstrap.system import System
+
+
+def _shared(system: "System") -> Parts:
+    return (
+        Parts(system.db, system.kernel.idempotency, system.kernel.keyring)
+        .add(Clock, system.clock)
+        .add(Limits, system.kernel.hot_state.limits)
+        .add(Resolver, system.kernel.resolver)
+        .add_late(BlobStore, lambda: system.kernel.blobs)
+    )
+
+
+def notify_parts(system: "System") -> Parts:
+    """What notify's handlers may name."""
+    parts = (
+        _shared(system)
+        .add(AuditLog, system.kernel.audit)
+        .add(ChannelConfigs, system.router.adapter_configs)
+        .add(VendorDesk, system.vendors.desk)
+        .add(SharedAccounts, system.vendors.accounts)
+        .add(MailboxNews, StoredMailboxNews())
+        .add(ExecutionHistory, system.router.history)
+        .add(PriceList, AccountPrices(system.vendors.accounts))
+    )
+    for part in (
+        system.kernel.outbox,
+        system.access.gate,
+        system.access.tenants,
+        system.access.key_ledger,
+        system.access.keys,
+        system.notify.categories,
+        system.notify.templates,
+        system.notify.authoring,
+        system.notify.links,
+        system.notify.suppressor,
+        system.notify.importer,
+        system.notify.attachments,
+        system.notify.eraser,
+        system.notify.visits,
+        system.composition.facts,
+        system.composition.composer,
+        system.composition.tracker,
+    ):
+        parts.add(type(part), part)
+    return parts
+
+
+def router_parts(system: "System") -> Parts:
+    """What the router's handlers may name."""
+    parts = (
+        _shared(system)
+        .add(AuditLog, system.kernel.router_audit)
+        .add(ChannelsSetUp, StoredChannelsSetUp())
+        .add(KnownRecipients, StoredRecipients())
+    )
+    reapplier = Reapplier(
+        system.db,
+        receipts.apply,
+        audit=system.kernel.router_audit,
+        clock=system.clock,
+        on_woken=system.router.due_timer.expect,
+    )
+    for part in (
+        reapplier,
+        system.router.adapter_configs,
+        system.vendors.accounts,
+        system.vendors.desk,
+        system.vendors.rates,
+        system.vendors.traffic,
+        system.vendors.traffic_changer,
+    ):
+        parts.add(type(part), part)
+    return parts
