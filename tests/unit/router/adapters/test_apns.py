@@ -28,7 +28,7 @@ from tidings.router.adapters.apns.adapter import KIND, ApnsSettings
 from tidings.router.adapters.apns.provider_token import ApnsToken
 from tidings.router.adapters.egress import Guard, anywhere, public_only
 from tidings.router.adapters.kind import AdapterContext
-from tidings.router.adapters.push.signing_keys import ec_key
+from tidings.router.adapters.signing_keys import ec_key
 
 DEVICE = "00fc13adff785122b4ad28809a3420982341241421348097878e577c991de8f0"
 TEXT = replace(MESSAGE, channel="push", to=DEVICE, html=None)

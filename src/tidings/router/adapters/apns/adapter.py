@@ -29,17 +29,15 @@ from tidings.router.adapters.http_client.answers import (
     CodeMeaning,
     HttpAnswer,
     answered,
-    at,
     believed,
     code_seeds,
-    decoded,
-    scalar,
+    text_at,
     verdict_by,
     verdict_of,
 )
 from tidings.router.adapters.kind import AdapterContext, AdapterKind
 from tidings.router.adapters.push.devices import send_to_devices
-from tidings.router.adapters.push.signing_keys import ec_key
+from tidings.router.adapters.signing_keys import ec_key
 
 if TYPE_CHECKING:
     from tidings.router.adapters.apns.sender import Http2Request
@@ -197,7 +195,7 @@ class ApnsAdapter:
         answer = await self._sender.call(self._to(_NOBODY, {"aps": {}}, [("apns-priority", "5")]))
         if isinstance(answer, TryLater):
             return answer
-        reason = scalar(at(decoded(answer.content), "reason")) or str(answer.status)
+        reason = text_at(answer.json(), "reason") or str(answer.status)
         if reason == _BAD_DEVICE or answer.status == 200:
             return Accepted()
         if answer.status == 403 or _CODES.get(reason) is _TOPIC:
@@ -253,7 +251,7 @@ class ApnsAdapter:
         if verdict == "accepted":
             name = answer.headers.get("apns-id", "")
             return Accepted(provider_message_id=name[:200]) if name else NO_MESSAGE_ID
-        reason = scalar(at(decoded(answer.content), "reason"))
+        reason = text_at(answer.json(), "reason")
         if reason == _EXPIRED:
             self._token.expired()
         verdict = believed(verdict, answer, theirs=reason is not None)

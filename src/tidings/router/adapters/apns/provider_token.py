@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from tidings.kernel.clock import Clock
-from tidings.router.adapters.push.signing_keys import signed
+from tidings.router.adapters.signing_keys import signed
 
 if TYPE_CHECKING:
     from joserfc.jwk import ECKey

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from tidings.kernel.clock import Clock
 from tidings.router.adapters.http_client.access_token import AccessToken
 from tidings.router.adapters.http_client.sender import HttpSender, VendorRequest
-from tidings.router.adapters.push.signing_keys import signed
+from tidings.router.adapters.signing_keys import signed
 
 if TYPE_CHECKING:
     from joserfc.jwk import RSAKey

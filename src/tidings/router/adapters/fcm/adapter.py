@@ -28,16 +28,15 @@ from tidings.router.adapters.http_client.answers import (
     at,
     believed,
     code_seeds,
-    decoded,
-    scalar,
+    text_at,
     verdict_by,
     verdict_of,
 )
 from tidings.router.adapters.http_client.sender import VendorRequest
 from tidings.router.adapters.kind import AdapterContext, AdapterKind
 from tidings.router.adapters.push.devices import send_to_devices
-from tidings.router.adapters.push.signing_keys import rsa_key
 from tidings.router.adapters.setting_types import PRINTABLE
+from tidings.router.adapters.signing_keys import rsa_key
 
 _MOST_TOKEN: Final = 4096
 #: What Apple's tokens and browsers' subscriptions look like, and FCM's never. It would say that there is no such device, which
@@ -245,10 +244,10 @@ class FcmAdapter:
         }
 
     def _outcome(self, way: _Way, answer: HttpAnswer, message: OutboundMessage) -> Outcome:
-        said = decoded(answer.content)
+        said = answer.json()
         verdict = verdict_of(answer.status)
         if verdict == "accepted":
-            name = scalar(at(said, "name"))
+            name = text_at(said, "name")
             return (
                 NO_MESSAGE_ID if name is None else Accepted(provider_message_id=name.rpartition("/")[2][:200])
             )
@@ -262,7 +261,7 @@ class FcmAdapter:
             message,
             clock=self._clock,
             code=code,
-            words=scalar(at(said, "error.message")),
+            words=text_at(said, "error.message"),
         )
 
 
@@ -282,11 +281,11 @@ def _data(metadata: Mapping[str, object]) -> dict[str, str]:
 def _code(said: Any) -> str | None:
     """What went wrong: FCM's own word before that of all Google APIs; of a bad argument whether the device is meant."""
     details = at(said, "error.details")
-    code, bad_token = scalar(at(said, "error.status")), False
+    code, bad_token = text_at(said, "error.status"), False
     for detail in details if isinstance(details, list) else ():
         kind = at(detail, "@type")
         if kind == _FCM_ERROR:
-            code = scalar(at(detail, "errorCode")) or code
+            code = text_at(detail, "errorCode") or code
         elif kind == _BAD_REQUEST:
             fields = at(detail, "fieldViolations")
             named = fields if isinstance(fields, list) else ()

@@ -21,10 +21,7 @@ from tidings.router.adapters.http_client.answers import (
     NO_MESSAGE_ID,
     HttpAnswer,
     Verdict,
-    answered,
-    at,
-    decoded,
-    scalar,
+    text_at,
     verdict_of,
 )
 from tidings.router.adapters.http_client.one_request import OneRequestAdapter
@@ -176,18 +173,17 @@ class HttpAdapter(OneRequestAdapter[HttpVendorSettings]):
         """What the answer means: its status by the account's own table first, then what stands under the paths."""
         how = self._settings
         verdict = verdict_of(answer.status, how.statuses)
-        said = decoded(answer.content)
-        found = scalar(at(said, how.message_id_path))
+        said = answer.json()
+        found = text_at(said, how.message_id_path)
         if verdict == "accepted" and how.message_id_path is not None and found is None:
             return NO_MESSAGE_ID
-        return answered(
+        return self._answered(
             verdict,
             answer,
             message,
-            clock=self._clock,
             message_id=found,
-            code=scalar(at(said, how.error_code_path)),
-            words=scalar(at(said, how.error_reason_path)),
+            code=text_at(said, how.error_code_path),
+            words=text_at(said, how.error_reason_path),
         )
 
 

@@ -9,14 +9,7 @@ from typing import Final, TypeAlias
 from tidings.contracts.messages import Outcome, Refused, TryLater, Unlearned
 from tidings.kernel.clock import Clock
 from tidings.kernel.logs import get_logger
-from tidings.router.adapters.http_client.answers import (
-    HttpAnswer,
-    at,
-    decoded,
-    outcome_of_failure,
-    scalar,
-    wait_of,
-)
+from tidings.router.adapters.http_client.answers import HttpAnswer, at, outcome_of_failure, text_at, wait_of
 from tidings.router.adapters.http_client.sender import HttpSender, VendorRequest
 
 _log = get_logger("access_token")
@@ -106,13 +99,13 @@ class AccessToken:
         return self._read(answer, now)
 
     def _read(self, answer: HttpAnswer, now: datetime) -> _Token | NoToken:
-        said = decoded(answer.content)
+        said = answer.json()
         text, seconds = at(said, "access_token"), at(said, "expires_in")
         if answer.status == 200 and isinstance(text, str) and text.isascii() and text.isprintable() and text:
             known = isinstance(seconds, int) and 0 < seconds <= _MOST_SECONDS
             lasts = timedelta(seconds=seconds if known else _USUAL_SECONDS)
             return _Token(text=text, good_until=now + max(lasts - _MARGIN, lasts / 2))
-        code = (scalar(at(said, "error")) or "")[:_MOST_CODE]
+        code = (text_at(said, "error") or "")[:_MOST_CODE]
         if code in _REFUSALS:
             return Refused(reason=f"{self._refused}: {code}", code=code)
         reason = f"no access token: {answer.status} from the token server"

@@ -67,6 +67,13 @@ class HttpAnswer:
     content: bytes = field(repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
 
+    def json(self) -> Any:
+        """What it says in JSON; None where it is none."""
+        try:
+            return msgspec.json.decode(self.content)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return None
+
 
 def with_answer(outcome: Outcome, answer: HttpAnswer) -> Outcome:
     """The outcome with what the vendor answered, word for word."""
@@ -161,14 +168,6 @@ def checked(status: int) -> Outcome:
     return TryLater(reason=f"the vendor answered {status}", code=str(status))
 
 
-def decoded(content: bytes) -> Any:
-    """The JSON of an answer; None where it is none."""
-    try:
-        return msgspec.json.decode(content)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None
-
-
 def at(value: Any, path: str | None) -> Any:
     """What stands under a path such as `messages.0.id`; None where there is nothing."""
     if path is None:
@@ -181,6 +180,11 @@ def at(value: Any, path: str | None) -> Any:
         else:
             return None
     return value
+
+
+def text_at(value: Any, path: str | None) -> str | None:
+    """The text, or the number as text, that stands under a path; None where there is neither."""
+    return scalar(at(value, path))
 
 
 def scalar(value: Any) -> str | None:

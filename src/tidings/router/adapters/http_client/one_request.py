@@ -7,13 +7,14 @@ which connection a request goes over, and how long it may take, is here.
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from datetime import timedelta
+from functools import partial
 from typing import Generic, TypeVar
 
 from tidings.contracts.adapters import Capabilities
 from tidings.contracts.messages import OutboundMessage, Outcome
 from tidings.router.adapters.http_client.account import HttpAccount, sender_of
-from tidings.router.adapters.http_client.answers import HttpAnswer
-from tidings.router.adapters.http_client.sender import VendorRequest
+from tidings.router.adapters.http_client.answers import HttpAnswer, answered
+from tidings.router.adapters.http_client.sender import HttpSender, VendorRequest
 from tidings.router.adapters.kind import AdapterContext
 
 S = TypeVar("S", bound=HttpAccount)
@@ -29,10 +30,13 @@ class OneRequestAdapter(ABC, Generic[S]):
     #: What it can do; what this account can do, where its settings decide that.
     capabilities: Capabilities
 
-    def __init__(self, settings: S, around: AdapterContext) -> None:
+    def __init__(self, settings: S, around: AdapterContext, *, sender: HttpSender | None = None) -> None:
+        """`sender`: a pool of connections that is not made as the settings say."""
         self._settings = settings
         self._clock = around.clock
-        self._sender = sender_of(settings, around.guard)
+        self._sender = sender or sender_of(settings, around.guard)
+        #: The outcome, once it is known what an answer means.
+        self._answered = partial(answered, clock=around.clock)
 
     @abstractmethod
     def ask(self, message: OutboundMessage) -> VendorRequest:

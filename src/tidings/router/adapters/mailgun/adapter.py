@@ -20,12 +20,9 @@ from tidings.router.adapters.http_client.answers import (
     NO_MESSAGE_ID,
     HttpAnswer,
     Verdict,
-    answered,
-    at,
     believed,
     checked,
-    decoded,
-    scalar,
+    text_at,
     verdict_of,
 )
 from tidings.router.adapters.http_client.one_request import OneRequestAdapter
@@ -129,21 +126,20 @@ class MailgunAdapter(OneRequestAdapter[MailgunSettings]):
     def read(self, answer: HttpAnswer, message: OutboundMessage) -> Outcome:
         """What the answer means."""
         verdict = verdict_of(answer.status, _STATUSES)
-        said = decoded(answer.content)
+        said = answer.json()
         # 200 is also what an address that leads nowhere is told: "Mailgun Magnificent API", and no id.
-        message_id = bare_id(scalar(at(said, "id")))
+        message_id = bare_id(text_at(said, "id"))
         if verdict == "accepted" and not message_id:
             return NO_MESSAGE_ID
-        words = scalar(at(said, "message"))
+        words = text_at(said, "message")
         verdict = believed(verdict, answer, theirs=words is not None)
         if verdict == "refused" and _OF_ACCOUNT.search(words or ""):
             verdict = "try_later"
         of_address = verdict == "refused" and _BAD_ADDRESS.match(words or "")
-        return answered(
+        return self._answered(
             verdict,
             answer,
             message,
-            clock=self._clock,
             message_id=message_id,
             code="400:to" if of_address else None,
             words=words,

@@ -19,11 +19,8 @@ from tidings.router.adapters.http_client.answers import (
     NO_MESSAGE_ID,
     HttpAnswer,
     Verdict,
-    answered,
-    at,
     believed,
-    decoded,
-    scalar,
+    text_at,
     verdict_of,
 )
 from tidings.router.adapters.http_client.one_request import OneRequestAdapter
@@ -158,11 +155,11 @@ class PostmarkAdapter(OneRequestAdapter[PostmarkSettings]):
 
     def read(self, answer: HttpAnswer, message: OutboundMessage) -> Outcome:
         """What the answer means."""
-        said = decoded(answer.content)
+        said = answer.json()
         verdict = verdict_of(answer.status, _STATUSES)
-        code, words = scalar(at(said, "ErrorCode")), scalar(at(said, "Message"))
+        code, words = text_at(said, "ErrorCode"), text_at(said, "Message")
         verdict = believed(verdict, answer, theirs=code is not None)
-        message_id = scalar(at(said, "MessageID"))
+        message_id = text_at(said, "MessageID")
         if code is not None and code != "0":
             # A code that is not known beside a status that says yes: nobody can tell.
             verdict = _VERDICTS.get(code, "unlearned" if verdict == "accepted" else verdict)
@@ -172,14 +169,8 @@ class PostmarkAdapter(OneRequestAdapter[PostmarkSettings]):
                 code = "300:to"
         elif verdict == "accepted" and not message_id:
             return NO_MESSAGE_ID
-        return answered(
-            verdict,
-            answer,
-            message,
-            clock=self._clock,
-            message_id=message_id,
-            code=code if code != "0" else None,
-            words=words,
+        return self._answered(
+            verdict, answer, message, message_id=message_id, code=code if code != "0" else None, words=words
         )
 
 

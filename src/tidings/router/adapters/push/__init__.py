@@ -1,1 +1,1 @@
-"""What push adapters share: devices, codes, signing keys."""
+"""What push adapters share: all devices of a person as one recipient."""

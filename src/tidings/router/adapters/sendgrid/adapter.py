@@ -19,11 +19,9 @@ from tidings.router.adapters.http_client.answers import (
     NO_MESSAGE_ID,
     HttpAnswer,
     Verdict,
-    answered,
     at,
     believed,
-    decoded,
-    scalar,
+    text_at,
     verdict_of,
     wait_of,
 )
@@ -120,16 +118,15 @@ class SendgridAdapter(OneRequestAdapter[SendgridSettings]):
         message_id = answer.headers.get("X-Message-Id")
         if verdict == "accepted" and not message_id:
             return NO_MESSAGE_ID
-        said = decoded(answer.content)
+        said = answer.json()
         verdict = believed(verdict, answer, theirs=isinstance(at(said, "errors"), list))
-        outcome = answered(
+        outcome = self._answered(
             verdict,
             answer,
             message,
-            clock=self._clock,
             message_id=message_id,
-            code=scalar(at(said, "errors.0.field")),
-            words=scalar(at(said, "errors.0.message")),
+            code=text_at(said, "errors.0.field"),
+            words=text_at(said, "errors.0.message"),
         )
         if isinstance(outcome, TryLater) and outcome.after is None:
             return replace(outcome, after=self._until_reset(answer))

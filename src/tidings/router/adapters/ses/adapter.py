@@ -21,12 +21,10 @@ from tidings.router.adapters.http_client.answers import (
     NO_MESSAGE_ID,
     HttpAnswer,
     Verdict,
-    answered,
     at,
     believed,
     checked,
-    decoded,
-    scalar,
+    text_at,
     verdict_of,
 )
 from tidings.router.adapters.http_client.one_request import OneRequestAdapter
@@ -176,23 +174,23 @@ class SesAdapter(OneRequestAdapter[SesSettings]):
 
     def read(self, answer: HttpAnswer, message: OutboundMessage) -> Outcome:
         """What the answer means."""
-        said = decoded(answer.content)
+        said = answer.json()
         verdict = verdict_of(answer.status, _STATUSES)
-        message_id = scalar(at(said, "MessageId"))
+        message_id = text_at(said, "MessageId")
         if verdict == "accepted":
             return (
-                answered(verdict, answer, message, clock=self._clock, message_id=message_id)
+                self._answered(verdict, answer, message, message_id=message_id)
                 if message_id
                 else NO_MESSAGE_ID
             )
         code = _error_of(answer, said)
-        words = scalar(at(said, "message")) or scalar(at(said, "Message"))
+        words = text_at(said, "message") or text_at(said, "Message")
         verdict = believed(verdict, answer, theirs=code is not None)
         if code is not None:
             verdict = _VERDICTS.get(code, verdict)
         if code == "MessageRejected" and (words or "").startswith(_UNVERIFIED):
             verdict = "try_later"
-        return answered(verdict, answer, message, clock=self._clock, code=code, words=words)
+        return self._answered(verdict, answer, message, code=code, words=words)
 
 
 def _usual_url(region: str) -> str:
@@ -201,12 +199,12 @@ def _usual_url(region: str) -> str:
 
 def _error_of(answer: HttpAnswer, said: Any) -> str | None:
     """The kind of error, without what stands around it: `MessageRejected:http://internal.amazon.com/…`."""
-    text = answer.headers.get("x-amzn-ErrorType") or scalar(at(said, "__type")) or scalar(at(said, "code"))
+    text = answer.headers.get("x-amzn-ErrorType") or text_at(said, "__type") or text_at(said, "code")
     return text.partition(":")[0].rpartition("#")[2] or None if text else None
 
 
 def _account(answer: HttpAnswer) -> Outcome:
-    said = decoded(answer.content)
+    said = answer.json()
     if answer.status == 200 and at(said, "SendingEnabled") is False:
         return TryLater(reason="the account may not send at the moment", code="SendingPausedException")
     if _error_of(answer, said) == "AccessDeniedException":

@@ -20,12 +20,10 @@ from tidings.router.adapters.http_client.answers import (
     NO_MESSAGE_ID,
     HttpAnswer,
     Verdict,
-    answered,
     at,
     believed,
     checked,
-    decoded,
-    scalar,
+    text_at,
     verdict_of,
     wait_of,
 )
@@ -152,42 +150,41 @@ class TelegramAdapter(OneRequestAdapter[TelegramSettings]):
 
     def read(self, answer: HttpAnswer, message: OutboundMessage) -> Outcome:
         """What the answer means."""
-        said = decoded(answer.content)
+        said = answer.json()
         theirs = at(said, "ok") is False
         verdict = believed(verdict_of(answer.status, _STATUSES), answer, theirs=theirs)
         if verdict == "accepted":
-            chat, number = scalar(at(said, "result.chat.id")), scalar(at(said, "result.message_id"))
+            chat, number = text_at(said, "result.chat.id"), text_at(said, "result.message_id")
             if at(said, "ok") is not True or chat is None or number is None:
                 return NO_MESSAGE_ID
             found = message_name(self._marking, chat, number)
             return Accepted(provider_message_id=found, sender=self._bot)
         # Without its words a 403 is a proxy's, and says nothing of the person.
         code = _code(answer.status, said) if theirs else f"page:{answer.status}"
-        outcome = answered(
+        outcome = self._answered(
             verdict,
             answer,
             message,
-            clock=self._clock,
             code=code,
-            words=scalar(at(said, "description")),
+            words=text_at(said, "description"),
             by_recipient=code in _BY_THE_PERSON,
         )
         if isinstance(outcome, TryLater) and outcome.after is None:
-            return replace(outcome, after=wait_of(scalar(at(said, "parameters.retry_after")), self._clock))
+            return replace(outcome, after=wait_of(text_at(said, "parameters.retry_after"), self._clock))
         return outcome
 
 
 def _code(status: int, said: Any) -> str | None:
     """Telegram's number, with what its words say more."""
-    words = (scalar(at(said, "description")) or "").lower()
+    words = (text_at(said, "description") or "").lower()
     found = next((code for begins, code in _WORDS.get(status, {}).items() if words.startswith(begins)), None)
-    return found or scalar(at(said, "error_code"))
+    return found or text_at(said, "error_code")
 
 
 def _checked(answer: HttpAnswer) -> Outcome:
     if answer.status == 404:
         return Refused(reason="there is no bot with this token", code="404")
-    if answer.status == 200 and at(decoded(answer.content), "ok") is not True:
+    if answer.status == 200 and at(answer.json(), "ok") is not True:
         return TryLater(reason="this is not the answer of a bot; check api_url", code="200")
     return checked(answer.status)
 

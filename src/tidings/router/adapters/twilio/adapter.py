@@ -22,11 +22,9 @@ from tidings.router.adapters.http_client.answers import (
     NO_MESSAGE_ID,
     HttpAnswer,
     Verdict,
-    answered,
     at,
     believed,
-    decoded,
-    scalar,
+    text_at,
     verdict_of,
 )
 from tidings.router.adapters.http_client.one_request import OneRequestAdapter
@@ -103,7 +101,7 @@ _NUMBER: Final = re.compile(r"\+[1-9][0-9]{5,14}")
 _SHORT_CODE: Final = re.compile(r"[0-9]{3,8}")
 _HX: Final = re.compile(r"HX[0-9a-fA-F]{32}")
 #: The person has replied STOP.
-_UNSUBSCRIBED: Final = "21610"
+_STOPPED: Final = "21610"
 #: Twilio takes no longer TwiML in a request (error 32018).
 _MOST_TWIML: Final = 4000
 #: Characters that XML 1.0 has no way to write.
@@ -146,7 +144,7 @@ _MEANINGS: Final[tuple[tuple[str, Canonical, str], ...]] = (
     ("21603", "rejected_by_provider", "invalid_sender"),
     ("21606", "rejected_by_provider", "invalid_sender"),
     ("21608", "rejected_by_provider", "unverified_recipient"),  # trial account
-    (_UNSUBSCRIBED, "rejected_by_recipient", "unsubscribed"),
+    (_STOPPED, "rejected_by_recipient", "unsubscribed"),
     ("21612", "rejected_by_provider", "no_route"),
     ("21614", "failed_perm", "invalid_address"),  # not a mobile number
     ("21617", "failed_perm", "content_too_long"),
@@ -295,44 +293,28 @@ class TwilioAdapter(OneRequestAdapter[TwilioSettings]):
 
     def read(self, answer: HttpAnswer, message: OutboundMessage) -> Outcome:
         """What the answer means."""
-        said = decoded(answer.content)
+        said = answer.json()
         verdict = verdict_of(answer.status, _STATUSES)
         if verdict == "accepted":
             return self._taken(said, answer, message)
-        code = scalar(at(said, "code"))
+        code = text_at(said, "code")
         verdict = believed(verdict, answer, theirs=code is not None)
         if verdict == "refused" and code in _TRY_LATER:
             verdict = "try_later"
-        return self._refused(verdict, answer, message, code, scalar(at(said, "message")))
+        words = text_at(said, "message")
+        return self._answered(verdict, answer, message, code=code, words=words, by_recipient=code == _STOPPED)
 
     def _taken(self, said: object, answer: HttpAnswer, message: OutboundMessage) -> Outcome:
-        sid = scalar(at(said, "sid"))
+        sid = text_at(said, "sid")
         if sid is None:
             return NO_MESSAGE_ID
         if at(said, "status") in {"failed", "undelivered", "canceled"}:
             # 201 with "status": "failed": it was made, and it goes nowhere.
-            code, words = scalar(at(said, "error_code")), scalar(at(said, "error_message"))
+            code, words = text_at(said, "error_code"), text_at(said, "error_message")
             verdict: Verdict = "try_later" if code in _TRY_LATER else "refused"
-            return self._refused(verdict, answer, message, code, words)
+            by_recipient = code == _STOPPED
+            return self._answered(verdict, answer, message, code=code, words=words, by_recipient=by_recipient)
         return Accepted(provider_message_id=sid[:200], sender=self._answerable(message))
-
-    def _refused(
-        self,
-        verdict: Verdict,
-        answer: HttpAnswer,
-        message: OutboundMessage,
-        code: str | None,
-        words: str | None,
-    ) -> Outcome:
-        return answered(
-            verdict,
-            answer,
-            message,
-            clock=self._clock,
-            code=code,
-            words=words,
-            by_recipient=code == _UNSUBSCRIBED,
-        )
 
     def _answerable(self, message: OutboundMessage) -> str | None:
         """Where an answer will arrive, as an inbound message names it."""

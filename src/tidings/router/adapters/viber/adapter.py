@@ -18,13 +18,12 @@ from tidings.router.adapters.http_client.answers import (
     CodeMeaning,
     HttpAnswer,
     Verdict,
-    answered,
     at,
     believed,
     checked,
     code_seeds,
-    decoded,
     scalar,
+    text_at,
     verdict_of,
 )
 from tidings.router.adapters.http_client.one_request import OneRequestAdapter
@@ -170,7 +169,7 @@ class ViberAdapter(OneRequestAdapter[ViberSettings]):
 
     def read(self, answer: HttpAnswer, message: OutboundMessage) -> Outcome:
         """What the answer means."""
-        said = decoded(answer.content)
+        said = answer.json()
         status = at(said, "status")
         theirs = isinstance(status, int) and not isinstance(status, bool)
         verdict = believed(verdict_of(answer.status, _STATUSES), answer, theirs=theirs)
@@ -178,7 +177,7 @@ class ViberAdapter(OneRequestAdapter[ViberSettings]):
             if not theirs:
                 return NO_MESSAGE_ID
             if status == 0:
-                token = scalar(at(said, "message_token"))
+                token = text_at(said, "message_token")
                 if token is None:
                     return NO_MESSAGE_ID
                 return Accepted(provider_message_id=token, sender=self._settings.bot_id)
@@ -188,18 +187,17 @@ class ViberAdapter(OneRequestAdapter[ViberSettings]):
         elif verdict == "accepted":
             # A general error: nobody says what had been done before it.
             verdict = "unlearned"
-        return answered(
+        return self._answered(
             verdict,
             answer,
             message,
-            clock=self._clock,
             code=scalar(status),
-            words=scalar(at(said, "status_message")),
+            words=text_at(said, "status_message"),
             by_recipient=meaning is not None and meaning[1] == "rejected_by_recipient",
         )
 
     def _checked(self, answer: HttpAnswer) -> Outcome:
-        said = decoded(answer.content)
+        said = answer.json()
         status = at(said, "status")
         if answer.status != 200 or not isinstance(status, int):
             found = checked(answer.status)
@@ -208,7 +206,7 @@ class ViberAdapter(OneRequestAdapter[ViberSettings]):
             return Refused(reason="the vendor does not accept the auth_token", code="2")
         if status != 0:
             return TryLater(reason=f"the vendor answered status {status}", code=str(status))
-        if scalar(at(said, "id")) != self._settings.bot_id:
+        if text_at(said, "id") != self._settings.bot_id:
             return Refused(reason="bot_id is not the id of the bot whose auth_token this is", code="bot_id")
         return Accepted()
 

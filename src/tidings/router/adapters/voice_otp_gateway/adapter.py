@@ -21,11 +21,9 @@ from tidings.router.adapters.http_client.answers import (
     NO_MESSAGE_ID,
     HttpAnswer,
     Verdict,
-    answered,
     at,
     believed,
-    decoded,
-    scalar,
+    text_at,
     verdict_of,
 )
 from tidings.router.adapters.http_client.one_request import OneRequestAdapter
@@ -129,23 +127,17 @@ class VoiceOtpAdapter(OneRequestAdapter[VoiceOtpSettings]):
 
     def read(self, answer: HttpAnswer, message: OutboundMessage) -> Outcome:
         """What the answer means."""
-        said = decoded(answer.content)
+        said = answer.json()
         verdict = verdict_of(answer.status, _STATUSES)
-        found = scalar(at(said, "id"))
+        found = text_at(said, "id")
         if verdict == "accepted" and found is None:
             return NO_MESSAGE_ID
-        code = scalar(at(said, "error.code"))
+        code = text_at(said, "error.code")
         verdict = believed(verdict, answer, theirs=isinstance(at(said, "error"), dict))
         if verdict == "refused" and code in _TRY_LATER:
             verdict = "try_later"
-        return answered(
-            verdict,
-            answer,
-            message,
-            clock=self._clock,
-            message_id=found,
-            code=code,
-            words=scalar(at(said, "error.message")),
+        return self._answered(
+            verdict, answer, message, message_id=found, code=code, words=text_at(said, "error.message")
         )
 
 

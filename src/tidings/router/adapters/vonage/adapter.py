@@ -24,11 +24,8 @@ from tidings.router.adapters.http_client.answers import (
     NO_MESSAGE_ID,
     HttpAnswer,
     Verdict,
-    answered,
-    at,
     believed,
-    decoded,
-    scalar,
+    text_at,
     verdict_of,
 )
 from tidings.router.adapters.http_client.one_request import OneRequestAdapter
@@ -36,6 +33,7 @@ from tidings.router.adapters.http_client.sender import VendorRequest
 from tidings.router.adapters.kind import AdapterContext, AdapterKind, seeds_of
 from tidings.router.adapters.secret_rotation import Secrets
 from tidings.router.adapters.setting_types import PRINTABLE, SenderName
+from tidings.router.adapters.signing_keys import rsa_key, signed
 from tidings.router.adapters.vonage.callbacks import VonageForm, code_of, number
 
 _Secret = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"^[!-~]+\Z", description=PRINTABLE)]
@@ -79,6 +77,7 @@ class VonageSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fiel
 
 _NUMBER: Final = re.compile(r"\+[1-9][0-9]{5,14}")
 _ANSWERABLE: Final = re.compile(r"\+?[0-9]{3,15}")
+_KEY_REMEDY: Final = "must be an RSA private key in PEM, as Vonage gave it"
 #: A JWT of ours is good for so long; half of that it is used.
 _GOOD_FOR: Final = timedelta(minutes=15)
 #: Vonage keeps a reference of this length in every version of its webhooks.
@@ -154,7 +153,11 @@ class VonageAdapter(OneRequestAdapter[VonageSettings]):
     def __init__(self, settings: VonageSettings, around: AdapterContext) -> None:
         super().__init__(settings, around)
         _refuse_half(settings)
-        self._key = _private_key(settings.private_key) if settings.private_key is not None else None
+        self._key = (
+            None
+            if settings.private_key is None
+            else rsa_key(settings.private_key, "private_key", _KEY_REMEDY)
+        )
         #: Until when it is used, and the JWT.
         self._token: tuple[datetime, str] | None = None
         told = self._key is not None and settings.signature_secret is not None
@@ -213,15 +216,15 @@ class VonageAdapter(OneRequestAdapter[VonageSettings]):
                 "exp": made + int(_GOOD_FOR.total_seconds()),
                 "jti": secrets.token_hex(16),
             }
-            self._token = now + _GOOD_FOR / 2, _jwt(self._key, claims)
+            self._token = now + _GOOD_FOR / 2, signed({"alg": "RS256", "typ": "JWT"}, claims, self._key)
         return f"Bearer {self._token[1]}"
 
     def read(self, answer: HttpAnswer, message: OutboundMessage) -> Outcome:
         """What the answer means."""
-        said = decoded(answer.content)
+        said = answer.json()
         verdict = verdict_of(answer.status, _STATUSES)
         if verdict == "accepted":
-            found = scalar(at(said, "message_uuid"))
+            found = text_at(said, "message_uuid")
             if found is None:
                 return NO_MESSAGE_ID
             return Accepted(provider_message_id=found[:200], sender=self._answerable(message))
@@ -229,10 +232,8 @@ class VonageAdapter(OneRequestAdapter[VonageSettings]):
         verdict = believed(verdict, answer, theirs=code is not None)
         if verdict == "refused" and code in _TRY_LATER:
             verdict = "try_later"
-        words = scalar(at(said, "detail")) or scalar(at(said, "title"))
-        return answered(
-            verdict, answer, message, clock=self._clock, code=code, words=words, by_recipient=code == "1240"
-        )
+        words = text_at(said, "detail") or text_at(said, "title")
+        return self._answered(verdict, answer, message, code=code, words=words, by_recipient=code == "1240")
 
     def _answerable(self, message: OutboundMessage) -> str | None:
         """Where an answer will arrive: a number, not a name."""
@@ -254,24 +255,6 @@ def _basic(settings: VonageSettings) -> str | None:
     if settings.api_key is None or settings.api_secret is None:
         return None
     return "Basic " + base64.b64encode(f"{settings.api_key}:{settings.api_secret}".encode()).decode()
-
-
-def _private_key(pem: str) -> Any:
-    from joserfc.jwk import RSAKey
-
-    try:
-        key = RSAKey.import_key(pem)
-    except Exception:  # noqa: BLE001  # whatever the library says of it, it is no key
-        raise BadValueError("private_key", "must be an RSA private key in PEM, as Vonage gave it") from None
-    if not key.is_private:
-        raise BadValueError("private_key", "must be the private key, not the public one")
-    return key
-
-
-def _jwt(key: Any, claims: Mapping[str, object]) -> str:
-    from joserfc import jwt
-
-    return jwt.encode({"alg": "RS256", "typ": "JWT"}, dict(claims), key)
 
 
 def _fixed_sender(settings: VonageSettings, _: str) -> str | None:

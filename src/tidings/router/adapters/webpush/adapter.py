@@ -7,7 +7,6 @@ public addresses whoever the account belongs to, and nothing of it is told.
 import base64
 import hashlib
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
 from functools import partial
 from typing import Annotated, Any, Final
 
@@ -24,12 +23,11 @@ from tidings.router.adapters.http_client.answers import (
     CodeMeaning,
     HttpAnswer,
     Verdict,
-    answered,
     at,
     code_seeds,
-    decoded,
     verdict_of,
 )
+from tidings.router.adapters.http_client.one_request import OneRequestAdapter
 from tidings.router.adapters.http_client.sender import UntrustedHostLimits, VendorRequest
 from tidings.router.adapters.kind import AdapterContext, AdapterKind, StatusSeed
 from tidings.router.adapters.push.devices import send_to_devices
@@ -97,7 +95,7 @@ class WebPushSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fie
         return f"WebPushSettings(subject={self.subject!r})"
 
 
-class WebPushAdapter:
+class WebPushAdapter(OneRequestAdapter[WebPushSettings]):
     """Hands messages to the push services of browsers."""
 
     name = "webpush"
@@ -105,22 +103,13 @@ class WebPushAdapter:
     capabilities = Capabilities()
 
     def __init__(self, settings: WebPushSettings, around: AdapterContext) -> None:
-        clock, guard = around.clock, around.guard
-        self._settings = settings
-        self._clock = clock
+        guard = around.guard if settings.api_url is not None else _strict(around.guard)
+        super().__init__(settings, around, sender=sender_of(settings, guard, UntrustedHostLimits()))
         key = read_vapid_key(settings.vapid_private_key, "vapid_private_key")
         given = settings.vapid_public_key
         if given is not None and given.strip().rstrip("=") != key.public:
             raise BadValueError("vapid_public_key", "must belong to vapid_private_key, or be left out")
-        self._vapid = Vapid(key, settings.subject, clock=clock)
-        self._sender = sender_of(
-            settings, guard if settings.api_url is not None else _strict(guard), UntrustedHostLimits()
-        )
-
-    @property
-    def longest_send(self) -> timedelta:
-        """A call of `send` has returned after this."""
-        return self._sender.longest_send
+        self._vapid = Vapid(key, settings.subject, clock=around.clock)
 
     async def send(
         self,
@@ -136,20 +125,15 @@ class WebPushAdapter:
         """There is nobody to ask without a browser."""
         return None
 
-    async def close(self) -> None:
-        """End all connections."""
-        await self._sender.close()
-
     async def _send(
         self, messages: Sequence[OutboundMessage], learned: list[Outcome], *, within: float | None
     ) -> None:
-        await self._sender.send(
-            messages, ask=self._request, read=self._outcome, within=within, learned=learned
-        )
+        await super().send(messages, within=within, learned=learned)
         if self._settings.api_url is None:
             learned[:] = [_not_there(outcome) for outcome in learned]
 
-    def _request(self, message: OutboundMessage) -> VendorRequest:
+    def ask(self, message: OutboundMessage) -> VendorRequest:
+        """The message as a request to the push service of its browser."""
         browser = read_subscription(message.to)
         if not message.text:
             raise BadValueError("text", "is needed")
@@ -169,7 +153,8 @@ class WebPushAdapter:
         url = browser.endpoint if instead is None else instead.rstrip("/") + browser.path
         return VendorRequest(url=url, headers=headers, body=body)
 
-    def _outcome(self, answer: HttpAnswer, message: OutboundMessage) -> Outcome:
+    def read(self, answer: HttpAnswer, message: OutboundMessage) -> Outcome:
+        """What the answer means."""
         verdict = verdict_of(answer.status, _VERDICTS)
         if verdict == "accepted":
             found = answer.headers.get("Location") or answer.headers.get("apns-id")
@@ -181,9 +166,9 @@ class WebPushAdapter:
                 provider_message_id=name if name.isascii() and name.isprintable() and name else None
             )
         if answer.status == 404 and self._settings.api_url is not None and not _is_theirs(answer):
-            return answered("try_later", answer, message, clock=self._clock, code=_ASTRAY)
+            return self._answered("try_later", answer, message, code=_ASTRAY)
         # Nothing of their words: they may hold the endpoint.
-        return answered(verdict, answer, message, clock=self._clock)
+        return self._answered(verdict, answer, message)
 
 
 def _strict(guard: Guard) -> Guard:
@@ -193,7 +178,7 @@ def _strict(guard: Guard) -> Guard:
 
 def _is_theirs(answer: HttpAnswer) -> bool:
     """Whether a push service says so: the sandbox has autopush's numbers beside HTTP's."""
-    return at(decoded(answer.content), "errno") is not None
+    return at(answer.json(), "errno") is not None
 
 
 def _not_there(outcome: Outcome) -> Outcome:

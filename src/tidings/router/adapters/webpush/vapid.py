@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.serialization import (
 
 from tidings.kernel.clock import Clock
 from tidings.kernel.errors import BadValueError
-from tidings.router.adapters.push.signing_keys import ec_key, signed
+from tidings.router.adapters.signing_keys import ec_key, signed
 from tidings.router.adapters.webpush.subscription import decode64
 
 if TYPE_CHECKING:

@@ -18,12 +18,10 @@ from tidings.router.adapters.http_client.answers import (
     NO_MESSAGE_ID,
     HttpAnswer,
     Verdict,
-    answered,
     at,
     believed,
     checked,
-    decoded,
-    scalar,
+    text_at,
     verdict_of,
 )
 from tidings.router.adapters.http_client.one_request import OneRequestAdapter
@@ -112,10 +110,10 @@ class WhatsAppAdapter(OneRequestAdapter[WhatsAppSettings]):
 
     def read(self, answer: HttpAnswer, message: OutboundMessage) -> Outcome:
         """What the answer means."""
-        said = decoded(answer.content)
+        said = answer.json()
         error = at(said, "error")
         verdict = believed(verdict_of(answer.status, _STATUSES), answer, theirs=isinstance(error, dict))
-        message_id = scalar(at(said, "messages.0.id"))
+        message_id = text_at(said, "messages.0.id")
         if verdict == "accepted" and error is None:
             if message_id is None:
                 return NO_MESSAGE_ID
@@ -128,14 +126,12 @@ class WhatsAppAdapter(OneRequestAdapter[WhatsAppSettings]):
             verdict = "unlearned"
         elif verdict == "refused" and at(error, "is_transient") is True:
             verdict = "try_later"
-        code = scalar(at(error, "code"))
-        words = scalar(at(error, "error_data.details")) or scalar(at(error, "message"))
+        code = text_at(error, "code")
+        words = text_at(error, "error_data.details") or text_at(error, "message")
         if code == str(_WINDOW_CLOSED):
             words = _TEMPLATE_NEEDED
         by_them = meaning is not None and meaning.canonical == "rejected_by_recipient"
-        return answered(
-            verdict, answer, message, clock=self._clock, code=code, words=words, by_recipient=by_them
-        )
+        return self._answered(verdict, answer, message, code=code, words=words, by_recipient=by_them)
 
 
 def _text(text: str | None) -> Mapping[str, Any]:
@@ -155,10 +151,10 @@ def _meaning(error: Any) -> MetaErrorMeaning | None:
 
 def _checked(answer: HttpAnswer) -> Outcome:
     """By Meta's code: a token that is no good can be answered with 400."""
-    meaning = _meaning(at(decoded(answer.content), "error"))
+    meaning = _meaning(at(answer.json(), "error"))
     if meaning is None:
         return checked(answer.status)
-    code = scalar(at(decoded(answer.content), "error.code")) or str(answer.status)
+    code = text_at(answer.json(), "error.code") or str(answer.status)
     if meaning.reason == "credentials":
         return Refused(reason="the vendor does not accept the access_token", code=code)
     if meaning.reason == "account_unready":

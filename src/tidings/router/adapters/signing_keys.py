@@ -1,4 +1,4 @@
-"""Private keys with which a sender shows push services who it is, and the tokens that they sign."""
+"""Private keys with which an account shows a vendor who it is, and the JWTs that they sign."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
