@@ -10,7 +10,7 @@ from tidings.operations.migrations.progress import Event
 _RUNNER = """
 import asyncio, sys
 from pathlib import Path
-from tidings.operations.migrations import migrate_up
+from tidings.operations.migrations.runner import migrate_up
 asyncio.run(migrate_up(sys.argv[1], folder=Path(sys.argv[2]), report=lambda event: print(event, flush=True)))
 """
 #: Long enough for a slow machine; reached only when something is broken.

@@ -12,7 +12,7 @@ import asyncpg
 from tests.support.postgres import TestDatabase
 from tests.support.rows import NobodyMayWriteError, Table, acting_as, make_row, read_tables, write_row
 from tidings.kernel.ids import TENANT
-from tidings.operations.migrations import MIGRATIONS_FOLDER
+from tidings.operations.migrations.discover import MIGRATIONS_FOLDER
 from tidings.operations.partitions import make_missing
 
 #: Rows of each tenant in each table.

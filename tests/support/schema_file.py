@@ -4,7 +4,8 @@ import asyncio
 import sys
 
 from tests.support.postgres import RunningServer
-from tidings.operations.migrations import SCHEMA_PATH, difference, dump_schema, migrate_up
+from tidings.operations.migrations.runner import migrate_up
+from tidings.operations.migrations.schema_dump import SCHEMA_PATH, difference, dump_schema
 
 
 async def _fresh(server: RunningServer) -> str:

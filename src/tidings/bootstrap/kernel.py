@@ -92,7 +92,7 @@ class KernelStage:
         self.base_url = self.public_url or f"http://{self.own_hosts[0]}:{settings.http.port}"
 
     async def __aenter__(self) -> Self:
-        """Open the database alone: an operator's commands need neither master keys nor blobs, and may have neither."""
+        """Open the database alone, as commands need it."""
         await self.db.open()
         return self
 

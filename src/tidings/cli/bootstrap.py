@@ -62,8 +62,7 @@ async def _run(
 ) -> "tuple[str, Started]":
     from tidings import settings
     from tidings.bootstrap import System
-    from tidings.cli.connection import runtime_url
-    from tidings.cli.serving import check_schema
+    from tidings.cli.connection import check_schema, runtime_url
     from tidings.cli.system import operator
     from tidings.kernel import logs
 

@@ -35,6 +35,21 @@ async def runtime_url(data_dir: Path | None = None, database_url: str | None = N
         yield found
 
 
+async def check_schema(runtime_url: str) -> None:
+    """Refuse a schema that this code can't serve."""
+    import asyncpg
+
+    from tidings.kernel.db import translated
+    from tidings.operations.migrations.compatibility import check_servable
+
+    with translated():
+        runtime = await asyncpg.connect(runtime_url, timeout=10)
+    try:
+        await check_servable(runtime)
+    finally:
+        await runtime.close()
+
+
 @asynccontextmanager
 async def _embedded_or(url: str | None, data_dir: Path, *, role: str) -> AsyncIterator[str]:
     if url is not None:

@@ -1,52 +1,128 @@
 """`tidings`: the commands and where each lives. Nothing heavy is imported before a command runs."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 from tidings import __version__
-from tidings.cli import (
-    adapter,
-    api_key,
-    audit,
-    bootstrap,
-    branding,
-    break_glass,
-    callbacks,
-    category,
-    channel,
-    circuit,
-    conversation,
-    dead_letters,
-    erasure,
-    execution,
-    explain,
-    find,
-    flags,
-    inbound_route,
-    keys,
-    migrate,
-    notification,
-    partitions,
-    policy,
-    preferences,
-    profile,
-    recipient,
-    recipients,
-    sandbox,
-    secret,
-    send,
-    serve,
-    settings,
-    spend,
-    status_map,
-    suppression,
-    suppressions,
-    tail,
-    template,
-    tenant,
-    up,
-)
+from tidings.cli.lazy import LazyCommand, lazy_group
+
+#: Every command, in the order of `--help`; a test compares these lines with what the commands say of themselves.
+COMMANDS: Final = {
+    "up": LazyCommand(
+        "up",
+        "Start Tidings with its own Postgres, a demo tenant and a first key; Ctrl-C stops everything.",
+        "up",
+    ),
+    "send": LazyCommand(
+        "send", "Send a notification; with --wait the exit code is 0 only if it was delivered.", "send"
+    ),
+    "explain": LazyCommand(
+        "explain",
+        "Tell a notification's story: where it stands, what was decided and why, what happened when.",
+        "explain",
+    ),
+    "find": LazyCommand(
+        "find",
+        "Find people and notifications by an address, an order number or an id, and say what to type next.",
+        "find",
+    ),
+    "tail": LazyCommand(
+        "tail",
+        "Show notifications as they are accepted and as they move on; a line for each change of status.",
+        "tail",
+    ),
+    "serve": LazyCommand(
+        "serve",
+        "Serve the API, and nothing else; the database is migrated beforehand with `tidings migrate up`.",
+        "serve",
+    ),
+    "work": LazyCommand(
+        "serve", "Run the jobs: relay, consumers, partitions, sweepers; any number of processes may.", "work"
+    ),
+    "partitions": LazyCommand(
+        "partitions",
+        "Make partitions ahead of time, three months of each table and some days of the bus.",
+        "partitions",
+    ),
+    "bootstrap": LazyCommand(
+        "bootstrap",
+        "Publish the platform's templates and make its first key, printed this once; again, it changes nothing.",
+        "bootstrap",
+    ),
+    "spend": LazyCommand(
+        "spend",
+        "Show what messages cost: estimated by the price lists, charged by what vendors said.",
+        "spend",
+    ),
+    "break-glass": LazyCommand("break_glass", "Read across all tenants in an emergency.", "break_glass"),
+    "settings": LazyCommand(
+        "settings", "Show every setting with its present value; secrets stay hidden.", "settings"
+    ),
+    "sandbox": LazyCommand(
+        "sandbox",
+        "Run the stand-in for vendors alone: it speaks SMTP, SMPP, APNs and other vendors' own protocols, shows what it takes, sends receipts, and fails on demand.",
+        "sandbox",
+    ),
+    "notification": LazyCommand("notification", "List notifications, look at one, cancel it, send it again."),
+    "migrate": LazyCommand("migrate", "Bring the schema up to date, and see how it stands."),
+    "branding": LazyCommand("branding", "Branding: name, logo, colour and footer of mails and pages."),
+    "category": LazyCommand(
+        "category", "Categories: list them, make your own, name, order, hide and retire them."
+    ),
+    "template": LazyCommand(
+        "template", "Templates as files: fetch them, send them, compare, preview, check and publish them."
+    ),
+    "channel": LazyCommand(
+        "channel", "Channels: who sends on them and through whom; set up, test, check and rotate them."
+    ),
+    "policy": LazyCommand("policy", "Policies: by which ladder messages of a use case go out."),
+    "execution": LazyCommand(
+        "execution", "Executions: ladders under way and over, with attempts, receipts and costs."
+    ),
+    "adapter": LazyCommand(
+        "adapter",
+        "Vendor accounts: make one, switch it off; whether they work, what they cost, how they share a channel.",
+    ),
+    "secret": LazyCommand(
+        "secret", "Secrets of vendor accounts, entered over the API: sealed, and shown to nobody again."
+    ),
+    "circuit": LazyCommand(
+        "circuit", "Circuits: which vendor accounts let messages through; hold one open or closed by hand."
+    ),
+    "status-map": LazyCommand(
+        "status_map", "The status map: what vendors' codes mean, and codes that mean nothing yet."
+    ),
+    "conversation": LazyCommand(
+        "conversation", "Conversations: what people write, and what they are answered."
+    ),
+    "inbound-route": LazyCommand("inbound_route", "Inbound routes: which webhook gets what people write."),
+    "profile": LazyCommand(
+        "profile", "What was learned about reaching people: show it, add to it, forget it."
+    ),
+    "tenant": LazyCommand("tenant", "Create tenants, see them, grant them senders, freeze and suspend them."),
+    "recipient": LazyCommand(
+        "recipient", "Find and show somebody; erase them, or export everything that is held about them."
+    ),
+    "recipients": LazyCommand("recipients", "People, many at a time."),
+    "preferences": LazyCommand("preferences", "What recipients chose, many at a time."),
+    "suppression": LazyCommand("suppression", "One address that must not be written to: find, add, release."),
+    "suppressions": LazyCommand(
+        "suppressions", "Addresses that must not be written to: import lists, count, export."
+    ),
+    "erasure": LazyCommand("erasure", "Prove receipts of erasures."),
+    "api-key": LazyCommand("api_key", "Create, list and revoke API keys."),
+    "keys": LazyCommand("keys", "See which keys are in use, and rotate them."),
+    "audit": LazyCommand("audit", "Verify, anchor and read the audit."),
+    "flags": LazyCommand("flags", "See and switch feature flags."),
+    "callbacks": LazyCommand(
+        "callbacks",
+        "Vendors' callbacks that found no message, and what people wrote that found no conversation: look, try again.",
+    ),
+    "dead-letters": LazyCommand(
+        "dead_letters", "Events that a consumer group has given up on: look, replay, discard."
+    ),
+}
 
 app = typer.Typer(
     name="tidings",
@@ -55,6 +131,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
+    cls=lazy_group(COMMANDS),
 )
 
 
@@ -72,49 +149,6 @@ def tidings(
     ] = False,
 ) -> None:
     """Tidings: notifications that are sent exactly once, and that can explain themselves."""
-
-
-app.command("up")(up.up)
-app.command("send")(send.send)
-app.command("explain")(explain.explain)
-app.command("find")(find.find)
-app.add_typer(notification.app, name="notification")
-app.command("tail")(tail.tail)
-app.command("serve")(serve.serve)
-app.command("work")(serve.work)
-app.add_typer(migrate.app, name="migrate")
-app.command("partitions")(partitions.partitions)
-app.command("bootstrap")(bootstrap.bootstrap)
-app.add_typer(branding.app, name="branding")
-app.add_typer(category.app, name="category")
-app.add_typer(template.app, name="template")
-app.add_typer(channel.app, name="channel")
-app.add_typer(policy.app, name="policy")
-app.add_typer(execution.app, name="execution")
-app.add_typer(adapter.app, name="adapter")
-app.add_typer(secret.app, name="secret")
-app.add_typer(circuit.app, name="circuit")
-app.add_typer(status_map.app, name="status-map")
-app.add_typer(conversation.app, name="conversation")
-app.add_typer(inbound_route.app, name="inbound-route")
-app.command("spend")(spend.spend)
-app.add_typer(profile.app, name="profile")
-app.add_typer(tenant.app, name="tenant")
-app.add_typer(recipient.app, name="recipient")
-app.add_typer(recipients.app, name="recipients")
-app.add_typer(preferences.app, name="preferences")
-app.add_typer(suppression.app, name="suppression")
-app.add_typer(suppressions.app, name="suppressions")
-app.add_typer(erasure.app, name="erasure")
-app.add_typer(api_key.app, name="api-key")
-app.add_typer(keys.app, name="keys")
-app.add_typer(audit.app, name="audit")
-app.add_typer(flags.app, name="flags")
-app.add_typer(callbacks.app, name="callbacks")
-app.add_typer(dead_letters.app, name="dead-letters")
-app.command("break-glass")(break_glass.break_glass)
-app.command("settings")(settings.settings)
-app.command("sandbox")(sandbox.sandbox)
 
 
 def main() -> None:

@@ -59,7 +59,9 @@ def up(
     from datetime import timedelta
 
     from tidings.kernel.clock import SystemClock
-    from tidings.operations.migrations import MIGRATIONS_FOLDER, LockRetryPolicy, Outcome, Phase, migrate_up
+    from tidings.operations.migrations.discover import MIGRATIONS_FOLDER, Phase
+    from tidings.operations.migrations.retry_policy import LockRetryPolicy
+    from tidings.operations.migrations.runner import Outcome, migrate_up
     from tidings.operations.partitions import make_with
 
     wanted: Phase | None = (
@@ -98,7 +100,9 @@ def status(
 ) -> None:
     """Show every migration and how it stands."""
     from tidings.cli import migrate_table
-    from tidings.operations.migrations import MIGRATIONS_FOLDER, Standing, read_status
+    from tidings.operations.migrations.discover import MIGRATIONS_FOLDER
+    from tidings.operations.migrations.history import Standing
+    from tidings.operations.migrations.status import read_status
 
     async def work(url: str) -> list[Standing]:
         return await read_status(url, folder=folder or MIGRATIONS_FOLDER)
@@ -124,14 +128,9 @@ def check(
     from dataclasses import asdict
 
     from tidings.cli import migrate_table
-    from tidings.operations.migrations import (
-        MIGRATIONS_FOLDER,
-        Finding,
-        Standing,
-        check_files,
-        check_schema,
-        read_status,
-    )
+    from tidings.operations.migrations.discover import MIGRATIONS_FOLDER
+    from tidings.operations.migrations.history import Standing
+    from tidings.operations.migrations.status import Finding, check_files, check_schema, read_status
 
     where = folder or MIGRATIONS_FOLDER
 
@@ -154,7 +153,7 @@ def check(
 @app.command("roles")
 def roles() -> None:
     """Print the SQL that makes the database roles, for an administrator to run; and what comes after it."""
-    from tidings.operations.migrations import roles_sql
+    from tidings.operations.migrations.roles import roles_sql
 
     print(roles_sql(), end="")
     print(_AFTER_ROLES, end="")
@@ -174,7 +173,7 @@ def dump(
     owner_database_url: OwnerDatabaseUrl = None,
 ) -> None:
     """Write the schema of this database to schema.sql, so that reviewers see the result."""
-    from tidings.operations.migrations import SCHEMA_PATH, difference, dump_schema
+    from tidings.operations.migrations.schema_dump import SCHEMA_PATH, difference, dump_schema
 
     async def work(url: str) -> str:
         return await dump_schema(url, pg_dump=pg_dump)
@@ -206,7 +205,8 @@ def down(
 ) -> None:
     """Undo the latest migration. Data is lost: going forward is nearly always better."""
     from tidings.cli.failures import CommandError, clear_failures
-    from tidings.operations.migrations import MIGRATIONS_FOLDER, Migration, migrate_down
+    from tidings.operations.migrations.discover import MIGRATIONS_FOLDER, Migration
+    from tidings.operations.migrations.emergency_down import migrate_down
 
     with clear_failures():
         if not emergency:

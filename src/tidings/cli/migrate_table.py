@@ -3,7 +3,8 @@
 import json
 from collections.abc import Sequence
 
-from tidings.operations.migrations import Standing, oldest_release
+from tidings.operations.migrations.compatibility import oldest_release
+from tidings.operations.migrations.history import Standing
 
 _HEADINGS = ("number", "phase", "name", "state", "oldest release", "when")
 

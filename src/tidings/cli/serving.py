@@ -1,4 +1,4 @@
-"""What `up`, `serve` and `work` share: a schema that fits, and a process that runs until it is told to stop."""
+"""What `up`, `serve` and `work` share: a process that runs until it is told to stop."""
 
 import asyncio
 import gc
@@ -48,7 +48,7 @@ async def _run_role(
     role: str, chosen: "Settings", listener: socket.socket | None, watched: socket.socket | None
 ) -> None:
     from tidings.bootstrap import System
-    from tidings.cli.connection import runtime_url
+    from tidings.cli.connection import check_schema, runtime_url
     from tidings.kernel.http.serve import address_of
     from tidings.operations.platform_start import what_is_missing
 
@@ -74,6 +74,7 @@ async def _run_role(
 
 async def prepare_schema(runtime_url: str, owner_url: str | None) -> None:
     """Migrate and make partitions where we have the owner's URL; refuse a schema that we can't serve."""
+    from tidings.cli.connection import check_schema
     from tidings.kernel.clock import SystemClock
     from tidings.operations.migrations.runner import migrate_up
     from tidings.operations.partitions import make_with
@@ -82,21 +83,6 @@ async def prepare_schema(runtime_url: str, owner_url: str | None) -> None:
         await migrate_up(owner_url)
         await make_with(owner_url, SystemClock().now())
     await check_schema(runtime_url)
-
-
-async def check_schema(runtime_url: str) -> None:
-    """Refuse a schema that this code can't serve."""
-    import asyncpg
-
-    from tidings.kernel.db import translated
-    from tidings.operations.migrations.compatibility import check_servable
-
-    with translated():
-        runtime = await asyncpg.connect(runtime_url, timeout=10)
-    try:
-        await check_servable(runtime)
-    finally:
-        await runtime.close()
 
 
 async def serve_until_stopped(

@@ -22,8 +22,7 @@ async def open_system(data_dir: Path | None, database_url: str | None) -> "Async
     """The same parts that the API uses, opened; closed at the end."""
     from tidings import settings
     from tidings.bootstrap import System
-    from tidings.cli.connection import runtime_url
-    from tidings.cli.serving import check_schema
+    from tidings.cli.connection import check_schema, runtime_url
     from tidings.kernel import logs
 
     chosen = settings.load(TIDINGS_DATA_DIR=data_dir, TIDINGS_DATABASE_URL=database_url)
@@ -31,13 +30,9 @@ async def open_system(data_dir: Path | None, database_url: str | None) -> "Async
     async with runtime_url(data_dir, database_url) as url:
         await check_schema(url)
         system = System(chosen, runtime_url=url)
-        # Not as the service opens it: an operator's commands need neither the master keys nor the blobs, and
-        # an operator's machine may have neither.
-        await system.db.open()
-        try:
+        # Not as the service opens it: an operator's machine may have neither the master keys nor the blobs.
+        async with system.kernel:
             yield system
-        finally:
-            await system.db.close()
 
 
 @asynccontextmanager

@@ -7,7 +7,6 @@ import pytest
 
 from tests.support.migration_files import Watcher, write_migrations
 from tests.support.postgres import TestDatabase
-from tidings.operations.migrations import check_schema, migrate_up, read_status
 from tidings.operations.migrations.errors import (
     ChangedHalfwayError,
     ChangedMigrationError,
@@ -15,6 +14,8 @@ from tidings.operations.migrations.errors import (
     StatementFailedError,
 )
 from tidings.operations.migrations.history import State
+from tidings.operations.migrations.runner import migrate_up
+from tidings.operations.migrations.status import check_schema, read_status
 
 FIRST = {"0001_pre_things.sql": "CREATE SCHEMA notification; CREATE TABLE notification.things (id int);"}
 SECOND = {"0002_post_more.sql": "ALTER TABLE notification.things ADD COLUMN name text;"}

@@ -6,9 +6,9 @@ import pytest
 
 from tests.support.migration_files import write_migrations
 from tests.support.postgres import TestDatabase
-from tidings.operations.migrations import difference, dump_schema, migrate_up
 from tidings.operations.migrations.errors import DumpError
-from tidings.operations.migrations.schema_dump import normalise
+from tidings.operations.migrations.runner import migrate_up
+from tidings.operations.migrations.schema_dump import difference, dump_schema, normalise
 
 FILES = {
     "0001_pre_a.sql": """

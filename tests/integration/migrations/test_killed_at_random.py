@@ -8,8 +8,10 @@ import pytest
 from tests.support.migration_files import RunnerProcess
 from tests.support.postgres import TEMPLATE, TestServer
 from tidings.kernel.clock import SystemClock
-from tidings.operations.migrations import check_schema, difference, dump_schema, migrate_up
 from tidings.operations.migrations.discover import MIGRATIONS_FOLDER
+from tidings.operations.migrations.runner import migrate_up
+from tidings.operations.migrations.schema_dump import difference, dump_schema
+from tidings.operations.migrations.status import check_schema
 from tidings.operations.partitions import make_missing
 
 KILLS = 4

@@ -7,7 +7,8 @@ import pytest
 
 from tests.support.migration_files import RunnerProcess, until, write_migrations
 from tests.support.postgres import TestDatabase
-from tidings.operations.migrations import check_schema, migrate_up
+from tidings.operations.migrations.runner import migrate_up
+from tidings.operations.migrations.status import check_schema
 
 SETUP = {
     "0001_pre_setup.sql": "CREATE SCHEMA chan; CREATE TABLE chan.dawdle (seconds int);"

@@ -15,8 +15,12 @@ from tests.support.migration_files import Watcher
 from tests.support.populated import Snapshot, files_up_to, fingerprints, row_counts
 from tests.support.postgres import TestDatabase, TestServer
 from tests.support.rows import acting_as
-from tidings.operations.migrations import LockRetryPolicy, check_schema, discover, migrate_down, migrate_up
+from tidings.operations.migrations.discover import discover
+from tidings.operations.migrations.emergency_down import migrate_down
 from tidings.operations.migrations.progress import Busy
+from tidings.operations.migrations.retry_policy import LockRetryPolicy
+from tidings.operations.migrations.runner import migrate_up
+from tidings.operations.migrations.status import check_schema
 from tidings.operations.partitions import make_missing
 
 #: The schema that the snapshot is taken at: before the first file that moves data.

@@ -8,9 +8,10 @@ import pytest
 
 from tests.support.migration_files import DEADLINE, Watcher, until, write_migrations
 from tests.support.postgres import TestDatabase
-from tidings.operations.migrations import check_schema, migrate_up
 from tidings.operations.migrations.errors import BadIndexError, StatementFailedError
 from tidings.operations.migrations.progress import IndexProgress
+from tidings.operations.migrations.runner import migrate_up
+from tidings.operations.migrations.status import check_schema
 
 ONLINE = "-- tidings: transaction=off\n-- tidings: online\n"
 PLAIN = "CREATE SCHEMA chan; CREATE TABLE chan.plain (id int);"

@@ -7,8 +7,7 @@ import pytest
 
 from tests.support.migration_files import write_migrations
 from tests.support.postgres import TestDatabase
-from tidings.operations.migrations import check_servable, migrate_up, read_status, roles_sql
-from tidings.operations.migrations.compatibility import SchemaRange
+from tidings.operations.migrations.compatibility import SchemaRange, check_servable
 from tidings.operations.migrations.errors import (
     NotTheOwnerError,
     ReadOnlyServerError,
@@ -18,9 +17,11 @@ from tidings.operations.migrations.errors import (
     StatementFailedError,
     UnreachableError,
 )
-from tidings.operations.migrations.roles import ROLES
+from tidings.operations.migrations.roles import ROLES, roles_sql
+from tidings.operations.migrations.runner import migrate_up
 from tidings.operations.migrations.session import open_connection
 from tidings.operations.migrations.statements import split
+from tidings.operations.migrations.status import read_status
 
 ONE = {"0001_pre_one.sql": "CREATE SCHEMA notification;"}
 TWO = {"0002_pre_two.sql": "SELECT 1;"}

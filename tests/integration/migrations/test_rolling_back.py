@@ -6,16 +6,12 @@ import pytest
 
 from tests.support.migration_files import Watcher, write_migrations
 from tests.support.postgres import TestDatabase
-from tidings.operations.migrations import (
-    Release,
-    SchemaRange,
-    SchemaTooNew,
-    check_servable,
-    migrate_up,
-    oldest_release,
-)
+from tidings.operations.migrations.compatibility import SchemaRange, check_servable, oldest_release
+from tidings.operations.migrations.errors import SchemaTooNew
 from tidings.operations.migrations.history import State, compare
 from tidings.operations.migrations.ledger import read_ledger
+from tidings.operations.migrations.release import Release
+from tidings.operations.migrations.runner import migrate_up
 
 OLD = {"0001_pre_one.sql": "CREATE SCHEMA chan;"}
 ADDS = {"0002_pre_two.sql": "-- tidings: oldest-release=1.0.0\nCREATE TABLE chan.two (id int);"}

@@ -8,9 +8,11 @@ import pytest
 
 from tests.support.migration_files import RunnerProcess, Watcher, write_migrations
 from tests.support.postgres import TestDatabase
-from tidings.operations.migrations import LockRetryPolicy, check_schema, migrate_up
 from tidings.operations.migrations.errors import StayedBusyError
 from tidings.operations.migrations.progress import Began, Busy, IndexProgress, WaitingForOther
+from tidings.operations.migrations.retry_policy import LockRetryPolicy
+from tidings.operations.migrations.runner import migrate_up
+from tidings.operations.migrations.status import check_schema
 
 TABLE = {"0001_pre_table.sql": "CREATE SCHEMA chan; CREATE TABLE chan.busy (id int);"}
 COLUMN = {"0002_pre_column.sql": "CREATE TABLE chan.first (); ALTER TABLE chan.busy ADD COLUMN name text;"}

@@ -2,17 +2,12 @@
 
 from tests.support.postgres import TestDatabase
 from tidings.kernel.clock import SystemClock
-from tidings.operations.migrations import (
-    MIGRATIONS_FOLDER,
-    SCHEMA_PATH,
-    check_schema,
-    check_servable,
-    difference,
-    discover,
-    dump_schema,
-    migrate_down,
-    migrate_up,
-)
+from tidings.operations.migrations.compatibility import check_servable
+from tidings.operations.migrations.discover import MIGRATIONS_FOLDER, discover
+from tidings.operations.migrations.emergency_down import migrate_down
+from tidings.operations.migrations.runner import migrate_up
+from tidings.operations.migrations.schema_dump import SCHEMA_PATH, difference, dump_schema
+from tidings.operations.migrations.status import check_schema
 from tidings.operations.partitions import make_missing
 
 

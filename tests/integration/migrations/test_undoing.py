@@ -6,13 +6,16 @@ import pytest
 
 from tests.support.migration_files import write_migrations
 from tests.support.postgres import TestDatabase
-from tidings.operations.migrations import State, migrate_down, migrate_up, read_status
+from tidings.operations.migrations.emergency_down import migrate_down
 from tidings.operations.migrations.errors import (
     BadDirectiveError,
     DownRefusedError,
     SchemaTooNew,
     StatementFailedError,
 )
+from tidings.operations.migrations.history import State
+from tidings.operations.migrations.runner import migrate_up
+from tidings.operations.migrations.status import read_status
 
 FILES = {
     "0001_pre_one.sql": "CREATE SCHEMA IF NOT EXISTS kernel; CREATE SCHEMA chan;",
