@@ -12,9 +12,11 @@ from tidings.kernel.blobs.store import BlobStore
 from tidings.kernel.clock import Clock
 from tidings.kernel.dns import Resolver
 from tidings.kernel.hot_state import Limits
+from tidings.kernel.http.own_address import OwnAddress
 from tidings.kernel.parts import Parts
 from tidings.notify.channels.set_up import StoredChannelsSetUp
 from tidings.notify.recipients.known import StoredRecipients
+from tidings.router.channel_configs.check import AccountChecker
 from tidings.router.executions import receipts
 from tidings.router.prices.list import AccountPrices
 from tidings.router.profiles.hear import StoredMailboxNews
@@ -30,6 +32,11 @@ def _shared(system: "System") -> Parts:
         .add(Clock, system.clock)
         .add(Limits, system.kernel.hot_state.limits)
         .add(Resolver, system.kernel.resolver)
+        .add(VendorDesk, system.vendors.desk)
+        .add(
+            OwnAddress,
+            OwnAddress(public_url=system.kernel.public_url, hosts=tuple(system.kernel.own_hosts)),
+        )
         .add_late(BlobStore, lambda: system.kernel.blobs)
     )
 
@@ -40,7 +47,6 @@ def notify_parts(system: "System") -> Parts:
         _shared(system)
         .add(AuditLog, system.kernel.audit)
         .add(ChannelConfigs, system.router.adapter_configs)
-        .add(VendorDesk, system.vendors.desk)
         .add(SharedAccounts, system.vendors.accounts)
         .add(MailboxNews, StoredMailboxNews())
         .add(ExecutionHistory, system.router.history)
@@ -84,11 +90,17 @@ def router_parts(system: "System") -> Parts:
         clock=system.clock,
         on_woken=system.router.due_timer.expect,
     )
+    checker = AccountChecker(
+        system.kernel.secrets,
+        clock=system.clock,
+        tenant_guard=system.router.tenant_guard,
+        public_url=system.kernel.public_url,
+    )
     for part in (
         reapplier,
+        checker,
         system.router.adapter_configs,
         system.vendors.accounts,
-        system.vendors.desk,
         system.vendors.rates,
         system.vendors.traffic,
         system.vendors.traffic_changer,

@@ -38,7 +38,6 @@ from tidings.notify.preference_center import routes as preference_center_routes
 from tidings.notify.recipients import deps as recipients_deps
 from tidings.notify.recipients import routes as recipients_routes
 from tidings.notify.recipients.choose import PreferenceChanger
-from tidings.notify.recipients.known import StoredRecipients
 from tidings.notify.recipients.lookup import AddressFinder
 from tidings.notify.recipients.upsert import RecipientUpserter
 from tidings.notify.refusals.refuse import Refuser
@@ -58,14 +57,9 @@ from tidings.router.audit_trail import deps as router_audit_deps
 from tidings.router.audit_trail import routes as router_audit_routes
 from tidings.router.callbacks import deps as callbacks_deps
 from tidings.router.callbacks import routes as callbacks_routes
-from tidings.router.channel_configs import check_deps, check_routes
-from tidings.router.channel_configs import deps as adapters_deps
 from tidings.router.channel_configs import routes as adapters_routes
-from tidings.router.channel_configs.check import AccountChecker
-from tidings.router.channel_configs.keep import AccountKeeper
 from tidings.router.conversations import routes as conversations_routes
 from tidings.router.conversations.tell import StoredConversations
-from tidings.router.executions_api import deps as executions_deps
 from tidings.router.executions_api import routes as executions_routes
 from tidings.router.inbound_routes import routes as inbound_routes_routes
 from tidings.router.policies import deps as policies_deps
@@ -73,14 +67,10 @@ from tidings.router.policies import routes as policies_routes
 from tidings.router.policies.check import Adapters
 from tidings.router.policies.rehearse import PolicyRehearser
 from tidings.router.prices.list import AccountPrices
-from tidings.router.profiles import deps as profiles_deps
 from tidings.router.profiles import routes as profiles_routes
 from tidings.router.profiles.hear import StoredMailboxNews
 from tidings.router.profiles.tell import StoredProfiles
-from tidings.router.sealed_secrets import deps as secrets_deps
 from tidings.router.sealed_secrets import routes as secrets_routes
-from tidings.router.sealed_secrets.keep import SecretKeeper
-from tidings.router.spend import deps as spend_deps
 from tidings.router.spend import routes as spend_routes
 from tidings.router.status_map import routes as status_map_routes
 from tidings.router.traffic import deps as traffic_deps
@@ -224,15 +214,6 @@ def routers(system: "System", front: AcceptEndpoint) -> list[Router | HTTPRouteH
                 ),
             )
         ),
-        *executions_routes.routers(
-            executions_deps.Deps(
-                db=system.db,
-                clock=system.clock,
-                keyring=system.kernel.keyring,
-                blobs=lambda: system.kernel.blobs,
-                audit=system.kernel.router_audit,
-            )
-        ),
         *router_audit_routes.routers(router_audit_deps.Deps(db=system.db, audit=system.kernel.router_audit)),
         *traffic_routes.routers(
             traffic_deps.Deps(
@@ -246,48 +227,6 @@ def routers(system: "System", front: AcceptEndpoint) -> list[Router | HTTPRouteH
         ),
         *conversations_routes.routers(system.conversations.conversations),
         *inbound_routes_routes.routers(system.conversations.inbound_routes),
-        *spend_routes.routers(spend_deps.Deps(db=system.db, clock=system.clock, rates=system.vendors.rates)),
-        *check_routes.routers(
-            check_deps.Deps(
-                db=system.db,
-                limits=system.kernel.hot_state.limits,
-                checker=AccountChecker(
-                    system.kernel.secrets,
-                    clock=system.clock,
-                    tenant_guard=system.router.tenant_guard,
-                    public_url=system.kernel.public_url,
-                ),
-            )
-        ),
-        *adapters_routes.routers(
-            adapters_deps.Deps(
-                db=system.db,
-                clock=system.clock,
-                configs=system.router.adapter_configs,
-                keeper=AccountKeeper(system.router.adapter_configs, system.vendors.desk),
-                public_url=system.kernel.public_url,
-            )
-        ),
-        *secrets_routes.routers(
-            secrets_deps.Deps(
-                db=system.db,
-                keeper=SecretKeeper(
-                    system.router.adapter_configs,
-                    system.vendors.desk,
-                    system.kernel.keyring,
-                    audit=system.kernel.router_audit,
-                    clock=system.clock,
-                ),
-            )
-        ),
-        *profiles_routes.routers(
-            profiles_deps.Deps(
-                db=system.db,
-                clock=system.clock,
-                recipients=StoredRecipients(),
-                audit=system.kernel.router_audit,
-            )
-        ),
         *notifications_routes.routers(
             notifications_deps.Deps(
                 db=system.db,
@@ -343,7 +282,17 @@ def resources(system: "System") -> list[tuple[Parts, list[Resource]]]:
                 channels_routes.channels,
             ],
         ),
-        (router_parts(system), [status_map_routes.status_map]),
+        (
+            router_parts(system),
+            [
+                adapters_routes.adapters,
+                executions_routes.executions,
+                profiles_routes.profiles,
+                secrets_routes.secrets,
+                spend_routes.spend,
+                status_map_routes.status_map,
+            ],
+        ),
     ]
 
 

@@ -238,7 +238,7 @@ class Executions(Namespace):
         """Show an execution: its frozen ladder, path, attempts, receipts, costs and clocks."""
         return self._client.call(self._json("GET", f"/router/executions/{segment(execution_id)}", ExecutionView))
 
-    def attempt_answer(self, execution_id: str, attempt_id: str, /) -> Iterator[bytes]:
+    def answer(self, execution_id: str, attempt_id: str, /) -> Iterator[bytes]:
         """Read what the vendor answered to an attempt, word for word; that is audited. It may hold an address: needs `recipients:write` as well. Kept for 30 days, sealed under the person's key; the first 16 KiB of it."""
         return self._client.download(self._json("GET", f"/router/executions/{segment(execution_id)}/attempts/{segment(attempt_id)}/answer", bytes, accept="application/octet-stream"))
 
@@ -277,6 +277,6 @@ class AsyncExecutions(AsyncNamespace):
         """Show an execution: its frozen ladder, path, attempts, receipts, costs and clocks."""
         return await self._client.call(self._json("GET", f"/router/executions/{segment(execution_id)}", ExecutionView))
 
-    def attempt_answer(self, execution_id: str, attempt_id: str, /) -> AsyncIterator[bytes]:
+    def answer(self, execution_id: str, attempt_id: str, /) -> AsyncIterator[bytes]:
         """Read what the vendor answered to an attempt, word for word; that is audited. It may hold an address: needs `recipients:write` as well. Kept for 30 days, sealed under the person's key; the first 16 KiB of it."""
         return self._client.download(self._json("GET", f"/router/executions/{segment(execution_id)}/attempts/{segment(attempt_id)}/answer", bytes, accept="application/octet-stream"))

@@ -34,6 +34,12 @@ class Reply:
         """A page for people."""
         return cls(body=html.encode(), media_type="text/html", status=status, headers=headers or {})
 
+    @classmethod
+    def download(cls, content: bytes) -> "Reply":
+        """Bytes as they are, to be kept as a file and in no cache."""
+        headers = {"content-disposition": "attachment", "cache-control": "no-store"}
+        return cls(body=content, media_type="application/octet-stream", headers=headers)
+
 
 @dataclass(frozen=True, slots=True)
 class Answer(Generic[T]):

@@ -121,6 +121,11 @@ class Paging:
         """The page out of what was read."""
         return page_of(rows, limit=self._query.limit, listing=self._listing, id_of=id_of, render=render)
 
+    def page_until(self, last_id: str | None, items: list[T]) -> Page[T]:
+        """A page after which the listing goes on from `last_id`; None on the last page. It may show fewer than it saw."""
+        cursor = None if last_id is None else write_cursor(last_id, listing=self._listing)
+        return Page(items=items, next_cursor=cursor)
+
 
 def _checksum(listing: str, last_id: str) -> bytes:
     return hashlib.blake2s(last_id.encode(), digest_size=_CHECK, person=_person(listing)).digest()

@@ -17,9 +17,7 @@ from tidings.router.channel_configs.store import StoredAccount
 from tidings.router.channel_configs.wrong import REFERENCE
 
 #: Begins a transaction of the owner.
-Begin: TypeAlias = Callable[
-    [], AbstractAsyncContextManager[TenantTx] | AbstractAsyncContextManager[PlatformTx]
-]
+Begin: TypeAlias = Callable[[], AbstractAsyncContextManager[TenantTx | PlatformTx]]
 
 
 class AccountKeeper:

@@ -16,19 +16,21 @@ from tests.support.login_vendor import login_vendor
 from tests.support.played_http import answer, played_http
 from tests.support.played_smtp import played_smtp
 from tests.support.router_app import ADMIN, calling, router_app
-from tidings.contracts.channel_configs import ConfigureAccount
+from tidings.contracts.channel_configs import ConfigureAccount, VendorDesk
 from tidings.kernel.audit.log import AuditLog
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database
+from tidings.kernel.hot_state import Limits
+from tidings.kernel.http.own_address import OwnAddress
 from tidings.kernel.ids import TenantId
 from tidings.kernel.local_hot_state import LocalHotState
+from tidings.kernel.parts import Parts
 from tidings.kernel.secrets import FileSecrets, SecretsByScheme
 from tidings.router.adapters.egress import Guard, public_and, public_only
 from tidings.router.adapters.registry import ADAPTERS
-from tidings.router.channel_configs import check_deps, check_routes, deps, routes
+from tidings.router.channel_configs import routes
 from tidings.router.channel_configs.check import AccountChecker
 from tidings.router.channel_configs.configure import AdapterConfigs
-from tidings.router.channel_configs.keep import AccountKeeper
 from tidings.router.vendors.accounts import Accounts as VendorAccounts
 from tidings.router.vendors.desk import Desk
 from tidings.router.vendors.opened import OpenAdapters
@@ -81,21 +83,13 @@ class Accounts:
         limits = LocalHotState(self.db, CLOCK).limits
         opened = OpenAdapters(SecretsByScheme({"file": FileSecrets(self.folder)}), clock=CLOCK)
         vendors = Vendors(VendorAccounts(self.db, vendors=frozenset(ADAPTERS), clock=CLOCK), opened)
-        app = router_app(
-            [
-                *routes.routers(
-                    deps.Deps(
-                        db=self.db,
-                        clock=CLOCK,
-                        configs=self.configs,
-                        keeper=AccountKeeper(self.configs, Desk(vendors, opened)),
-                        public_url=PUBLIC,
-                    )
-                ),
-                *check_routes.routers(check_deps.Deps(db=self.db, checker=checker, limits=limits)),
-            ],
-            clock=CLOCK,
+        parts = (
+            Parts(self.db, checker, self.configs)
+            .add(Limits, limits)
+            .add(VendorDesk, Desk(vendors, opened))
+            .add(OwnAddress, OwnAddress(public_url=PUBLIC))
         )
+        app = router_app((), routes.adapters, clock=CLOCK, parts=parts)
         async with calling(app, who or self.tenant_id) as client:
             yield client
 

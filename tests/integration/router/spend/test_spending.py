@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from tests.support.router_app import calling, router_app
-from tidings.kernel.clock import SystemClock
+from tidings.kernel.clock import Clock, SystemClock
 from tidings.kernel.db import Database
 from tidings.kernel.ids import TENANT, TenantId, time_of
+from tidings.kernel.parts import Parts
 from tidings.router.executions.model import EXECUTION, moment
 from tidings.router.executions.receipt_model import Receipt
 from tidings.router.ids import INBOUND_WEBHOOK_EVENT
@@ -17,9 +18,8 @@ from tidings.router.prices.rates import Rates
 from tidings.router.spend import store
 from tidings.router.spend.add import add
 from tidings.router.spend.correct import correct
-from tidings.router.spend.deps import Deps
 from tidings.router.spend.model import By, Sum, Unpriced, day_of, estimated
-from tidings.router.spend.routes import routers
+from tidings.router.spend.routes import spend
 from tidings.router.state_machine.model import ATTEMPT
 
 HOME = "/api/v1/router/spend"
@@ -188,7 +188,7 @@ async def test_what_was_spent_over_http(ledger: Ledger) -> None:
             ],
         )
     rates = Rates.read("USD EUR=0.5")
-    app = router_app(routers(Deps(db=ledger.db, clock=CLOCK, rates=rates)), clock=CLOCK)
+    app = router_app((), spend, clock=CLOCK, parts=Parts(ledger.db, rates).add(Clock, CLOCK))
 
     async with calling(app, ledger.tenant_id) as client:
         by_day = (await client.get(HOME, params={"until": today.isoformat()})).json()
