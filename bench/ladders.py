@@ -22,16 +22,17 @@ from tidings.contracts.messages import Accepted, Address, OutboundMessage, Outco
 from tidings.kernel.audit.log import AuditLog
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database, PoolSettings
+from tidings.kernel.durable.claims import ClaimingJob
 from tidings.kernel.durable.presence import WORKER
 from tidings.kernel.durable.wakeup import DueTimer
 from tidings.kernel.ids import TENANT, TenantId
 from tidings.kernel.local_hot_state import LocalHotState
 from tidings.router.adapters.registry import ADAPTERS, kind_of
 from tidings.router.channel_configs.configure import AdapterConfigs
-from tidings.router.executions import receipts, store
+from tidings.router.executions import receipts
 from tidings.router.executions.advance import Advancer
 from tidings.router.executions.call import VendorCaller
-from tidings.router.executions.jobs import DueJob
+from tidings.router.executions.jobs import DUE_EXECUTIONS, DUE_SETTINGS
 from tidings.router.executions.model import NoExecutionObserver
 from tidings.router.executions.plan import Planner
 from tidings.router.executions.record import Recorder
@@ -181,9 +182,12 @@ class _Router:
             clock=clock,
             due_timer=self.due_timer,
         )
-        self.due = DueJob(
+        self.due = ClaimingJob(
             db,
-            Advancer(db, caller, _Preparer(), booking, ladder=ladder, clock=clock, observer=observer),
+            DUE_EXECUTIONS,
+            Advancer(db, caller, _Preparer(), booking, ladder=ladder, clock=clock, observer=observer).advance,
+            name="due",
+            settings=DUE_SETTINGS,
             worker_id=lambda: self.id,
             clock=clock,
             due_timer=self.due_timer,
@@ -348,10 +352,8 @@ async def _lateness(router: _Router, begun: datetime, count: int) -> list[float]
     }
     while len(late) < count:
         async with router.db.worker(claims=True) as tx:
-            claims = await store.claim_due(
-                tx, worker=router.id, now=router.clock.now(), limit=200, window=2000
-            )
-            found = None if len(claims) >= 200 else await store.next_due(tx)
+            claims = await DUE_EXECUTIONS.claim(tx, worker=router.id, now=router.clock.now(), limit=200)
+            found = None if len(claims) >= 200 else await DUE_EXECUTIONS.next_due(tx, now=router.clock.now())
         now = router.clock.now()
         late += [(now - due_by_id[claim.id]).total_seconds() for claim in claims if claim.id in due_by_id]
         if found is not None:

@@ -29,6 +29,7 @@ from tidings.kernel.blobs.store import open_blobs
 from tidings.kernel.bus import Subscription
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database
+from tidings.kernel.durable.claims import ClaimingJob
 from tidings.kernel.durable.locked_sets import LockedSetSettings
 from tidings.kernel.durable.presence import WORKER
 from tidings.kernel.durable.wakeup import DueTimer, Wakeup
@@ -62,7 +63,7 @@ from tidings.router.channel_configs.configure import AdapterConfigs
 from tidings.router.executions import receipts
 from tidings.router.executions.advance import Advancer
 from tidings.router.executions.call import VendorCaller
-from tidings.router.executions.jobs import DueJob, DueSettings
+from tidings.router.executions.jobs import DUE_EXECUTIONS, DUE_SETTINGS
 from tidings.router.executions.model import Begun, NoExecutionObserver
 from tidings.router.executions.plan import Planner
 from tidings.router.executions.record import Recorder
@@ -385,13 +386,15 @@ class World:
             clock=clock,
             due_timer=self._due_timer,
         )
-        self.due = DueJob(
+        self.due = ClaimingJob(
             db,
-            Advancer(db, caller, self, booking, ladder=ladder, clock=clock, observer=observer),
+            DUE_EXECUTIONS,
+            Advancer(db, caller, self, booking, ladder=ladder, clock=clock, observer=observer).advance,
+            name="due",
             worker_id=lambda: self._id,
             clock=clock,
             due_timer=self._due_timer,
-            settings=DueSettings(longest_sleep=_NAP),
+            settings=replace(DUE_SETTINGS, longest_sleep=_NAP),
         )
         self._configs = AdapterConfigs(
             {kind.name: kind.channels for kind in ADAPTERS.values()}, audit=self._audit, clock=clock

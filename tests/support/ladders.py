@@ -34,6 +34,7 @@ from tidings.contracts.words import UseCase
 from tidings.kernel.audit.log import AuditLog
 from tidings.kernel.clock import Clock, SystemClock
 from tidings.kernel.db import Database
+from tidings.kernel.durable.claims import ClaimingJob, ClaimSettings
 from tidings.kernel.durable.presence import WORKER
 from tidings.kernel.durable.wakeup import DueTimer
 from tidings.kernel.ids import TenantId
@@ -46,11 +47,11 @@ from tidings.router.adapters.registry import ADAPTERS, kind_of
 from tidings.router.channel_configs.configure import AdapterConfigs
 from tidings.router.conversations.hashes import AddressHashes
 from tidings.router.conversations.sent import SentNotes
-from tidings.router.executions import receipts, store
+from tidings.router.executions import receipts
 from tidings.router.executions.advance import Advancer
 from tidings.router.executions.call import VendorCaller
 from tidings.router.executions.history import StoredHistory
-from tidings.router.executions.jobs import DueJob, DueSettings
+from tidings.router.executions.jobs import DUE_EXECUTIONS, DUE_SETTINGS
 from tidings.router.executions.model import Begun, NoExecutionObserver
 from tidings.router.executions.plan import Planner
 from tidings.router.executions.receipts import Applied, Receipt
@@ -139,7 +140,7 @@ class Worker:
         world: "LadderWorld",
         *,
         preparer: StepPreparer | None = None,
-        settings: DueSettings | None = None,
+        settings: ClaimSettings | None = None,
     ) -> None:
         db, clock = world.db, world.clock
         self.id = WORKER.new(clock.now())
@@ -198,13 +199,15 @@ class Worker:
         advancer = Advancer(
             db, caller, preparer or self.preparer, booking, ladder=ladder, clock=clock, observer=observer
         )
-        self.due = DueJob(
+        self.due = ClaimingJob(
             db,
-            advancer,
+            DUE_EXECUTIONS,
+            advancer.advance,
+            name="due",
             worker_id=lambda: self.id,
             clock=clock,
             due_timer=self.due_timer,
-            settings=settings or DueSettings(longest_sleep=600.0),
+            settings=settings or replace(DUE_SETTINGS, longest_sleep=600.0),
         )
         self._db = db
 
@@ -396,4 +399,4 @@ class LadderWorld:
     async def rescue(self) -> int:
         """Free what nobody alive has in hand; whether others' rows are among it is not ours to say."""
         async with self.db.worker() as tx:
-            return await store.free_orphans(tx, worker=None, held=(), fresh=None)
+            return await DUE_EXECUTIONS.free_orphans(tx, worker=None, held=(), fresh=None)

@@ -166,7 +166,7 @@ class PipelineWorld:
         """Do all that can be done now: due, decided, sent, recorded, told."""
         system = self.system
         while True:
-            done = await system.dispatch.schedule.move_due()
+            done = await system.dispatch.schedule.drain()
             done += await system.dispatch.job.drain()
             done += await system.executions.due.drain()
             for relay in self.relays:

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from tidings.bootstrap.router import RouterStage
     from tidings.bootstrap.vendors import VendorsStage
     from tidings.kernel.db import WorkerTx
+    from tidings.kernel.durable.claims import ClaimingJob
     from tidings.kernel.durable.jobs import Job
     from tidings.kernel.durable.sweepers import Sweep
-    from tidings.router.conversations.claimed_work import ClaimedWork
     from tidings.router.conversations.jobs import ConversationJob
 
 
@@ -130,45 +130,51 @@ class ConversationsStage:
         )
 
     @cached_property
-    def replies(self) -> "ClaimedWork":
+    def replies(self) -> "ClaimingJob[str]":
         """Sends what a keyword is answered with."""
-        from tidings.router.conversations.claimed_work import ClaimedWork
+        from tidings.kernel.durable.claims import ClaimingJob
+        from tidings.kernel.durable.wakeup import DueTimer
         from tidings.router.conversations.replies import ReplySender
-        from tidings.router.conversations.reply_store import Replies
+        from tidings.router.conversations.reply_store import REPLY_CLAIMS
 
         kernel = self._kernel
         sender = ReplySender(
             kernel.db, self._vendors, keyring=kernel.keyring, clock=kernel.clock, observer=self._observer
         )
-        return ClaimedWork(
+        return ClaimingJob(
             kernel.db,
-            Replies(),
+            REPLY_CLAIMS,
             sender.send,
-            wake=self._wakeups.replies,
+            name="conversation_replies",
+            due_timer=DueTimer(self._wakeups.replies),
             worker_id=kernel.worker_id,
             clock=kernel.clock,
             known=kernel.presence.known,
+            metrics=kernel.metrics,
         )
 
     @cached_property
-    def deliveries(self) -> "ClaimedWork":
+    def deliveries(self) -> "ClaimingJob[str]":
         """Calls the webhooks that inbound messages are routed to."""
-        from tidings.router.conversations.claimed_work import ClaimedWork
+        from tidings.kernel.durable.claims import ClaimingJob
+        from tidings.kernel.durable.wakeup import DueTimer
         from tidings.router.inbound_routes.deliver import Deliverer
-        from tidings.router.inbound_routes.delivery_store import Deliveries
+        from tidings.router.inbound_routes.delivery_store import DELIVERY_CLAIMS
 
         kernel = self._kernel
         deliverer = Deliverer(
             kernel.db, self._caller, keyring=kernel.keyring, clock=kernel.clock, observer=self._observer
         )
-        return ClaimedWork(
+        return ClaimingJob(
             kernel.db,
-            Deliveries(),
+            DELIVERY_CLAIMS,
             deliverer.deliver,
-            wake=self._wakeups.deliveries,
+            name="inbound_deliveries",
+            due_timer=DueTimer(self._wakeups.deliveries),
             worker_id=kernel.worker_id,
             clock=kernel.clock,
             known=kernel.presence.known,
+            metrics=kernel.metrics,
         )
 
     async def free_orphans(self, tx: "WorkerTx") -> int:

@@ -3,9 +3,11 @@
 from typing import TYPE_CHECKING
 
 from tidings.bootstrap.counter_stripes import Stripe, stripe
+from tidings.kernel.durable.claims import ClaimingJob
+from tidings.kernel.durable.wakeup import DueTimer
 from tidings.notify.dispatch.claim import Turns
 from tidings.notify.dispatch.job import DispatchJob
-from tidings.notify.dispatch.schedule import ScheduleJob
+from tidings.notify.dispatch.schedule import SCHEDULE_SETTINGS, SCHEDULED, ScheduleReleaser
 from tidings.notify.dispatch.turn import TurnTaker
 
 if TYPE_CHECKING:
@@ -51,12 +53,17 @@ class DispatchStage:
             metrics=kernel.metrics,
             held_up=lambda: notify.renderer.held_up,
         )
-        self.schedule = ScheduleJob(
+        releaser = ScheduleReleaser(kernel.db, clock=kernel.clock, wake_dispatcher=accept.dispatch_wake.set)
+        self.schedule = ClaimingJob(
             kernel.db,
+            SCHEDULED,
+            releaser.release,
+            name="schedule",
+            worker_id=kernel.worker_id,
             clock=kernel.clock,
-            presence=kernel.presence,
-            wake=accept.schedule_wake,
-            wake_dispatcher=accept.dispatch_wake.set,
+            due_timer=DueTimer(accept.schedule_wake),
+            metrics=kernel.metrics,
+            settings=SCHEDULE_SETTINGS,
         )
 
     def jobs(self) -> "dict[str, Job]":

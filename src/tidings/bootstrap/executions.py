@@ -22,9 +22,10 @@ if TYPE_CHECKING:
     from tidings.bootstrap.router import RouterStage
     from tidings.bootstrap.vendors import VendorsStage
     from tidings.kernel.db import WorkerTx
+    from tidings.kernel.durable.claims import ClaimingJob
     from tidings.kernel.durable.jobs import Job
     from tidings.kernel.durable.sweepers import Sweep
-    from tidings.router.executions.jobs import DueJob
+    from tidings.router.executions.model import ExecutionId
 
 
 class ExecutionsStage:
@@ -94,14 +95,16 @@ class ExecutionsStage:
         )
 
     @cached_property
-    def due(self) -> "DueJob":
+    def due(self) -> "ClaimingJob[ExecutionId]":
         """Takes up executions whose time has come."""
+        from tidings.kernel.durable.claims import ClaimingJob
         from tidings.router.executions.advance import Advancer
-        from tidings.router.executions.jobs import DueJob
+        from tidings.router.executions.jobs import DUE_EXECUTIONS, DUE_SETTINGS
 
         kernel = self._kernel
-        return DueJob(
+        return ClaimingJob(
             kernel.db,
+            DUE_EXECUTIONS,
             Advancer(
                 kernel.db,
                 self._caller,
@@ -110,20 +113,20 @@ class ExecutionsStage:
                 ladder=self.ladder,
                 clock=kernel.clock,
                 observer=self._observer,
-            ),
+            ).advance,
+            name="due",
             worker_id=kernel.worker_id,
             clock=kernel.clock,
             due_timer=self._due_timer,
             known=kernel.presence.known,
             in_hand=self._in_hand,
+            metrics=kernel.metrics,
+            settings=DUE_SETTINGS,
         )
 
     async def free_orphans(self, tx: "WorkerTx") -> int:
         """Free what no living worker has in hand."""
-        from tidings.router.executions.rescue import Rescuer
-
-        rescuer = Rescuer(self._in_hand, worker_id=self._kernel.worker_id, clock=self._kernel.clock)
-        return await rescuer.free_orphans(tx)
+        return await self.due.free_orphans(tx)
 
     def jobs(self) -> "dict[str, Job]":
         """Steps that are due."""

@@ -9,7 +9,9 @@ name is kept out by never being passed here, and the first line catches it when 
 import logging
 import re
 import sys
+import traceback
 from collections.abc import MutableMapping
+from pathlib import Path
 from typing import Any
 
 import structlog
@@ -18,6 +20,8 @@ from tidings.kernel.errors import TidingsError
 from tidings.kernel.outage import OUTAGE
 
 _HIDDEN = "***"
+#: So many calls of a traceback are named.
+_INNERMOST = 4
 
 #: Parts of a field's name that say it must not be shown.
 _SECRET_NAMES = re.compile(
@@ -151,6 +155,12 @@ def why(error: BaseException) -> dict[str, str]:
     """What a line says about an error: its class, and its words where they are ours and so can't be anybody's."""
     said = {"reason": str(error)} if isinstance(error, TidingsError) else {}
     return {"error": type(error).__name__, **said}
+
+
+def where(error: BaseException) -> str | None:
+    """The innermost calls of an error's traceback, by file and line: nothing of the values that were in them."""
+    frames = traceback.extract_tb(error.__traceback__)[-_INNERMOST:]
+    return " > ".join(f"{Path(frame.filename).name}:{frame.lineno}" for frame in frames) or None
 
 
 def get_logger(name: str) -> structlog.typing.FilteringBoundLogger:

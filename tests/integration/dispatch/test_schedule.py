@@ -12,10 +12,10 @@ from tests.support.statements import counting
 from tidings.contracts.ids import NOTIFICATION
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database
-from tidings.kernel.durable.presence import Presence
-from tidings.kernel.durable.wakeup import Wakeup
+from tidings.kernel.durable.claims import ClaimingJob
+from tidings.kernel.durable.wakeup import DueTimer, Wakeup
 from tidings.kernel.ids import TenantId
-from tidings.notify.dispatch.schedule import ScheduleJob
+from tidings.notify.dispatch.schedule import SCHEDULE_SETTINGS, SCHEDULED, ScheduleReleaser
 from tidings.notify.ids import SCHEDULED_WORK
 
 _NOW = SystemClock().now()
@@ -57,15 +57,22 @@ async def _scheduled(
         )
 
 
-async def _pauses(db: Database, url: str, *, looks: int = 3) -> list[float]:
-    clock, wake = ManualClock(_NOW), _NotedWake(looks)
-    job = ScheduleJob(
-        db, clock=clock, presence=Presence(url, db, clock=clock), wake=wake, wake_dispatcher=lambda: None
+async def _pauses(db: Database, *, looks: int = 3) -> list[float]:
+    clock, wakeup = ManualClock(_NOW), _NotedWake(looks)
+    job = ClaimingJob(
+        db,
+        SCHEDULED,
+        ScheduleReleaser(db, clock=clock, wake_dispatcher=lambda: None).release,
+        name="schedule",
+        worker_id=lambda: "wrk_1",
+        clock=clock,
+        due_timer=DueTimer(wakeup),
+        settings=SCHEDULE_SETTINGS,
     )
     with counting(db) as asked:
         await job.run(asyncio.Event())
     assert asked.statements == 2 * looks, asked
-    return wake.pauses
+    return wakeup.pauses
 
 
 @pytest.mark.parametrize(
@@ -91,7 +98,7 @@ async def test_what_nobody_can_take_wakes_nobody(
     """A row that is due and can't be claimed was looked at a thousand times a second."""
     await _scheduled(fresh_db, tenant_id, due=_NOW - timedelta(minutes=1), **row)
 
-    assert await _pauses(fresh_db, fresh_database.runtime_url) == pytest.approx([pause] * 3)
+    assert await _pauses(fresh_db) == pytest.approx([pause] * 3)
 
 
 async def test_the_next_one_is_waited_for(
@@ -104,7 +111,7 @@ async def test_the_next_one_is_waited_for(
     )
     await _scheduled(fresh_db, tenant_id, due=_NOW + timedelta(seconds=0.25))
 
-    assert await _pauses(fresh_db, fresh_database.runtime_url) == pytest.approx([0.25] * 3)
+    assert await _pauses(fresh_db) == pytest.approx([0.25] * 3)
 
 
 async def test_what_another_holds_this_moment_is_asked_for_calmly(
@@ -116,6 +123,6 @@ async def test_what_another_holds_this_moment_is_asked_for_calmly(
         await other.execute("SELECT set_config('app.tenant_id', $1, true)", tenant_id)
         await other.execute("SELECT id FROM notification.notification_scheduled FOR UPDATE")
 
-        pauses = await _pauses(fresh_db, fresh_database.runtime_url)
+        pauses = await _pauses(fresh_db)
 
     assert pauses == pytest.approx([0.02] * 3)

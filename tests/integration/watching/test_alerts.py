@@ -22,10 +22,10 @@ from tidings.bootstrap.health import watch_app
 from tidings.contracts.callback_forms import ReadEvent, ReadInbound, Reading
 from tidings.contracts.channel_configs import ConfigureAccount
 from tidings.kernel.bus import Subscription
+from tidings.kernel.durable.claims import ClaimingJob
 from tidings.kernel.durable.job_watch import LATE
 from tidings.kernel.durable.jobs import run_jobs
 from tidings.router.channel_configs.store import StoredAccount, find_accounts
-from tidings.router.conversations.claimed_work import ClaimedWork
 from tidings.router.conversations.jobs import ConversationJob
 from tidings.router.state_machine.model import ATTEMPT
 
@@ -276,7 +276,7 @@ async def webhook_dead(watched: Watched) -> None:
             own = next(one for one in await find_accounts(tx) if one.id == made["http"].id)
     await system.callbacks.hear(own, Reading(inbound=[wrote(2, to="+15005550222")]))
     deliveries = system.conversations.deliveries
-    assert isinstance(deliveries, ClaimedWork)
+    assert isinstance(deliveries, ClaimingJob)
     for _ in range(60):
         await watched.conversations.drain()
         await deliveries.drain()

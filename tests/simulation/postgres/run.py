@@ -176,7 +176,7 @@ class PostgresRun:
             self._rescue_at = None
             for worker in self._workers:
                 async with self._db.worker() as tx:
-                    await worker.rescuer.free_orphans(tx)
+                    await worker.due.free_orphans(tx)
         now = self._clock.now()
         heard = [one for one in self._street.pending if one.at <= now]
         self._street.pending[:] = [one for one in self._street.pending if one.at > now]

@@ -13,20 +13,19 @@ from tests.simulation.seen import Ask, Stamps
 from tests.support.ladders import message
 from tidings.contracts.delivery import Begin, HandOff, PreparedStep, ReadyStep, SkipStep, StepAsk
 from tidings.kernel.db import Database
+from tidings.kernel.durable.claims import ClaimingJob
 from tidings.kernel.durable.in_hand import InHand
 from tidings.kernel.durable.presence import WORKER
 from tidings.kernel.durable.wakeup import DueTimer
 from tidings.kernel.hot_state import Limits
 from tidings.kernel.ids import TenantId
 from tidings.router.adapters.registry import ADAPTERS
-from tidings.router.executions import store
 from tidings.router.executions.advance import Advancer
 from tidings.router.executions.call import VendorCaller
-from tidings.router.executions.jobs import DueJob, DueSettings
+from tidings.router.executions.jobs import DUE_EXECUTIONS, DUE_SETTINGS
 from tidings.router.executions.model import ExecutionChange, ExecutionId, NoExecutionObserver
 from tidings.router.executions.plan import Planner
 from tidings.router.executions.record import Recorder
-from tidings.router.executions.rescue import Rescuer
 from tidings.router.executions.reserve import AttemptReserver
 from tidings.router.executions.router import ExecutionRouter
 from tidings.router.policies.policies import Policies
@@ -177,17 +176,18 @@ class MortalWorker(Process):
         advancer = Advancer(
             self.db, caller, self.gates, booking, ladder=ladder, clock=clock, observer=observer
         )
-        self.due = DueJob(
+        self.due = ClaimingJob(
             self.db,
-            advancer,
+            DUE_EXECUTIONS,
+            advancer.advance,
+            name="due",
             worker_id=lambda: self.id,
             clock=clock,
             due_timer=due_timer,
             in_hand=in_hand,
             # Sets of one, of a few and of all that is due: each has its own ways to go wrong.
-            settings=DueSettings(limit=luck.choice((1, 3, 200))),
+            settings=replace(DUE_SETTINGS, limit=luck.choice((1, 3, 200))),
         )
-        self.rescuer = Rescuer(in_hand, worker_id=lambda: self.id, clock=clock)
 
     async def announce(self) -> None:
         """The others know it from now on."""
@@ -204,7 +204,7 @@ class MortalWorker(Process):
         """While a vendor keeps it waiting."""
         await self.forget()
         async with self._plain.worker() as tx:
-            await store.free_orphans(tx, worker=None, held=(), fresh=None)
+            await DUE_EXECUTIONS.free_orphans(tx, worker=None, held=(), fresh=None)
 
     async def hand_over(self, tenant_id: TenantId, hand_offs: Sequence[HandOff]) -> None:
         """As notify's dispatcher does it."""

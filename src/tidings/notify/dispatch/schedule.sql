@@ -6,11 +6,11 @@ WITH due AS (
     WHERE s.run_after <= :now AND s.processed_at IS NULL AND s.obsolete = false
       AND s.notification_id IS NOT NULL AND (s.claimed_until IS NULL OR s.claimed_until <= :now)
     ORDER BY s.run_after
-    LIMIT :most
+    LIMIT :limit
     FOR UPDATE SKIP LOCKED
 )
 UPDATE notification.notification_scheduled AS mine
-SET claimed_by = :worker, claimed_until = :until, attempt_count = mine.attempt_count + 1
+SET claimed_by = :worker, claimed_until = :now::timestamptz + :lease::interval, attempt_count = mine.attempt_count + 1
 FROM due
 WHERE mine.tenant_id = due.tenant_id AND mine.id = due.id
 RETURNING mine.tenant_id, mine.id;

@@ -1,13 +1,11 @@
 """What a worker runs: finds out whose inbound messages are, and has them taken on."""
 
 import asyncio
-import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import reduce
 from operator import or_
-from pathlib import Path
 from typing import Final
 
 from tidings.kernel.clock import Clock
@@ -24,7 +22,7 @@ from tidings.kernel.durable.locked_sets import (
 from tidings.kernel.errors import DatabaseUnavailableError, TidingsError
 from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.kms import KmsError
-from tidings.kernel.logs import get_logger, why
+from tidings.kernel.logs import get_logger, where, why
 from tidings.router.conversations import queue
 from tidings.router.conversations.model import Observer, Unobserved
 from tidings.router.conversations.queue import Claimed, Waiting
@@ -240,7 +238,7 @@ class ConversationJob(LockedSetJob):
             count=count,
             error=type(error).__name__,
             # Not the whole story: a traceback with its values would tell what somebody wrote.
-            where=_where(error),
+            where=where(error),
         )
 
     def failed(self, error: TidingsError, seconds: float) -> None:
@@ -263,11 +261,6 @@ class ConversationJob(LockedSetJob):
 
 def _blames_message(error: Exception) -> bool:
     return is_of_an_item(error) and not isinstance(error, KmsError)
-
-
-def _where(error: Exception) -> str | None:
-    frames = traceback.extract_tb(error.__traceback__)
-    return f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else None
 
 
 def _waiting(one: Claimed, now: datetime) -> Waiting:

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Final, Literal
 
 from tidings.contracts.tenants import Channel
-from tidings.kernel.db import TenantTx, WorkerTx
-from tidings.kernel.ids import TenantId, time_of
+from tidings.kernel.db import TenantTx
+from tidings.kernel.durable.claims import TableClaims
+from tidings.kernel.ids import time_of
 from tidings.kernel.sql import Queries, sparse
 from tidings.router.conversations.model import ConversationId
 
@@ -61,26 +62,10 @@ class Attempt:
     currency: str | None
 
 
-class Replies:
-    """The `Shelf` of confirmations."""
-
-    async def claim(
-        self, tx: WorkerTx, *, worker: str, now: datetime, limit: int, besides: Sequence[TenantId]
-    ) -> list[tuple[TenantId, str]]:
-        """Take up what is due, in turns between tenants, and nothing of those `besides`."""
-        rows = await tx.fetch(
-            QUERIES.claim_replies, worker=worker, now=now, limit=limit, besides=list(besides)
-        )
-        return [(row["tenant_id"], row["id"]) for row in rows]
-
-    async def next_due(self, tx: WorkerTx) -> datetime | None:
-        """When the next look is needed."""
-        at: datetime | None = await tx.fetch_value(QUERIES.next_reply)
-        return at
-
-    async def free_orphans(self, tx: WorkerTx, *, worker: str, held: Sequence[str], fresh: datetime) -> int:
-        """Free what the dead had in hand; what they were sending is never sent again."""
-        return await tx.execute(QUERIES.free_replies, worker=worker, held=list(held), fresh=fresh)
+#: Confirmations that are due. What a dead worker was sending is never sent again.
+REPLY_CLAIMS: Final = TableClaims[str](
+    claim=QUERIES.claim_replies, next_due=QUERIES.next_reply, free_orphans=QUERIES.free_replies
+)
 
 
 async def begin_replies(tx: TenantTx, ids: Sequence[str], *, worker: str, now: datetime) -> list[Sending]:

@@ -35,20 +35,6 @@ class ExecutionClaim:
     id: ExecutionId
 
 
-async def claim_due(
-    tx: WorkerTx, *, worker: str, now: datetime, limit: int, window: int
-) -> list[ExecutionClaim]:
-    """Take what is due."""
-    rows = await tx.fetch(QUERIES.claim_due, worker=worker, now=now, limit=limit, window=window)
-    return [ExecutionClaim(row["tenant_id"], row["id"]) for row in rows]
-
-
-async def next_due(tx: WorkerTx) -> datetime | None:
-    """When the next one is due that nobody has in hand."""
-    due_at: datetime | None = await tx.fetch_value(QUERIES.next_due)
-    return due_at
-
-
 async def load_claimed(tx: TenantTx, ids: Sequence[ExecutionId], *, worker: str) -> list[ClaimedExecution]:
     """What was claimed."""
     rows = await tx.fetch(QUERIES.load_claimed, tenant_id=tx.tenant_id, ids=list(ids), worker=worker)
@@ -113,13 +99,6 @@ async def release_claims(
         tenant_ids=[claim.tenant_id for claim in claims],
         ids=[claim.id for claim in claims],
     )
-
-
-async def free_orphans(
-    tx: WorkerTx, *, worker: str | None, held: Sequence[str], fresh: datetime | None
-) -> int:
-    """Make due at once what nobody alive has in hand."""
-    return await tx.execute(QUERIES.free_orphans, worker=worker, held=list(held), fresh=fresh)
 
 
 async def find_live(tx: TenantTx, ids: Sequence[NotificationId]) -> list[Row]:

@@ -3,10 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Final
 
 from tidings.contracts.tenants import Channel
 from tidings.kernel.db import Row, TenantTx, WorkerTx
-from tidings.kernel.ids import TenantId
+from tidings.kernel.durable.claims import TableClaims
 from tidings.kernel.sql import Queries, sparse
 from tidings.router.inbound_routes.model import (
     DEFAULT_ROUTE,
@@ -78,33 +79,10 @@ class Dead:
     to: str
 
 
-class Deliveries:
-    """The shelf of messages that have to be told."""
-
-    async def claim(
-        self, tx: WorkerTx, *, worker: str, now: datetime, limit: int, besides: Sequence[TenantId]
-    ) -> list[tuple[TenantId, str]]:
-        """Take up what is due, in turns between tenants, and nothing of those `besides`."""
-        rows = await tx.fetch(
-            QUERIES.claim_deliveries, worker=worker, now=now, limit=limit, besides=list(besides)
-        )
-        return [(row["tenant_id"], row["id"]) for row in rows]
-
-    async def next_due(self, tx: WorkerTx) -> datetime | None:
-        """When the next look is needed."""
-        at: datetime | None = await tx.fetch_value(QUERIES.next_delivery)
-        return at
-
-    async def free_orphans(
-        self,
-        tx: WorkerTx,
-        *,
-        worker: str,
-        held: Sequence[str],
-        fresh: datetime,  # noqa: ARG002
-    ) -> int:
-        """Free what the dead had in hand. Whatever is claimed and not held may be freed at once: to tell twice is no harm."""
-        return await tx.execute(QUERIES.free_deliveries, worker=worker, held=list(held))
+#: Messages whose webhook is to be called. What is claimed and not held may be freed at once: to tell twice is no harm.
+DELIVERY_CLAIMS: Final = TableClaims[str](
+    claim=QUERIES.claim_deliveries, next_due=QUERIES.next_delivery, free_orphans=QUERIES.free_deliveries
+)
 
 
 async def insert_deliveries(tx: TenantTx, deliveries: Sequence[NewDelivery], *, now: datetime) -> None:

@@ -33,7 +33,7 @@ WITH RECURSIVE tenants AS (
             ORDER BY next_attempt_at LIMIT :limit
         ) AS oldest
     ) AS mine
-    WHERE tenants.tenant_id <> ALL (:besides::text[])
+    WHERE tenants.tenant_id <> ALL (:full::text[])
     ORDER BY mine.turn, mine.next_attempt_at LIMIT :limit
 ), found AS MATERIALIZED (
     SELECT delivery.tenant_id, delivery.id

@@ -27,7 +27,9 @@ from tidings.contracts.tenants import Channel
 from tidings.kernel.audit.log import AuditLog
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database, Row
+from tidings.kernel.durable.claims import ClaimingJob
 from tidings.kernel.durable.presence import WORKER
+from tidings.kernel.durable.wakeup import DueTimer
 from tidings.kernel.http.app import HttpApp, build_app
 from tidings.kernel.http.callers import Caller, Door
 from tidings.kernel.http.tenant_gate import TenantGate, TenantState
@@ -47,7 +49,6 @@ from tidings.router.channel_configs.configure import AdapterConfigs
 from tidings.router.conversations import deps as conversation_deps
 from tidings.router.conversations import routes as conversation_routes
 from tidings.router.conversations.answer import Answerer
-from tidings.router.conversations.claimed_work import ClaimedWork
 from tidings.router.conversations.close import Closer
 from tidings.router.conversations.dead_letters import DeadInbound
 from tidings.router.conversations.hashes import AddressHashes
@@ -55,7 +56,7 @@ from tidings.router.conversations.jobs import ConversationJob, ConversationSetti
 from tidings.router.conversations.keep import insert_inbound
 from tidings.router.conversations.receive import Receiver
 from tidings.router.conversations.replies import ReplySender
-from tidings.router.conversations.reply_store import Replies
+from tidings.router.conversations.reply_store import REPLY_CLAIMS
 from tidings.router.conversations.resolve import Resolver
 from tidings.router.conversations.sent import SentNotes, SentTurn
 from tidings.router.conversations.shared_stop import SharedStops
@@ -66,7 +67,7 @@ from tidings.router.inbound_routes import routes as route_routes
 from tidings.router.inbound_routes.call import WebhookCaller
 from tidings.router.inbound_routes.change import RouteChanger
 from tidings.router.inbound_routes.deliver import Deliverer
-from tidings.router.inbound_routes.delivery_store import Deliveries
+from tidings.router.inbound_routes.delivery_store import DELIVERY_CLAIMS
 from tidings.router.inbound_routes.redeliver import Redeliverer
 from tidings.router.inbound_routes.trial import Trier
 from tidings.router.policies.policies import Policies
@@ -206,30 +207,32 @@ class ConversationWorld:
             settings=settings,
         )
 
-    def replies(self, worker: str | None = None) -> ClaimedWork:
+    def replies(self, worker: str | None = None) -> ClaimingJob[str]:
         """A worker that sends confirmations."""
         name = worker or WORKER.new(self.clock.now())
         sender = ReplySender(self.db, self.vendors, keyring=self.keyring, clock=self.clock)
-        return ClaimedWork(
+        return ClaimingJob(
             self.db,
-            Replies(),
+            REPLY_CLAIMS,
             sender.send,
-            wake=self.wakeups.replies,
+            name="conversation_replies",
+            due_timer=DueTimer(self.wakeups.replies),
             worker_id=lambda: name,
             clock=self.clock,
         )
 
-    def deliveries(self) -> ClaimedWork:
+    def deliveries(self) -> ClaimingJob[str]:
         """A worker that calls webhooks."""
         name = WORKER.new(self.clock.now())
         deliverer = Deliverer(
             self.db, self.caller, keyring=self.keyring, clock=self.clock, jitter=lambda: 1.0
         )
-        return ClaimedWork(
+        return ClaimingJob(
             self.db,
-            Deliveries(),
+            DELIVERY_CLAIMS,
             deliverer.deliver,
-            wake=self.wakeups.deliveries,
+            name="inbound_deliveries",
+            due_timer=DueTimer(self.wakeups.deliveries),
             worker_id=lambda: name,
             clock=self.clock,
         )

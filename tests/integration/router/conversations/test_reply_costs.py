@@ -164,9 +164,7 @@ async def test_what_a_dead_worker_was_sending_is_counted_and_not_again(
         await world.job().drain()
         dead = WORKER.new(world.clock.now())
         async with world.db.worker(claims=True) as tx:
-            claims = await reply_store.Replies().claim(
-                tx, worker=dead, now=world.clock.now(), limit=9, besides=()
-            )
+            claims = await reply_store.REPLY_CLAIMS.claim(tx, worker=dead, now=world.clock.now(), limit=9)
         slow = _TakenForDead(world)
         await slow.send(tenant_id, dead, [id_ for _, id_ in claims])
         assert await world.replies().drain() == 0

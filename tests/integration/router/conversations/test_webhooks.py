@@ -10,10 +10,11 @@ import pytest
 from tests.integration.router.conversations.conftest import LAILA, OURS, SECRET, ConversationWorld
 from tests.support.played_http import CLOSE, answer, played_http
 from tidings.contracts.callbacks import sign
+from tidings.kernel.durable.claims import ClaimingJob, ClaimSettings
+from tidings.kernel.durable.wakeup import DueTimer
 from tidings.kernel.ids import TenantId
 from tidings.router.adapters.egress import public_only
-from tidings.router.conversations.claimed_work import ClaimedWork, WorkSettings
-from tidings.router.inbound_routes.delivery_store import Deliveries
+from tidings.router.inbound_routes.delivery_store import DELIVERY_CLAIMS
 
 OK = answer("204 No Content")
 DOWN = answer("503 Service Unavailable")
@@ -235,14 +236,15 @@ async def test_one_whose_webhook_hangs_keeps_nobody_waiting(
             await world.write(account, "hello", sender=f"+9370123{n:04d}")
         await world.job().drain()
         await world.later(seconds=1)
-    work = ClaimedWork(
+    work = ClaimingJob(
         world.db,
-        Deliveries(),
+        DELIVERY_CLAIMS,
         tell,
-        wake=world.wakeups.deliveries,
+        name="inbound_deliveries",
+        due_timer=DueTimer(world.wakeups.deliveries),
         worker_id=lambda: "wrk_1",
         clock=world.clock,
-        settings=WorkSettings(limit=4, most_in_hand=12, most_of_one=4),
+        settings=ClaimSettings(limit=4, most_in_hand=12, most_of_a_tenant=4),
     )
     stop = asyncio.Event()
     running = asyncio.create_task(work.run(stop))

@@ -10,7 +10,7 @@ from tests.support.ladders import LadderWorld, Wish, Worker
 from tidings.contracts.callback_forms import Canonical
 from tidings.contracts.delivery import DeliveryOutcome, Route
 from tidings.contracts.prices import PriceModel
-from tidings.router.executions import store
+from tidings.router.executions.jobs import DUE_EXECUTIONS
 from tidings.router.executions.snapshot import state_of
 from tidings.router.ids import INBOUND_WEBHOOK_EVENT
 from tidings.router.policies.model import Conditions, PolicyStep
@@ -399,4 +399,4 @@ async def test_several_ladders_with_one_statement_each(world: LadderWorld, worke
 
     assert [o.result for o in await world.outcomes()] == ["DELIVERED"] * 50
     async with world.db.worker() as tx:
-        assert await store.next_due(tx) is None
+        assert await DUE_EXECUTIONS.next_due(tx, now=world.clock.now()) is None

@@ -3,7 +3,7 @@
 from tests.support.ladders import EMAIL, LadderWorld, Wish, Worker
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.ids import TENANT, TenantId
-from tidings.router.executions import store
+from tidings.router.executions.jobs import DUE_EXECUTIONS
 
 
 async def waiting(world: LadderWorld, worker: Worker, tenant_id: TenantId, count: int, priority: str) -> None:
@@ -21,10 +21,10 @@ async def test_the_urgent_first_and_tenants_in_turn(world: LadderWorld, worker: 
 
     async with world.db.worker(claims=True) as tx:
         now = world.clock.now()
-        first = await store.claim_due(tx, worker=worker.id, now=now, limit=8, window=100)
-        rest = await store.claim_due(tx, worker=worker.id, now=now, limit=200, window=200)
-        nothing = await store.claim_due(tx, worker=worker.id, now=now, limit=200, window=200)
-        due = await store.next_due(tx)
+        first = await DUE_EXECUTIONS.claim(tx, worker=worker.id, now=now, limit=8)
+        rest = await DUE_EXECUTIONS.claim(tx, worker=worker.id, now=now, limit=200)
+        nothing = await DUE_EXECUTIONS.claim(tx, worker=worker.id, now=now, limit=200)
+        due = await DUE_EXECUTIONS.next_due(tx, now=now)
 
     assert len(first) == 8
     assert sum(claim.tenant_id == few for claim in first) == 2
