@@ -202,19 +202,7 @@ def _moving(
         async with db.tenant(tenant_id, by_index=True) as tx:
             pending = list((await store.load_pending(tx, ids)).values())
             moves = [Move(pending=p, status=Status.DISPATCHED, trace="t+;e+") for p in pending]
-            events = [
-                moved_event(
-                    tenant_id,
-                    notification_id=p.id,
-                    recipient_id=p.recipient_id,
-                    status="dispatched",
-                    channel=p.channel,
-                    category=p.category,
-                    template_key=p.template_key,
-                    clock=_CLOCK,
-                )
-                for p in pending
-            ]
+            events = [moved_event(tenant_id, p, "dispatched", clock=_CLOCK) for p in pending]
             moved.update(await store.move(tx, moves, events, worker=_WORKER, now=_NOW, stripe=0))
 
     return move

@@ -1,48 +1,80 @@
 """The events that tell where a notification has come to."""
 
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Protocol
 
 from tidings.contracts.events import NOTIFY_SOURCE
 from tidings.contracts.notifications import NotificationMoved
 from tidings.kernel.clock import Clock
+from tidings.kernel.db import Row
 from tidings.kernel.events import Event, new_event
 from tidings.kernel.ids import TenantId
 from tidings.notify.accept.row import NotificationRow
 
 
+class NotificationFacts(Protocol):
+    """What every event of a notification says of it; its row and what is shown of it have all of them."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def recipient_id(self) -> str: ...
+    @property
+    def channel(self) -> str: ...
+    @property
+    def category(self) -> str: ...
+    @property
+    def template_key(self) -> str: ...
+    @property
+    def correlation_id(self) -> str | None: ...
+    @property
+    def is_test(self) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _FactsOfRow:
+    id: str
+    recipient_id: str
+    channel: str
+    category: str
+    template_key: str
+    correlation_id: str | None
+    is_test: bool
+
+
+def facts_of(row: Row) -> NotificationFacts:
+    """The facts from a row of SQL that has them by these names."""
+    return _FactsOfRow(*(row[name] for name in _FactsOfRow.__slots__))
+
+
 def moved_event(
     tenant_id: TenantId,
-    *,
-    notification_id: str,
-    recipient_id: str,
+    of: NotificationFacts,
     status: str,
-    channel: str,
-    category: str,
-    template_key: str,
+    *,
     clock: Clock,
     reason: str | None = None,
     until: datetime | None = None,
-    correlation_id: str | None = None,
-    is_test: bool = False,
     traceparent: str | None = None,
 ) -> Event:
     """`notification.{status}.v1`; the events of one notification keep their order."""
     return new_event(
         f"notification.{status}.v1",
         NotificationMoved(
-            notification_id=notification_id,
-            recipient_id=recipient_id,
+            notification_id=of.id,
+            recipient_id=of.recipient_id,
             status=status,
-            channel=channel,
-            category=category,
-            template_key=template_key,
+            channel=of.channel,
+            category=of.category,
+            template_key=of.template_key,
             reason=reason,
             until=until,
-            correlation_id=correlation_id,
-            is_test=is_test,
+            correlation_id=of.correlation_id,
+            is_test=of.is_test,
         ),
         tenant_id=tenant_id,
-        ordering_key=notification_id,
+        ordering_key=of.id,
         source=NOTIFY_SOURCE,
         clock=clock,
         traceparent=traceparent,
@@ -51,17 +83,5 @@ def moved_event(
 
 def accepted_event(tenant_id: TenantId, row: NotificationRow, *, clock: Clock) -> Event:
     """`notification.queued.v1`, or `.scheduled.v1` with its time."""
-    return moved_event(
-        tenant_id,
-        notification_id=row.id,
-        recipient_id=row.recipient_id,
-        status=row.status.value,
-        channel=row.channel,
-        category=row.category,
-        template_key=row.template_key,
-        until=row.scheduled_for,
-        correlation_id=row.correlation_id,
-        is_test=row.is_test,
-        clock=clock,
-        traceparent=row.traceparent,
-    )
+    until, traceparent = row.scheduled_for, row.traceparent
+    return moved_event(tenant_id, row, row.status.value, clock=clock, until=until, traceparent=traceparent)

@@ -9,7 +9,8 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol
 
 from tidings.kernel.db import Database, TenantTx
-from tidings.kernel.errors import DatabaseBusyError, DatabaseError, DatabaseUnavailableError
+from tidings.kernel.durable.halving import SetDone, halve, is_of_an_item
+from tidings.kernel.errors import DatabaseError
 from tidings.kernel.gather import Gatherer
 from tidings.kernel.idempotency import Answer, Begun, Idempotency, IdempotencyKey, Replay, refusal_of
 from tidings.kernel.refusals import TooBusyError
@@ -105,18 +106,20 @@ class GroupCommit:
 
     async def _each(self, tx: TenantTx, by: OrderedBy, items: Sequence[ValidOrder]) -> list[Outcome]:
         """As one set; an order that the database does not take is found by halving, and is refused alone."""
-        if not items:
-            return []
-        try:
+
+        async def write(some: Sequence[ValidOrder]) -> list[Outcome]:
             async with tx.savepoint():
-                return await self._once_each(tx, by, items)
-        except (DatabaseUnavailableError, DatabaseBusyError):
-            raise  # No order is to blame.
-        except DatabaseError as error:
-            if len(items) == 1:
-                return [RefusedOrder(error)]
-        middle = len(items) // 2
-        return [*await self._each(tx, by, items[:middle]), *await self._each(tx, by, items[middle:])]
+                return await self._once_each(tx, by, some)
+
+        outcomes: list[Outcome] = []
+        async for part in halve(items, write, blames_item=_blames_order):
+            if isinstance(part, SetDone):
+                outcomes += part.result
+            elif isinstance(part.error, DatabaseError) and _blames_order(part.error):
+                outcomes.append(RefusedOrder(part.error))
+            else:
+                raise part.error
+        return outcomes
 
     async def _group(self, by: OrderedBy, items: Sequence[ValidOrder]) -> list[Outcome]:
         with _span(by, items):
@@ -153,6 +156,11 @@ class GroupCommit:
             return [None] * len(items)
         begun = iter(await self._idempotency.begin_many(tx, scope_of_order(by), asked))
         return [_outcome(next(begun)) if item.order.once is not None else None for item in items]
+
+
+def _blames_order(error: Exception) -> bool:
+    """Whether the database does not take one of the orders; a fault of ours refuses none."""
+    return isinstance(error, DatabaseError) and is_of_an_item(error)
 
 
 def _outcome(begun: Begun) -> Outcome | None:

@@ -1,7 +1,7 @@
 """The row of a notification: as it is accepted and stored."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final, Literal
 
@@ -10,6 +10,9 @@ from msgspec import Struct
 from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.contracts.tenants import Channel
 from tidings.contracts.words import Priority, Status, UseCase
+from tidings.kernel.ids import time_of
+from tidings.kernel.keys.data_key import DataKey
+from tidings.notify.decide.reasons import Reason
 from tidings.notify.ids import TemplateId, TemplateVersionId
 
 AnyChannel = Channel | Literal["auto"]
@@ -34,9 +37,10 @@ class Pin(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotificationRow:
-    """A row as it is accepted; what is personal is sealed."""
+    """A notification as it is stored: accepted, decided and sent from. What is personal is sealed."""
 
     id: NotificationId
+    #: The time inside its id.
     created_at: datetime
     recipient_id: RecipientId
     status: Status
@@ -45,7 +49,7 @@ class NotificationRow:
     use_case: UseCase
     priority: Priority
     retention_class: str
-    #: None: the recipient's, when it is sent.
+    #: As asked for, or as it was rendered in before; None: the recipient's.
     locale: str | None
     template_id: TemplateId
     template_version_id: TemplateVersionId
@@ -56,16 +60,19 @@ class NotificationRow:
     variables_hash: str
     variables: bytes = field(repr=False)
     attachments: bytes | None = field(repr=False)
-    scheduled_for: datetime | None
     expires_at: datetime
     is_test: bool
     source_event_id: str | None
     correlation_id: str | None
+    #: JSON.
     metadata: str | None
     #: Of an answer within a conversation.
     pin: Pin | None = None
     #: The place in a trace that it comes from.
     traceparent: str | None = None
+
+    # Written when it is accepted, and not read back to decide and send.
+    scheduled_for: datetime | None = None
     #: The notification that it repeats.
     resent_from: NotificationId | None = None
     #: Key and hash of metadata that it is found by.
@@ -73,3 +80,54 @@ class NotificationRow:
     #: Of the event that it answers.
     source_event_type: str | None = None
     source_event_produced_at: datetime | None = None
+
+    # What dispatch has written so far.
+    trace: str | None = None
+    render_snapshot: str | None = None
+    #: JSON: by channel, where its exact words are.
+    body_ref: str | None = None
+
+    @property
+    def released(self) -> bool:
+        """Whether somebody has had it sent now, whatever the quiet hours say."""
+        return self.trace is not None and Reason.QUIET_BUT_RELEASED in self.trace
+
+    def version_for(self, channel: Channel) -> TemplateVersionId | None:
+        """The frozen version for a channel; None where the template has none for it."""
+        if self.template_versions is None:
+            return self.template_version_id if channel == self.channel else None
+        return self.template_versions.get(channel)
+
+    def pin_for(self, recipient_id: RecipientId) -> Pin | None:
+        """Where it has to go; a guardian who is written to instead has an address of their own."""
+        return self.pin if recipient_id == self.recipient_id else None
+
+    def derive(
+        self, new_id: NotificationId, recipient_id: RecipientId, *, unseal: DataKey, seal: DataKey
+    ) -> "NotificationRow":
+        """A copy for another recipient: a notification of its own that is queued now, under their preferences and in their language.
+
+        `unseal` is the key of this one's recipient, `seal` that of the other.
+        """
+
+        def sealed_anew(box: bytes, purpose: str) -> bytes:
+            return seal.seal(unseal.unseal(box, purpose), purpose)
+
+        return replace(
+            self,
+            id=new_id,
+            created_at=time_of(new_id),
+            recipient_id=recipient_id,
+            status=Status.QUEUED,
+            locale=None,
+            variables=sealed_anew(self.variables, VARIABLES_PURPOSE),
+            attachments=sealed_anew(self.attachments, ATTACHMENTS_PURPOSE) if self.attachments else None,
+            correlation_id=self.correlation_id or self.id,
+            pin=None,
+            scheduled_for=None,
+            resent_from=None,
+            found_by=(),
+            trace=None,
+            render_snapshot=None,
+            body_ref=None,
+        )

@@ -22,7 +22,6 @@ from tidings.notify.accept.row import ATTACHMENTS_PURPOSE, VARIABLES_PURPOSE, No
 from tidings.notify.accept.searchable import search_hash, searchable_in
 from tidings.notify.categories.model import CategoryPolicy
 from tidings.notify.categories.registry import Categories
-from tidings.notify.dispatch.model import Pending
 from tidings.notify.ids import TemplateVersionId
 from tidings.notify.recipients.wish import RecipientWish, canonical_locale
 from tidings.notify.templates.model import Published
@@ -180,7 +179,7 @@ class OrderValidator:
         )
 
     async def repeat(
-        self, by: OrderedBy, row: Pending, variables: bytes, files: Stored | None
+        self, by: OrderedBy, row: NotificationRow, variables: bytes, files: Stored | None
     ) -> ValidOrder | None:
         """The order behind a notification that is to be sent once more: its frozen words, with a new life.
 

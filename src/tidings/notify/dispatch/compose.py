@@ -17,8 +17,7 @@ from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.ciphers import UnreadableError
 from tidings.kernel.keys.data_key import DataKey, DestroyedKeyError
 from tidings.kernel.keys.pepper import Pepper
-from tidings.notify.accept.row import VARIABLES_PURPOSE
-from tidings.notify.dispatch.model import Pending
+from tidings.notify.accept.row import VARIABLES_PURPOSE, NotificationRow
 from tidings.notify.facts.model import PersonFacts
 from tidings.notify.ids import TemplateVersionId
 from tidings.notify.preference_center.links import MessageLinks
@@ -52,7 +51,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class ComposeAsk:
     """One message to render."""
 
-    pending: Pending
+    pending: NotificationRow
     channel: Channel
     #: Whose key the variables are under: the one it was accepted for.
     owner: DataKey | None = field(repr=False)

@@ -16,7 +16,7 @@ from tidings.kernel.ids import TenantId, time_of
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.sql import Queries, sparse
 from tidings.kernel.tracing import span_of_set
-from tidings.notify.accept.events import moved_event
+from tidings.notify.accept.events import facts_of, moved_event
 from tidings.notify.decide.reasons import Reason
 from tidings.notify.ids import DELIVERY_ATTEMPT
 from tidings.notify.receipts.bounces import Bounces
@@ -122,18 +122,7 @@ def _event(
     tenant_id: TenantId, row: Any, reason: str | None, *, clock: Clock, traceparent: str | None
 ) -> Event:
     return moved_event(
-        tenant_id,
-        notification_id=row["id"],
-        recipient_id=row["recipient_id"],
-        status=row["status"],
-        channel=row["channel"],
-        category=row["category"],
-        template_key=row["template_key"],
-        reason=reason,
-        correlation_id=row["correlation_id"],
-        is_test=row["is_test"],
-        clock=clock,
-        traceparent=traceparent,
+        tenant_id, facts_of(row), row["status"], reason=reason, clock=clock, traceparent=traceparent
     )
 
 

@@ -12,12 +12,13 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.keyring import Keyring
+from tidings.notify.accept.row import NotificationRow
 from tidings.notify.decide import trace
 from tidings.notify.dispatch import store
 from tidings.notify.dispatch.beside import beside
 from tidings.notify.dispatch.compose import after, encode_snapshot
 from tidings.notify.dispatch.exact_bodies import refs_of
-from tidings.notify.dispatch.model import Move, Pending
+from tidings.notify.dispatch.model import Move
 from tidings.notify.dispatch.steps import StepMade, StepMaker, StepWork
 from tidings.notify.facts.load import FactsLoader
 
@@ -74,7 +75,9 @@ class StepGate:
         return [prepared.get(_key(ask), gone) for ask in asks]
 
 
-def _moves(found: Mapping[NotificationId, Pending], made: Sequence[tuple[StepAsk, StepMade]]) -> list[Move]:
+def _moves(
+    found: Mapping[NotificationId, NotificationRow], made: Sequence[tuple[StepAsk, StepMade]]
+) -> list[Move]:
     """What is kept of the steps, one for each notification: several of its steps may be taken at once."""
     moves: dict[NotificationId, Move] = {}
     for ask, step in made:

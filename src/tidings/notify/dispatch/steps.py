@@ -21,7 +21,7 @@ from tidings.kernel.hot_state import Limits
 from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.pepper import Pepper
 from tidings.notify.accept.attachments import Attachments
-from tidings.notify.accept.row import ATTACHMENTS_PURPOSE
+from tidings.notify.accept.row import ATTACHMENTS_PURPOSE, NotificationRow
 from tidings.notify.channels.model import ChannelConfig
 from tidings.notify.channels.senders import authorised, grants_on
 from tidings.notify.decide import trace
@@ -39,7 +39,6 @@ from tidings.notify.dispatch.exact_bodies import (
     put,
     refs_text,
 )
-from tidings.notify.dispatch.model import Pending
 from tidings.notify.dispatch.sent import record_of
 from tidings.notify.facts.model import AddressFacts, Facts, TenantFacts
 from tidings.notify.preference_center.links import MessageLinks, UnsubscribeLinks
@@ -74,7 +73,7 @@ _WITH_SENDERS: Final = frozenset({"sms", "whatsapp"})
 class StepWork:
     """A step to be made ready."""
 
-    pending: Pending
+    pending: NotificationRow
     #: Who is written to: the recipient, or their guardian instead.
     recipient_id: RecipientId
     channel: Channel

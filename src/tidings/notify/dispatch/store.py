@@ -15,7 +15,7 @@ from tidings.kernel.ids import time_of
 from tidings.kernel.outbox import event_columns
 from tidings.kernel.sql import Queries, sparse
 from tidings.notify.accept.row import NotificationRow, Pin
-from tidings.notify.dispatch.model import Move, Pending
+from tidings.notify.dispatch.model import Move
 from tidings.notify.dispatch.sent import sender_text
 from tidings.notify.ids import SCHEDULED_WORK
 
@@ -26,7 +26,7 @@ _read_pin = msgspec.json.Decoder(Pin).decode
 _AT_ONCE_AND_AGAIN = range(2)
 
 
-async def load_pending(tx: TenantTx, ids: Sequence[NotificationId]) -> dict[NotificationId, Pending]:
+async def load_pending(tx: TenantTx, ids: Sequence[NotificationId]) -> dict[NotificationId, NotificationRow]:
     """Those that exist."""
     if not ids:
         return {}
@@ -135,9 +135,9 @@ def _records(moves: Sequence[Move]) -> dict[str, list[Any]]:
     }
 
 
-def _pending(row: Row) -> Pending:
+def _pending(row: Row) -> NotificationRow:
     versions = row["template_versions"]
-    return Pending(
+    return NotificationRow(
         id=row["id"],
         created_at=row["created_at"],
         retention_class=row["retention_class"],

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Final, TypeAlias
 
 from tidings.contracts.delivery import Begin, Begun, HandOff, ReadyStep, Route, Router
@@ -13,13 +14,13 @@ from tidings.kernel.db import Database
 from tidings.kernel.durable.presence import WorkerId
 from tidings.kernel.events import Event
 from tidings.kernel.hot_state import Limits
-from tidings.kernel.ids import TenantId, time_of
+from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.keys.pepper import Pepper
 from tidings.kernel.tracing import span_of_set, started
 from tidings.notify.accept import store as accept_store
 from tidings.notify.accept.events import accepted_event, moved_event
-from tidings.notify.accept.row import ATTACHMENTS_PURPOSE, VARIABLES_PURPOSE, NotificationRow
+from tidings.notify.accept.row import NotificationRow
 from tidings.notify.channels.model import ChannelConfig
 from tidings.notify.decide import trace
 from tidings.notify.decide.decide import decide, limited
@@ -29,7 +30,7 @@ from tidings.notify.decide.reasons import Reason
 from tidings.notify.dispatch import store
 from tidings.notify.dispatch.beside import beside
 from tidings.notify.dispatch.compose import encode_snapshot
-from tidings.notify.dispatch.model import Move, Pending
+from tidings.notify.dispatch.model import Move
 from tidings.notify.dispatch.steps import StepMade, StepMaker, StepWork, is_counted
 from tidings.notify.facts.load import FactsLoader
 from tidings.notify.facts.model import Facts
@@ -52,7 +53,7 @@ GiveWay: TypeAlias = Callable[[], Awaitable[None]]
 class _Case:
     """One notification on its way through the turn."""
 
-    pending: Pending
+    pending: NotificationRow
     decision: Decision
     begin: Begin | None = None
     made: StepMade | None = None
@@ -119,7 +120,7 @@ class TurnTaker:
     async def _go_on(
         self,
         tenant_id: TenantId,
-        pending: Sequence[Pending],
+        pending: Sequence[NotificationRow],
         facts: Facts,
         pepper: Pepper,
         *,
@@ -152,7 +153,7 @@ class TurnTaker:
             events = [self._event(tenant_id, m) for m in moves]
             await store.move(tx, moves, events, worker=None, now=now, stripe=self._stripe)
 
-    def _decided(self, facts: Facts, pending: Sequence[Pending]) -> list[_Case]:
+    def _decided(self, facts: Facts, pending: Sequence[NotificationRow]) -> list[_Case]:
         now = self._clock.now()
         cases: list[_Case] = []
         for row in pending:
@@ -226,9 +227,8 @@ class TurnTaker:
             await self._steps.keep_links(tx, [case.made for case in cases])
             moved = await store.move(tx, moves, events, worker=worker, now=now, stripe=self._stripe)
             gone = [(case, m) for case, m in zip(cases, moves, strict=True) if m.pending.id in moved]
-            copies = [copy for case, _ in gone for copy in _copies(case, facts)]
+            copies = [copy for case, _ in gone for copy in _copies(case, facts, now)]
             if copies:
-                copies = [replace(c, id=(i := NOTIFICATION.new(now)), created_at=time_of(i)) for c in copies]
                 told_of = [accepted_event(tenant_id, copy, clock=self._clock) for copy in copies]
                 await accept_store.insert_notifications(tx, copies, told_of, now=now, stripe=self._stripe)
                 await store.mark_copies(tx, copies, trace=trace.encode([_COPIED]))
@@ -239,22 +239,16 @@ class TurnTaker:
         row = move.pending
         return moved_event(
             tenant_id,
-            notification_id=row.id,
-            recipient_id=row.recipient_id,
-            status=move.status.value,
-            channel=row.channel,
-            category=row.category,
-            template_key=row.template_key,
+            row,
+            move.status.value,
             reason=move.reason,
             until=move.until,
-            correlation_id=row.correlation_id,
-            is_test=row.is_test,
             clock=self._clock,
             traceparent=row.traceparent,
         )
 
 
-def hand_off_of(pending: Pending, decision: Decision, facts: Facts) -> HandOff:
+def hand_off_of(pending: NotificationRow, decision: Decision, facts: Facts) -> HandOff:
     """What the router gets to know: who, until when, and the ways that the tenant wants tried."""
     return HandOff(
         notification_id=pending.id,
@@ -269,7 +263,7 @@ def hand_off_of(pending: Pending, decision: Decision, facts: Facts) -> HandOff:
     )
 
 
-def routes_of(pending: Pending, facts: Facts) -> tuple[Route, ...]:
+def routes_of(pending: NotificationRow, facts: Facts) -> tuple[Route, ...]:
     """The channel's vendor, then the one to fall back to; for `auto`, every channel that there are words for."""
     asked = CHANNELS if pending.channel == AUTO else (pending.channel,)
     routes: list[Route] = []
@@ -280,7 +274,7 @@ def routes_of(pending: Pending, facts: Facts) -> tuple[Route, ...]:
     return tuple(routes)
 
 
-def _vendors(pending: Pending, config: ChannelConfig) -> tuple[str, ...]:
+def _vendors(pending: NotificationRow, config: ChannelConfig) -> tuple[str, ...]:
     """The channel's; of an answer the one over which the person wrote, for as long as the channel has it."""
     pin = pending.pin
     if pin is None or pin.vendor is None or pin.vendor not in config.vendors:
@@ -298,7 +292,7 @@ def told(before: str | None, lines: Sequence[Line]) -> str:
     return trace.encode((*waited, *lines))
 
 
-def _channels_of(pending: Sequence[Pending]) -> set[Channel]:
+def _channels_of(pending: Sequence[NotificationRow]) -> set[Channel]:
     wanted: set[Channel] = set()
     for row in pending:
         wanted.update(row.template_versions or ())
@@ -341,45 +335,15 @@ def _move(case: _Case) -> Move:
     )
 
 
-def _copies(case: _Case, facts: Facts) -> list[NotificationRow]:
+def _copies(case: _Case, facts: Facts, now: datetime) -> list[NotificationRow]:
     """A guardian's copy: a notification of its own, under the guardian's own preferences and language."""
-    if not case.decision.copies:
+    copies, row = case.decision.copies, case.pending
+    if not copies or not isinstance(case.decision.verdict, Pass):
         return []
-    row, owner = case.pending, facts.people[case.pending.recipient_id].key
-    copies: list[NotificationRow] = []
-    for guardian_id in case.decision.copies:
-        key = facts.people[guardian_id].key
-        if owner is None or key is None or not isinstance(case.decision.verdict, Pass):
-            continue
-        copies.append(
-            NotificationRow(
-                id=row.id,
-                created_at=row.created_at,
-                recipient_id=guardian_id,
-                status=Status.QUEUED,
-                channel=row.channel,
-                category=row.category,
-                use_case=row.use_case,
-                priority=row.priority,
-                retention_class=row.retention_class,
-                locale=None,
-                template_id=row.template_id,
-                template_version_id=row.template_version_id,
-                template_key=row.template_key,
-                template_semver=row.template_semver,
-                template_versions=row.template_versions,
-                variables_hash=row.variables_hash,
-                variables=key.seal(owner.unseal(row.variables, VARIABLES_PURPOSE), VARIABLES_PURPOSE),
-                attachments=key.seal(owner.unseal(row.attachments, ATTACHMENTS_PURPOSE), ATTACHMENTS_PURPOSE)
-                if row.attachments is not None
-                else None,
-                scheduled_for=None,
-                expires_at=row.expires_at,
-                is_test=row.is_test,
-                source_event_id=row.source_event_id,
-                correlation_id=row.correlation_id or row.id,
-                metadata=row.metadata,
-                traceparent=row.traceparent,
-            )
-        )
-    return copies
+    owner = facts.people[row.recipient_id].key
+    keys = [(guardian_id, facts.people[guardian_id].key) for guardian_id in copies]
+    return [
+        row.derive(NOTIFICATION.new(now), guardian_id, unseal=owner, seal=key)
+        for guardian_id, key in keys
+        if owner is not None and key is not None
+    ]

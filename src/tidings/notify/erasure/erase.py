@@ -168,17 +168,7 @@ class Eraser:
             found = await read_store.find_notifications(tx, ids=waiting[start : start + _CHUNK])
             events = [
                 moved_event(
-                    tx.tenant_id,
-                    notification_id=one.id,
-                    recipient_id=one.recipient_id,
-                    status=Status.SUPPRESSED.value,
-                    channel=one.channel,
-                    category=one.category,
-                    template_key=one.template_key,
-                    reason=_REASON.value,
-                    correlation_id=one.correlation_id,
-                    is_test=one.is_test,
-                    clock=self._clock,
+                    tx.tenant_id, one, Status.SUPPRESSED.value, reason=_REASON.value, clock=self._clock
                 )
                 for one in found.values()
             ]

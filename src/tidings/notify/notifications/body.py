@@ -22,13 +22,13 @@ from tidings.kernel.keys.data_key import DestroyedKeyError
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.keys.pepper import Pepper
 from tidings.kernel.refusals import RefusalError
+from tidings.notify.accept.row import NotificationRow
 from tidings.notify.decide.reasons import Reason
 from tidings.notify.decide.trace import decode
 from tidings.notify.dispatch import exact_bodies
 from tidings.notify.dispatch import store as dispatch_store
 from tidings.notify.dispatch.compose import ComposeAsk, Composed, Composer, Composition
 from tidings.notify.dispatch.exact_bodies import refs_of
-from tidings.notify.dispatch.model import Pending
 from tidings.notify.facts.load import FactsLoader
 from tidings.notify.facts.model import Facts, PersonFacts
 from tidings.notify.notifications.errors import BodyGoneError
@@ -105,7 +105,7 @@ class BodyReader:
         return shown
 
     async def _kept(
-        self, one: Notification, pending: Pending, facts: Facts, asked: Channel | None
+        self, one: Notification, pending: NotificationRow, facts: Facts, asked: Channel | None
     ) -> ShownBody | None:
         """The exact words, where they are kept and can be opened."""
         refs, owner = refs_of(pending.body_ref), facts.people.get(one.recipient_id)
@@ -137,7 +137,7 @@ class BodyReader:
         tenant_id: TenantId,
         facts: Facts,
         pepper: Pepper,
-        several: Sequence[tuple[Notification, Pending]],
+        several: Sequence[tuple[Notification, NotificationRow]],
         *,
         channel: Channel | None = None,
     ) -> list[ShownBody | RefusalError]:
@@ -204,7 +204,7 @@ def _address_id(one: Notification, channel: Channel) -> str | None:
     return kept.get("to", {}).get(channel) if kept.get("bound") else None
 
 
-def _channels(one: Notification, pending: Pending) -> list[Channel]:
+def _channels(one: Notification, pending: NotificationRow) -> list[Channel]:
     """The one that delivered, or was asked for; for `auto`, all that there are words for."""
     if one.final_channel is not None:
         return [one.final_channel]
@@ -213,7 +213,7 @@ def _channels(one: Notification, pending: Pending) -> list[Channel]:
     return list(pending.template_versions or ())
 
 
-def _check_words_for(channel: Channel, one: Notification, pending: Pending) -> None:
+def _check_words_for(channel: Channel, one: Notification, pending: NotificationRow) -> None:
     known = list(pending.template_versions or ()) if one.channel == AUTO else [one.channel]
     if channel not in known:
         raise BadValueError("channel", f"must be one that the template has a text for: {', '.join(known)}")

@@ -41,15 +41,9 @@ class Canceller:
             [
                 moved_event(
                     tx.tenant_id,
-                    notification_id=notification.id,
-                    recipient_id=notification.recipient_id,
-                    status=Status.CANCELLED.value,
-                    channel=notification.channel,
-                    category=notification.category,
-                    template_key=notification.template_key,
+                    notification,
+                    Status.CANCELLED.value,
                     reason=Reason.CANCELLED.value,
-                    correlation_id=notification.correlation_id,
-                    is_test=notification.is_test,
                     clock=self._clock,
                 )
             ],

@@ -11,10 +11,10 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.db import CallerRole, Database, TenantTx
 from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.keyring import Keyring
+from tidings.notify.accept.row import NotificationRow
 from tidings.notify.categories.model import CategoryPolicy
 from tidings.notify.categories.registry import Categories
 from tidings.notify.dispatch import store as dispatch_store
-from tidings.notify.dispatch.model import Pending
 from tidings.notify.dispatch.turn import routes_of
 from tidings.notify.facts import store as facts_store
 from tidings.notify.facts.model import Facts, TenantFacts
@@ -156,7 +156,7 @@ def _zone(background: Background) -> str | None:
     return person.timezone if zone_exists(person.timezone) else background.tenant.timezone
 
 
-def _routes(pending: Pending | None, facts: Facts) -> tuple[Route, ...]:
+def _routes(pending: NotificationRow | None, facts: Facts) -> tuple[Route, ...]:
     return routes_of(pending, facts) if pending is not None else ()
 
 

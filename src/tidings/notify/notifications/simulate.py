@@ -25,7 +25,6 @@ from tidings.notify.decide.decide import decide
 from tidings.notify.decide.limits import takes_of_step, takes_once
 from tidings.notify.decide.model import Decision, Defer, Gate, Line, Pass, Request
 from tidings.notify.dispatch.compose import Composer
-from tidings.notify.dispatch.model import Pending
 from tidings.notify.dispatch.steps import StepMade, StepMaker, StepWork, left_out
 from tidings.notify.dispatch.turn import hand_off_of, routes_of
 from tidings.notify.facts.load import FactsLoader
@@ -143,7 +142,8 @@ class Simulator:
             )
         at = order.scheduled_for or self._clock.now()
         decision = decide(person.facts, _request(order, person), at)
-        pending = _pending(order, person)
+        row = order.as_row(person.recipient_id, person.key, person.pepper)
+        pending = replace(row, status=Status.QUEUED)
         routes = routes_of(pending, person.facts)
         rehearsal = Simulation(
             would="stop",
@@ -201,38 +201,6 @@ def _request(item: ValidOrder, person: HypotheticalRecipient) -> Request:
         channel=item.order.channel,
         priority=item.priority,
         expires_at=item.expires_at,
-    )
-
-
-def _pending(item: ValidOrder, person: HypotheticalRecipient) -> Pending:
-    row = item.as_row(person.recipient_id, person.key, person.pepper)
-    return Pending(
-        id=row.id,
-        created_at=row.created_at,
-        retention_class=row.retention_class,
-        status=Status.QUEUED,
-        channel=row.channel,
-        category=row.category,
-        use_case=row.use_case,
-        priority=row.priority,
-        locale=row.locale,
-        recipient_id=row.recipient_id,
-        template_id=row.template_id,
-        template_version_id=row.template_version_id,
-        template_versions=dict(row.template_versions) if row.template_versions is not None else None,
-        template_key=row.template_key,
-        template_semver=row.template_semver,
-        variables=row.variables,
-        variables_hash=row.variables_hash,
-        # Files are checked with the order; they are not part of what is shown.
-        attachments=None,
-        expires_at=row.expires_at,
-        is_test=row.is_test,
-        correlation_id=row.correlation_id,
-        source_event_id=row.source_event_id,
-        metadata=row.metadata,
-        trace=None,
-        render_snapshot=None,
     )
 
 

@@ -15,7 +15,7 @@ from tidings.contracts.words import Status
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
 from tidings.kernel.outbox import Outbox
-from tidings.notify.accept.events import moved_event
+from tidings.notify.accept.events import facts_of, moved_event
 from tidings.notify.receipts import store
 from tidings.notify.receipts.model import Bounce, Subject
 
@@ -50,17 +50,7 @@ class Bounces:
             tx,
             [
                 moved_event(
-                    tx.tenant_id,
-                    notification_id=row["id"],
-                    recipient_id=row["recipient_id"],
-                    status=row["status"],
-                    channel=row["channel"],
-                    category=row["category"],
-                    template_key=row["template_key"],
-                    reason=row["reason"],
-                    correlation_id=row["correlation_id"],
-                    is_test=row["is_test"],
-                    clock=self._clock,
+                    tx.tenant_id, facts_of(row), row["status"], reason=row["reason"], clock=self._clock
                 )
                 for row in moved
             ],

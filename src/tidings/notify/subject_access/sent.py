@@ -18,9 +18,8 @@ from tidings.kernel.keys.data_key import DataKey, DestroyedKeyError
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.refusals import RefusalError
 from tidings.notify.accept.attachments import Attachments
-from tidings.notify.accept.row import ATTACHMENTS_PURPOSE, VARIABLES_PURPOSE
+from tidings.notify.accept.row import ATTACHMENTS_PURPOSE, VARIABLES_PURPOSE, NotificationRow
 from tidings.notify.dispatch import store as dispatch_store
-from tidings.notify.dispatch.model import Pending
 from tidings.notify.facts.load import FactsLoader
 from tidings.notify.facts.model import Facts
 from tidings.notify.notifications import read_store
@@ -124,7 +123,7 @@ class SentReader:
                     "actor": row["actor"],
                 }
 
-    async def _open(self, asked: Asked, row: Pending, key: DataKey | None) -> Sequence[Attachment]:
+    async def _open(self, asked: Asked, row: NotificationRow, key: DataKey | None) -> Sequence[Attachment]:
         if key is None or row.attachments is None:
             return ()
         try:
@@ -163,7 +162,7 @@ def _key_of(facts: Facts, asked: Asked) -> DataKey | None:
     return person.key if person is not None else None
 
 
-def _variables(row: Pending, key: DataKey | None) -> Any:
+def _variables(row: NotificationRow, key: DataKey | None) -> Any:
     if key is None or row.variables is None:
         return None
     try:
