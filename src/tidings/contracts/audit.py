@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from tidings.contracts.moments import Moment
 from tidings.kernel.audit.record import AuditRow
+from tidings.kernel.mapping import by_name
 
 
 class AuditView(Struct, frozen=True, kw_only=True):
@@ -41,24 +42,7 @@ class AuditView(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, row: AuditRow) -> "AuditView":
         """The row as it is shown."""
-        return cls(
-            id=row.id,
-            tenant_id=row.tenant_id,
-            occurred_at=row.occurred_at,
-            actor=row.actor,
-            action=row.action,
-            entity_type=row.entity_type,
-            entity_id=row.entity_id,
-            before=_json(row.before),
-            after=_json(row.after),
-            reason=row.reason,
-            trace_id=row.trace_id,
-            ip_hash=row.ip_hash,
-            user_agent_hash=row.user_agent_hash,
-            seq=row.seq,
-            prev_hash=row.prev_hash,
-            record_hash=row.record_hash,
-        )
+        return by_name(cls, row, before=_json(row.before), after=_json(row.after))
 
 
 def _json(text: str | None) -> Any:

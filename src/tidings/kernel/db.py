@@ -20,6 +20,7 @@ from tidings.kernel import errors
 from tidings.kernel.driver_errors import CUT_OFF, translated
 from tidings.kernel.ids import TENANT, TenantId
 from tidings.kernel.logs import get_logger
+from tidings.kernel.mapping import check_columns
 from tidings.kernel.outage import OUTAGE
 from tidings.kernel.pool import Pool, PoolSettings
 from tidings.kernel.sql import LOADED, Query
@@ -238,14 +239,15 @@ class Database:
             pass
 
     async def prepare_all(self, queries: Sequence[Query] | None = None) -> int:
-        """Prepare every loaded statement, so that a typo is found at the boot; how many there were."""
+        """Prepare every loaded statement, so that a typo or a missing column is found at the boot; how many there were."""
         statements = queries if queries is not None else [q for loaded in LOADED for q in loaded]
         async with _Transaction(self._pool, "BEGIN READ ONLY", Tx) as tx:
             for query in statements:
                 try:
-                    await tx.connection.prepare(query.text)
+                    prepared = await tx.connection.prepare(query.text)
                 except asyncpg.PostgresError as error:
                     raise errors.DatabaseError(f"query {query.name} misfits the schema: {error}") from error
+                check_columns(query, [attribute.name for attribute in prepared.get_attributes()])
         return len(statements)
 
 

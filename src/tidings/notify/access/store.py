@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
-from tidings.kernel.db import PlatformTx, Row, TenantTx
+from tidings.kernel.db import PlatformTx, TenantTx
 from tidings.kernel.ids import TenantId
+from tidings.kernel.mapping import RowMapper
 from tidings.kernel.sql import Queries
 from tidings.notify.access.model import ApiKey
 from tidings.notify.ids import ApiKeyId
@@ -110,23 +111,7 @@ async def touch_keys(tx: PlatformTx, used: Mapping[ApiKeyId, datetime], *, inter
     return await tx.execute(QUERIES.touch_keys, ids=list(used), times=list(used.values()), interval=interval)
 
 
-def _from_row(row: Row) -> ApiKey:
-    return ApiKey(
-        id=ApiKeyId(row["id"]),
-        tenant_id=row["tenant_id"],
-        name=row["name"],
-        secret_hash=row["secret_hash"],
-        scopes=frozenset(row["scopes"]),
-        role=row["role"],
-        environment=row["environment"],
-        created_by=row["created_by"],
-        created_at=row["created_at"],
-        expires_at=row["expires_at"],
-        last_used_at=row["last_used_at"],
-        revoked_at=row["revoked_at"],
-        rotated_from=row["rotated_from"],
-        rotated_to=row["rotated_to"],
-        overlap_ends_at=row["overlap_ends_at"],
-        version=row["version"],
-        seal=row["seal"],
-    )
+_from_row = RowMapper(
+    ApiKey,
+    [QUERIES.find_key, QUERIES.lock_key, QUERIES.find_any_key, QUERIES.list_keys, QUERIES.find_unsealed],
+)

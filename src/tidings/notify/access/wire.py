@@ -9,6 +9,7 @@ from tidings.contracts.moments import Moment
 from tidings.contracts.scopes import ROLE_SCOPES
 from tidings.contracts.text import Label
 from tidings.kernel.db import CallerRole
+from tidings.kernel.mapping import by_name
 from tidings.notify.access.model import ApiKey, KeyState, KeyWish
 
 #: A month and a bit.
@@ -68,23 +69,7 @@ class KeyView(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, key: ApiKey, now: datetime) -> "KeyView":
         """The key as it is shown at `now`."""
-        return cls(
-            id=key.id,
-            tenant_id=key.tenant_id,
-            name=key.name,
-            state=key.state(now),
-            role=key.role,
-            scopes=sorted(key.scopes & ROLE_SCOPES[key.role]),
-            environment=key.environment,
-            created_by=key.created_by,
-            created_at=key.created_at,
-            expires_at=key.expires_at,
-            last_used_at=key.last_used_at,
-            revoked_at=key.revoked_at,
-            rotated_from=key.rotated_from,
-            rotated_to=key.rotated_to,
-            overlap_ends_at=key.overlap_ends_at,
-        )
+        return by_name(cls, key, state=key.state(now), scopes=sorted(key.scopes & ROLE_SCOPES[key.role]))
 
 
 class NewKey(Struct, frozen=True, kw_only=True):

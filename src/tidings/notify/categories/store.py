@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from tidings.kernel.db import PlatformTx, Row, TenantTx
+from tidings.kernel.mapping import by_name
 from tidings.kernel.sql import Queries
 from tidings.notify.categories.model import (
     DEFAULT_POSITION,
@@ -159,14 +160,7 @@ def _tenants(row: _Stored) -> TenantCategory:
             version=row.version,
             **{name: getattr(row, name) for name in _POLICY},
         )
-    return TenantCategory(
-        category=row.category,
-        policy=policy,
-        names=row.names,
-        position=row.position,
-        hidden=row.hidden,
-        version=row.version,
-    )
+    return by_name(TenantCategory, row, policy=policy)
 
 
 def _json(names: Mapping[str, str]) -> str:

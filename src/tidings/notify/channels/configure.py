@@ -12,6 +12,7 @@ from tidings.contracts.tenants import Channel, NotificationPolicy
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
+from tidings.kernel.mapping import by_name
 from tidings.kernel.refusals import FieldError, InvalidError, StaleVersionError
 from tidings.notify.channels import store
 from tidings.notify.channels.model import (
@@ -219,14 +220,10 @@ def _config(
     now: datetime,
 ) -> ChannelConfig:
     vendors = (wish.vendor, wish.fallback_vendor) if wish.fallback_vendor else (wish.vendor,)
-    return ChannelConfig(
+    return by_name(
+        ChannelConfig,
+        wish,
         id=channel_id,
-        channel=wish.channel,
-        vendor=wish.vendor,
-        fallback_vendor=wish.fallback_vendor,
-        sender=wish.sender,
-        branding=wish.branding,
-        rate_limit=wish.rate_limit,
         status=status_with(wish.status, vendors, health),
         version=version,
         updated_at=now,

@@ -10,6 +10,7 @@ from tidings.contracts.moments import Moment
 from tidings.contracts.tenants import Channel
 from tidings.contracts.words import Vendor
 from tidings.kernel.ids import time_of
+from tidings.kernel.mapping import by_name
 from tidings.notify.channels.configure import AccountWish, ChannelWish, ConfiguredChannel
 from tidings.notify.channels.dns_check.model import Finding, Status
 from tidings.notify.channels.model import (
@@ -145,42 +146,15 @@ class ChannelView(Struct, frozen=True, kw_only=True):
     def of(cls, shown: ConfiguredChannel) -> "ChannelView":
         """The channel as it is shown."""
         config = shown.config
-        return cls(
-            id=config.id,
-            channel=config.channel,
-            vendor=config.vendor,
-            fallback_vendor=config.fallback_vendor,
-            sender=config.sender,
-            branding=config.branding,
-            rate_limit=config.rate_limit,
-            status=config.status,
+        return by_name(
+            cls,
+            config,
             health=dict(config.health),
             accounts=[
-                AccountView(
-                    vendor=a.vendor,
-                    owner="platform" if a.platform else "tenant",
-                    handle=a.handle,
-                    per_second=a.per_second,
-                    per_day=a.per_day,
-                    active=a.active,
-                )
+                by_name(AccountView, a, owner="platform" if a.platform else "tenant")
                 for a in shown.accounts.values()
             ],
-            credentials=[
-                CredentialView(
-                    id=c.id,
-                    vendor=c.vendor,
-                    secret_ref=c.secret_ref,
-                    status=c.status,
-                    created_at=time_of(c.id),
-                    rotated_at=c.rotated_at,
-                    revoked_at=c.revoked_at,
-                )
-                for c in shown.credentials
-            ],
-            version=config.version,
-            created_at=config.created_at,
-            updated_at=config.updated_at,
+            credentials=[by_name(CredentialView, c, created_at=time_of(c.id)) for c in shown.credentials],
         )
 
 

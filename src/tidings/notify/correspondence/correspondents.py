@@ -15,6 +15,7 @@ from tidings.kernel.db import TenantTx
 from tidings.kernel.events import Event, new_event
 from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.keyring import Keyring
+from tidings.kernel.mapping import by_name
 from tidings.kernel.outbox import Outbox
 from tidings.notify.correspondence.store import find_address, find_writers
 from tidings.notify.recipients.model import Identity, IdentityType
@@ -147,15 +148,7 @@ def _suppression(wish: Wish) -> SuppressionWish:
 def _event(tenant_id: TenantId, wish: Wish, done: Suppressed, clock: Clock) -> Event:
     return new_event(
         "optout.recorded.v1",
-        OptOutRecorded(
-            suppression_id=done.suppression.id,
-            channel=wish.channel,
-            keyword=wish.keyword,
-            language=wish.language,
-            conversation_id=wish.conversation_id,
-            at=wish.at,
-            recipient_id=wish.recipient_id,
-        ),
+        by_name(OptOutRecorded, wish, suppression_id=done.suppression.id),
         tenant_id=tenant_id,
         ordering_key=done.suppression.id,
         source=NOTIFY_SOURCE,

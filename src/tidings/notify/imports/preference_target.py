@@ -20,6 +20,7 @@ from tidings.kernel.db import TenantTx
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.events import Event, new_event
 from tidings.kernel.http.explain import explain
+from tidings.kernel.mapping import by_name
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.refusals import FieldError
 from tidings.notify.categories.model import CategoryPolicy
@@ -221,14 +222,7 @@ class PreferenceTarget:
         told += [
             (
                 "optout.recorded.v1",
-                OptOutRecorded(
-                    recipient_id=line.recipient_id,
-                    channel=line.channel,
-                    category=line.category,
-                    source=line.source,
-                    preferences_version=line.preferences_version,
-                    consent=line.kind == "consent_withdrawn",
-                ),
+                by_name(OptOutRecorded, line, consent=line.kind == "consent_withdrawn"),
             )
             for line in lines
             if line.kind in {"opted_out", "consent_withdrawn"}

@@ -7,6 +7,7 @@ from msgspec import Meta, Struct
 from tidings.contracts.moments import Moment
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.paging import PageQuery
+from tidings.kernel.mapping import by_name
 from tidings.notify.imports.model import Import, Kind, LineProblem, Severity, Status
 from tidings.notify.imports.suppression_formats import FIELDS, FormatName
 from tidings.notify.suppressions.model import Reason, SuppressibleChannel
@@ -94,13 +95,7 @@ class ProblemView(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, problem: LineProblem) -> "ProblemView":
         """The problem as it is shown."""
-        return cls(
-            line=problem.line,
-            column=problem.column,
-            code=problem.code,
-            what=problem.what,
-            severity=problem.severity,
-        )
+        return by_name(cls, problem)
 
 
 class ImportLinks(Struct, frozen=True, kw_only=True):
@@ -147,13 +142,9 @@ class ImportView(Struct, frozen=True, kw_only=True):
     def of(cls, known: Import, problems: list[LineProblem]) -> "ImportView":
         """The import as it is shown."""
         at = f"/api/v1/imports/{known.id}"
-        return cls(
-            id=known.id,
-            kind=known.kind,
-            status=known.status,
-            format=known.format,
-            dry_run=known.dry_run,
-            emit_events=known.emit_events,
+        return by_name(
+            cls,
+            known,
             lines=known.records_done if known.lines is None else known.lines,
             bytes=known.bytes_done,
             added=known.tally.added,
@@ -161,11 +152,6 @@ class ImportView(Struct, frozen=True, kw_only=True):
             unchanged=known.tally.unchanged,
             refused=known.tally.refused,
             skipped=known.tally.skipped,
-            problems=known.problems,
-            warnings=known.warnings,
             first_problems=[ProblemView.of(problem) for problem in problems],
-            created_at=known.created_at,
-            updated_at=known.updated_at,
-            completed_at=known.completed_at,
             links=ImportLinks(self=at, report=f"{at}/report"),
         )

@@ -6,8 +6,9 @@ from datetime import datetime
 
 from tidings.contracts.ids import RecipientAddressId, RecipientId
 from tidings.contracts.tenants import Channel
-from tidings.kernel.db import Row, TenantTx
+from tidings.kernel.db import TenantTx
 from tidings.kernel.ids import time_of
+from tidings.kernel.mapping import RowMapper
 from tidings.kernel.sql import Queries
 from tidings.notify.recipients.model import StoredAddress
 
@@ -105,15 +106,9 @@ async def remove_addresses(
     return [from_row(row) for row in rows]
 
 
-def from_row(row: Row) -> StoredAddress:
-    """An address as the database gives it."""
-    return StoredAddress(
-        id=RecipientAddressId(row["id"]),
-        recipient_id=RecipientId(row["recipient_id"]),
-        channel=row["channel"],
-        address_hash=row["address_hash"],
-        ciphertext=row["address_ciphertext"],
-        is_primary=row["is_primary"],
-        verified=row["verified"],
-        updated_at=row["updated_at"],
-    )
+#: An address as the database gives it.
+from_row = RowMapper(
+    StoredAddress,
+    [QUERIES.load_addresses, QUERIES.remove_addresses],
+    columns={"ciphertext": "address_ciphertext"},
+)

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from tidings.contracts.ids import RecipientId
-from tidings.kernel.db import Row, TenantTx
+from tidings.kernel.db import TenantTx
+from tidings.kernel.mapping import RowMapper
 from tidings.kernel.sql import Queries
-from tidings.notify.ids import ConsentEventId
 from tidings.notify.recipients.ledger_model import ConsentEvent
 
 QUERIES = Queries.beside(__file__)
@@ -58,17 +58,4 @@ async def forget_evidence(tx: TenantTx, recipient_id: RecipientId) -> int:
     return await tx.execute(QUERIES.forget_evidence, tenant_id=tx.tenant_id, recipient_id=recipient_id)
 
 
-def _from_row(row: Row) -> ConsentEvent:
-    return ConsentEvent(
-        id=ConsentEventId(row["id"]),
-        recipient_id=RecipientId(row["recipient_id"]),
-        kind=row["kind"],
-        channel=row["channel"],
-        category=row["category"],
-        occurred_at=row["occurred_at"],
-        recorded_at=row["recorded_at"],
-        source=row["source"],
-        evidence=row["evidence"],
-        actor=row["actor"],
-        preferences_version=row["preferences_version"],
-    )
+_from_row = RowMapper(ConsentEvent, [QUERIES.list_events, QUERIES.last_nos])

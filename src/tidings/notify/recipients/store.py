@@ -10,6 +10,7 @@ import msgspec
 from tidings.contracts.ids import RecipientAddressId, RecipientId
 from tidings.kernel.db import Row, TenantTx
 from tidings.kernel.ids import time_of
+from tidings.kernel.mapping import by_name
 from tidings.kernel.sql import Queries
 from tidings.notify.recipients.model import Identity, IdentityType, Recipient
 
@@ -69,15 +70,7 @@ class RecipientFacts:
 
 def facts_of(recipient: Recipient) -> RecipientFacts:
     """The row as it is."""
-    return RecipientFacts(
-        id=recipient.id,
-        identity=recipient.identity,
-        display_name_ciphertext=recipient.display_name_ciphertext,
-        locale=recipient.locale,
-        timezone=recipient.timezone,
-        tags=recipient.tags,
-        attributes=recipient.attributes,
-    )
+    return by_name(RecipientFacts, recipient)
 
 
 async def match_recipients(tx: TenantTx, wanted: Lookup) -> Matches:

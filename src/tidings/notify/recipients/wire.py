@@ -12,6 +12,7 @@ from tidings.contracts.text import Label
 from tidings.contracts.words import Category
 from tidings.kernel.http.paging import PageQuery
 from tidings.kernel.keys.data_key import DataKey, DestroyedKeyError
+from tidings.kernel.mapping import by_name
 from tidings.kernel.refusals import InvalidError
 from tidings.notify.recipients.change import Whole
 from tidings.notify.recipients.consent import Consent
@@ -130,14 +131,11 @@ class AddressView(Struct, frozen=True, kw_only=True):
     ) -> "AddressView":
         """The address as it is shown."""
         clear = opened(key, stored.ciphertext, address_purpose(stored.channel))
-        return cls(
-            id=stored.id,
-            channel=stored.channel,
+        return by_name(
+            cls,
+            stored,
             address=clear if clear is None or reveal else redact(clear),
             primary=stored.is_primary,
-            verified=stored.verified,
-            created_at=stored.created_at,
-            updated_at=stored.updated_at,
             unsubscribed=[
                 RefusalView(category=said.category, since=said.refused_at, source=said.source)
                 for said in refusals
@@ -187,19 +185,13 @@ class RecipientView(Struct, frozen=True, kw_only=True):
         cls, recipient: Recipient, key: DataKey | None, addresses: list[AddressView] | UnsetType
     ) -> "RecipientView":
         identity = recipient.identity
-        return cls(
-            id=recipient.id,
+        return by_name(
+            cls,
+            recipient,
             identity=IdentityView(type=identity.type, id=identity.id) if identity else None,
             display_name=opened(key, recipient.display_name_ciphertext, NAME_PURPOSE),
-            locale=recipient.locale,
-            timezone=recipient.timezone,
             tags=list(recipient.tags),
-            attributes=recipient.attributes,
             addresses=addresses,
-            erased_at=recipient.erased_at,
-            version=recipient.version,
-            created_at=recipient.created_at,
-            updated_at=recipient.updated_at,
         )
 
 

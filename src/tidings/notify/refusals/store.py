@@ -4,7 +4,8 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from tidings.contracts.ids import RecipientId
-from tidings.kernel.db import Row, TenantTx
+from tidings.kernel.db import TenantTx
+from tidings.kernel.mapping import RowMapper
 from tidings.kernel.sql import Queries
 from tidings.notify.ids import ADDRESS_REFUSAL, AddressRefusalId
 from tidings.notify.refusals.model import Place, Refusal
@@ -102,15 +103,4 @@ async def find_of_addresses(tx: TenantTx, hashes: Sequence[str]) -> list[Refusal
     return [_from_row(row) for row in rows]
 
 
-def _from_row(row: Row) -> Refusal:
-    return Refusal(
-        id=AddressRefusalId(row["id"]),
-        channel=row["channel"],
-        address_hash=row["address_hash"],
-        category=row["category"],
-        refused_at=row["refused_at"],
-        source=row["source"],
-        evidence=row["evidence"],
-        withdrawn_at=row["withdrawn_at"],
-        withdrawn_by=row["withdrawn_by"],
-    )
+_from_row = RowMapper(Refusal, [QUERIES.find_at, QUERIES.find_refusals, QUERIES.find_of_addresses])

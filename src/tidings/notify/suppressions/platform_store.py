@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from tidings.kernel.db import PlatformTx, Row
+from tidings.kernel.db import PlatformTx
+from tidings.kernel.mapping import RowMapper
 from tidings.kernel.sql import Queries
 from tidings.notify.ids import SuppressionId
 from tidings.notify.suppressions.model import Reason, SuppressibleChannel
@@ -40,16 +41,4 @@ async def release_for_all(
     return None if row is None else _from_row(row)
 
 
-def _from_row(row: Row) -> PlatformRow:
-    return PlatformRow(
-        id=SuppressionId(row["id"]),
-        channel=row["channel"],
-        mail_domain=row["mail_domain"],
-        reason=Reason(row["reason"]),
-        notes=row["notes"],
-        expires_at=row["expires_at"],
-        released_at=row["released_at"],
-        released_by=row["released_by"],
-        created_by=row["created_by"],
-        created_at=row["created_at"],
-    )
+_from_row = RowMapper(PlatformRow, [QUERIES.list_for_all, QUERIES.release_for_all])

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from tidings.kernel.db import PlatformTx, Row, TenantTx
+from tidings.kernel.db import PlatformTx, TenantTx
 from tidings.kernel.ids import time_of
+from tidings.kernel.mapping import RowMapper
 from tidings.kernel.sql import Queries, sparse
 from tidings.notify.ids import AddressRefusalId, SuppressionId
 from tidings.notify.suppressions.model import Held, Question, Reason, Standing, Suppression
@@ -246,18 +247,17 @@ async def add_platform_suppressions(
     return [SuppressionId(row["id"]) for row in rows]
 
 
-def from_row(row: Row) -> Suppression:
-    """A suppression as the database gives it."""
-    return Suppression(
-        id=SuppressionId(row["id"]),
-        channel=row["channel"],
-        address_hash=row["address_hash"],
-        address_ciphertext=row["address_ciphertext"],
-        reason=Reason(row["reason"]),
-        source_notification_id=row["source_notification_id"],
-        notes=row["notes"],
-        expires_at=row["expires_at"],
-        released_at=row["released_at"],
-        released_by=row["released_by"],
-        occurred_at=row["occurred_at"],
-    )
+#: A suppression as the database gives it.
+from_row = RowMapper(
+    Suppression,
+    [
+        QUERIES.add_suppressions,
+        QUERIES.lock_suppressions,
+        QUERIES.list_suppressions,
+        QUERIES.find_by_target,
+        QUERIES.find_suppression,
+        QUERIES.find_suppressions,
+        QUERIES.lock_in_force,
+        QUERIES.export_suppressions,
+    ],
+)

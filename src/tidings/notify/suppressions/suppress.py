@@ -12,6 +12,7 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.db import PlatformTx, TenantTx
 from tidings.kernel.events import Event, new_event
 from tidings.kernel.keys.keyring import Keyring
+from tidings.kernel.mapping import by_name
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.tracing import current_traceparent
 from tidings.notify.ids import SUPPRESSION, ImportId, SuppressionId
@@ -63,18 +64,14 @@ class Suppressor:
             place = (wish.channel, pepper.hash(wish.address))
             places.append(place)
             if place not in fresh:
-                fresh[place] = Suppression(
+                fresh[place] = by_name(
+                    Suppression,
+                    wish,
                     id=SUPPRESSION.new(now),
-                    channel=wish.channel,
                     address_hash=place[1],
                     address_ciphertext=key.seal(wish.address.encode(), sealing_purpose(wish.channel)),
-                    reason=wish.reason,
-                    source_notification_id=wish.source_notification_id,
-                    notes=wish.notes,
-                    expires_at=wish.expires_at,
                     released_at=None,
                     released_by=None,
-                    occurred_at=wish.occurred_at,
                 )
         stored = await store.add_suppressions(tx, list(fresh.values()), now=now)
         made = [stored[place] for place, wanted in fresh.items() if stored[place].id == wanted.id]

@@ -14,6 +14,7 @@ from tidings.kernel.audit.record import AuditRow
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.paging import PageQuery
 from tidings.kernel.keys.data_key import DataKey, DestroyedKeyError
+from tidings.kernel.mapping import by_name
 from tidings.kernel.refusals import FieldError, InvalidError
 from tidings.notify.suppressions.counts import Count
 from tidings.notify.suppressions.model import (
@@ -140,18 +141,11 @@ class SuppressionView(Struct, frozen=True, kw_only=True):
         """The suppression as it is shown."""
         clear = opened(suppression, key)
         domain = None if clear is None else domain_of(clear)
-        return cls(
-            id=suppression.id,
-            channel=suppression.channel,
+        return by_name(
+            cls,
+            suppression,
             address=None if clear is None or domain else redact(clear),
             mail_domain=domain,
-            reason=suppression.reason,
-            notes=suppression.notes,
-            source_notification_id=suppression.source_notification_id,
-            expires_at=suppression.expires_at,
-            released_at=suppression.released_at,
-            released_by=suppression.released_by,
-            created_at=suppression.created_at,
             occurred_at=suppression.since,
         )
 

@@ -11,6 +11,7 @@ from typing import Any, Final, Protocol, TypeVar
 import msgspec
 
 from tidings.contracts.templates import Finding
+from tidings.kernel.mapping import by_name
 from tidings.kernel.refusals import FieldError, InvalidError
 from tidings.notify.render.budget import Budget
 from tidings.notify.render.errors import ChildDiedError
@@ -83,17 +84,10 @@ class TryAsk(msgspec.Struct, frozen=True, kw_only=True):
     def of(cls, job: RenderJob, own_hosts: tuple[str, ...]) -> "TryAsk":
         """A job, and which hosts are ours."""
         given = job.variables
-        return cls(
-            content=job.content,
+        return by_name(
+            cls,
+            job,
             variables=msgspec.json.decode(given) if isinstance(given, msgspec.Raw) else dict(given),
-            locale=job.locale,
-            time_zone=job.time_zone,
-            allowed_link_domains=job.allowed_link_domains,
-            recipient_name=job.recipient_name,
-            tenant_name=job.tenant_name,
-            brand=job.brand,
-            unsubscribe_url=job.unsubscribe_url,
-            preferences_url=job.preferences_url,
             own_hosts=own_hosts,
         )
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from tidings.kernel.db import Row, TenantTx
+from tidings.kernel.db import TenantTx
+from tidings.kernel.mapping import RowMapper
 from tidings.kernel.sql import Queries
 from tidings.notify.templates.store import Side
 
@@ -58,11 +59,4 @@ async def delete_layout(tx: TenantTx, *, name: str) -> None:
     await tx.execute(QUERIES.delete_layout, tenant_id=tx.tenant_id, name=name)
 
 
-def _layout(row: Row) -> Layout:
-    return Layout(
-        name=row["name"],
-        text=row["text"],
-        version=row["version"],
-        updated_by=row["updated_by"],
-        updated_at=row["updated_at"],
-    )
+_layout = RowMapper(Layout, [QUERIES.list_layouts, QUERIES.lock_layout, QUERIES.find_layout])

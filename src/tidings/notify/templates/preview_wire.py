@@ -9,6 +9,7 @@ from tidings.contracts.prices import Cost
 from tidings.contracts.sms_segments import measure, plainer, transliterated
 from tidings.contracts.templates import Finding
 from tidings.contracts.tenants import Channel, Locale
+from tidings.kernel.mapping import by_name
 from tidings.notify.templates.preview import Preview, PreviewWish, Width
 
 #: The widths of a mail in a window and on a phone.
@@ -105,15 +106,12 @@ class PreviewView(Struct, frozen=True, kw_only=True):
     def of(cls, preview: Preview, width: Width, cost: Cost | None = None) -> "PreviewView":
         """The preview as it is shown."""
         rendered = preview.rendered
-        return cls(
+        return by_name(
+            cls,
+            rendered,
             channel=preview.channel,
-            subject=rendered.subject,
             preheader=preview.preheader,
-            html=rendered.html,
-            text=rendered.text,
-            direction=rendered.direction,
             locale_wanted=preview.wanted,
-            locale=rendered.locale,
             locale_why=preview.why,
             sample=preview.sample,
             width=PIXELS[width],

@@ -10,6 +10,7 @@ import msgspec
 from tidings.contracts.tenants import Channel
 from tidings.kernel.db import PlatformTx, Row, TenantTx
 from tidings.kernel.ids import TenantId
+from tidings.kernel.mapping import RowMapper
 from tidings.kernel.sql import Queries, Query
 from tidings.notify.ids import TemplateId, TemplateVersionId
 from tidings.notify.templates.model import (
@@ -380,22 +381,20 @@ def _json(value: object) -> str:
     return msgspec.json.encode(value).decode()
 
 
-def template_of(row: Row) -> Template:
-    """A template as the database gives it."""
-    return Template(
-        id=TemplateId(row["id"]),
-        tenant_id=_tenant(row["tenant_id"]),
-        key=row["key"],
-        channel=row["channel"],
-        category=row["category"],
-        active_version_id=row["active_version_id"],
-        default_locale=row["default_locale"],
-        fallback_chain=tuple(row["fallback_chain"]),
-        default_priority=row["default_priority"],
-        version=row["version"],
-        updated_at=row["updated_at"],
-        platform_semver=row["platform_semver"],
-    )
+#: A template as the database gives it.
+template_of = RowMapper(
+    Template,
+    [
+        QUERIES.find_template,
+        QUERIES.find_platform_template,
+        QUERIES.lock_template,
+        QUERIES.lock_platform_template,
+        QUERIES.set_template_status,
+        QUERIES.set_platform_template_status,
+        QUERIES.list_templates,
+        QUERIES.list_platform_templates,
+    ],
+)
 
 
 def _version(row: Row) -> Version:

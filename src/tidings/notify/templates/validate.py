@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from tidings.contracts.sms_segments import MANY_SEGMENTS, MOST_SEGMENTS, measure
 from tidings.contracts.templates import Finding
+from tidings.kernel.mapping import by_name
 from tidings.kernel.refusals import FieldError
 from tidings.notify.categories.model import CategoryPolicy
 from tidings.notify.render.model import Brand, Content, Rendered, RenderFailed, RenderJob
@@ -428,12 +429,6 @@ def trial_content(version: Version, locale: str, compiled: Compiled) -> Content:
     """What is rendered for a try."""
     # A draft can change between two tries, and what is compiled is known by its key: each try has its own.
     parts = (compiled.subject, compiled.html, compiled.text, compiled.whatsapp)
-    return Content(
-        key=f"trial/{version.id}/{version.version}/{locale}/{hash(parts)}",
-        locale=locale,
-        direction=compiled.direction,
-        subject=compiled.subject,
-        html=compiled.html,
-        text=compiled.text,
-        whatsapp=compiled.whatsapp,
+    return by_name(
+        Content, compiled, key=f"trial/{version.id}/{version.version}/{locale}/{hash(parts)}", locale=locale
     )

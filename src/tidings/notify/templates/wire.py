@@ -10,6 +10,7 @@ from tidings.contracts.tenants import Channel, Locale
 from tidings.contracts.text import Reason
 from tidings.contracts.words import CHANNELS, Category, Priority
 from tidings.kernel.errors import BadValueError
+from tidings.kernel.mapping import by_name
 from tidings.kernel.refusals import FieldError, InvalidError
 from tidings.notify.templates.create_version import VersionWish
 from tidings.notify.templates.device_names import device_remedy
@@ -126,13 +127,9 @@ class LocaleSource(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     @classmethod
     def of(cls, source: Source) -> "LocaleSource":
         """The same for the outside."""
-        return cls(
-            body=source.body,
-            format=source.format,
-            subject=source.subject,
-            preheader=source.preheader,
-            text=source.text,
-            direction=source.direction,
+        return by_name(
+            cls,
+            source,
             whatsapp=None if source.whatsapp is None else convert(to_builtins(source.whatsapp), Whatsapp),
         )
 
@@ -278,20 +275,13 @@ class TemplateView(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, template: Template, active: str | None, platforms: str | None = None) -> "TemplateView":
         """The template as it is shown; `platforms` is the number of the platform's version in force."""
-        return cls(
-            id=template.id,
-            key=template.key,
-            channel=template.channel,
+        return by_name(
+            cls,
+            template,
             owner="platform" if template.tenant_id is None else "tenant",
-            category=template.category,
-            default_locale=template.default_locale,
-            fallback_chain=template.fallback_chain,
-            default_priority=template.default_priority,
             active_version=active,
             customised_from=template.platform_semver,
             platform_newer=template.newer_than(platforms),
-            version=template.version,
-            updated_at=template.updated_at,
         )
 
 
@@ -325,13 +315,10 @@ class TemplateSummary(Struct, frozen=True, kw_only=True):
     def of(cls, line: TemplateLine, accepted: int | None) -> "TemplateSummary":
         """The template as a list shows it."""
         template = line.template
-        return cls(
-            id=template.id,
-            key=template.key,
-            channel=template.channel,
+        return by_name(
+            cls,
+            template,
             owner="platform" if template.tenant_id is None else "tenant",
-            category=template.category,
-            default_locale=template.default_locale,
             active_version=line.active_semver,
             locales=line.locales,
             latest_version=line.latest_semver,
@@ -340,7 +327,6 @@ class TemplateSummary(Struct, frozen=True, kw_only=True):
             archived=line.archived,
             customised_from=template.platform_semver,
             platform_newer=line.platform_newer,
-            updated_at=template.updated_at,
         )
 
 
@@ -359,16 +345,7 @@ class VersionSummary(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, line: VersionLine) -> "VersionSummary":
         """The version as a list shows it."""
-        return cls(
-            id=line.id,
-            semver=line.semver,
-            status=line.status,
-            source=line.source,
-            locales=line.locales,
-            created_by=line.created_by,
-            published_at=line.published_at,
-            archived_at=line.archived_at,
-        )
+        return by_name(cls, line)
 
 
 class AssetView(Struct, frozen=True, kw_only=True):
@@ -411,30 +388,19 @@ class VersionView(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, version: Version) -> "VersionView":
         """The version as it is shown."""
-        return cls(
-            id=version.id,
-            template_id=version.template_id,
+        return by_name(
+            cls,
+            version,
             semver=str(version.semver),
-            status=version.status,
-            source=version.source,
             variables_schema=dict(version.variables_schema),
             locales={tag: LocaleSource.of(text.source) for tag, text in version.locales.items()},
             preview_samples=dict(version.samples),
-            fallback_chain=version.fallback_chain,
             partials=dict(version.partials),
             strings={tag: dict(texts) for tag, texts in version.strings.items()},
-            layout=version.layout,
             assets=tuple(
                 AssetView(name=name, media_type=facts.media_type, size=facts.size, sha256=facts.sha256)
                 for name, facts in sorted(version.assets.items())
             ),
-            created_by=version.created_by,
             ai_provenance=None if version.provenance is None else convert(version.provenance, Provenance),
             approved_by=version.approver_user_id,
-            approved_at=version.approved_at,
-            supersedes_id=version.supersedes_id,
-            published_at=version.published_at,
-            archived_at=version.archived_at,
-            version=version.version,
-            updated_at=version.updated_at,
         )

@@ -20,6 +20,7 @@ from tidings.contracts.tenants import (
     TenantUpdated,
 )
 from tidings.kernel.ids import EventId, TenantId, time_of
+from tidings.kernel.mapping import by_name
 from tidings.kernel.refusals import FieldError, InvalidError
 from tidings.notify.tenants.errors import UnprojectableError
 from tidings.notify.tenants.locales import UNKNOWN_LOCALE, locale_exists
@@ -95,19 +96,12 @@ def _unless_leaving(known: Tenant, wanted: TenantStatus) -> TenantStatus:
 
 def _created(known: Tenant | None, event: TenantCreated, event_id: EventId, at: datetime) -> Tenant:
     # Told twice with a newer version: the facts are replaced, the state it has reached stays.
-    return Tenant(
+    return by_name(
+        Tenant,
+        event,
         id=TenantId(event.tenant_id),
-        slug=event.slug,
-        name=event.name,
-        region=event.region,
         status=known.status if known else TenantStatus.ACTIVE,
         frozen_at=known.frozen_at if known else None,
-        default_locale=event.default_locale,
-        default_timezone=event.default_timezone,
-        notification_policy=event.notification_policy,
-        theme_etag=event.theme_etag,
-        weight=event.weight,
-        version=event.version,
         last_event_id=event_id,
         updated_at=at,
     )

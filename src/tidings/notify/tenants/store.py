@@ -5,9 +5,10 @@ from collections.abc import Sequence
 import msgspec
 
 from tidings.contracts.tenants import NotificationPolicy
-from tidings.kernel.db import PlatformTx, Row, TenantTx
+from tidings.kernel.db import PlatformTx, TenantTx
 from tidings.kernel.http.tenant_gate import TenantState
 from tidings.kernel.ids import TenantId
+from tidings.kernel.mapping import RowMapper
 from tidings.kernel.sql import Queries
 from tidings.notify.tenants.model import Tenant, TenantStatus
 
@@ -79,20 +80,9 @@ async def find_state(tx: PlatformTx, *, tenant_id: TenantId) -> tuple[TenantStat
     return TenantState(status=row["status"], frozen=row["frozen"]), searchable
 
 
-def _from_row(row: Row) -> Tenant:
-    return Tenant(
-        id=TenantId(row["tenant_id"]),
-        slug=row["slug"],
-        name=row["name"],
-        region=row["region"],
-        status=TenantStatus(row["status"]),
-        frozen_at=row["frozen_at"],
-        default_locale=row["default_locale"],
-        default_timezone=row["default_timezone"],
-        notification_policy=_read_policy(row["notification_policy"]),
-        theme_etag=row["theme_etag"],
-        weight=row["weight"],
-        version=row["event_version"],
-        last_event_id=row["last_event_id"],
-        updated_at=row["updated_at"],
-    )
+_from_row = RowMapper(
+    Tenant,
+    [QUERIES.lock_tenants, QUERIES.find_tenant, QUERIES.find_tenant_by_slug, QUERIES.list_tenants],
+    columns={"id": "tenant_id", "version": "event_version"},
+    read={"notification_policy": _read_policy},
+)

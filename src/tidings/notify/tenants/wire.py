@@ -19,6 +19,7 @@ from tidings.contracts.tenants import (
 from tidings.contracts.text import Label, Reason
 from tidings.kernel.http.paging import PageQuery
 from tidings.kernel.ids import TenantId
+from tidings.kernel.mapping import by_name
 from tidings.notify.tenants.model import Tenant, TenantStatus, check_facts
 
 
@@ -120,23 +121,7 @@ class TenantView(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, tenant: Tenant) -> "TenantView":
         """The tenant as it is shown."""
-        return cls(
-            id=tenant.id,
-            name=tenant.name,
-            slug=tenant.slug,
-            region=tenant.region,
-            status=tenant.status,
-            frozen=tenant.frozen_at is not None,
-            frozen_at=tenant.frozen_at,
-            default_locale=tenant.default_locale,
-            default_timezone=tenant.default_timezone,
-            notification_policy=tenant.notification_policy,
-            theme_etag=tenant.theme_etag,
-            weight=tenant.weight,
-            version=tenant.version,
-            created_at=tenant.created_at,
-            updated_at=tenant.updated_at,
-        )
+        return by_name(cls, tenant, frozen=tenant.frozen_at is not None)
 
 
 class CallerView(Struct, frozen=True, kw_only=True):

@@ -5,6 +5,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from tidings.contracts.tenants import Channel
+from tidings.kernel.mapping import by_name
 from tidings.router.channel_configs.check import AccountCheck, DryCall
 from tidings.router.channel_configs.check_steps import Step, StepName, StepResult
 from tidings.router.channel_configs.store import StoredAccount
@@ -42,7 +43,7 @@ class CheckStep(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, step: Step) -> "CheckStep":
         """The step as it is shown."""
-        return cls(name=step.name, result=step.result, words=step.words, next=step.next, code=step.code)
+        return by_name(cls, step)
 
 
 class AdapterCheck(Struct, frozen=True, kw_only=True):

@@ -11,6 +11,7 @@ from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import PlatformTx, TenantTx
 from tidings.kernel.ids import IdKind
+from tidings.kernel.mapping import by_name
 from tidings.router.channel_configs import store
 from tidings.router.channel_configs.errors import AccountExistsError, PlatformAccountError
 from tidings.router.channel_configs.store import StoredAccount
@@ -225,13 +226,4 @@ def _told(account: StoredAccount) -> dict[str, object]:
 
 
 def _shown(account: StoredAccount) -> Account:
-    return Account(
-        id=account.id,
-        vendor=account.vendor,
-        platform=account.platform,
-        handle=account.handle,
-        per_second=account.per_second,
-        per_day=account.per_day,
-        prices=account.prices,
-        active=account.active,
-    )
+    return by_name(Account, account)

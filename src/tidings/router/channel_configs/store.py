@@ -4,8 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from tidings.kernel.db import PlatformTx, Row, TenantTx
+from tidings.kernel.db import PlatformTx, TenantTx
 from tidings.kernel.ids import TenantId, time_of
+from tidings.kernel.mapping import RowMapper
 from tidings.kernel.sql import Queries
 from tidings.router.channel_configs.errors import UnknownAccountError
 from tidings.router.prices.model import PriceModel, prices_text, read_prices
@@ -106,20 +107,20 @@ async def update_accounts(
     )
 
 
-def _from_row(row: Row) -> StoredAccount:
-    return StoredAccount(
-        id=row["id"],
-        platform=row["tenant_id"] is None,
-        vendor=row["provider"],
-        handle=row["phone_number_id_or_handle"],
-        secret_ref=row["secret_ref"],
-        per_second=row["rate_limit_per_second"],
-        per_day=row["rate_limit_per_day"],
-        version=row["version"],
-        prices=read_prices(row["pricing_model"]),
-        active=row["active"],
-        changed_at=row["updated_at"],
-    )
+_from_row = RowMapper(
+    StoredAccount,
+    [QUERIES.find_accounts],
+    columns={
+        "platform": "tenant_id",
+        "vendor": "provider",
+        "handle": "phone_number_id_or_handle",
+        "per_second": "rate_limit_per_second",
+        "per_day": "rate_limit_per_day",
+        "prices": "pricing_model",
+        "changed_at": "updated_at",
+    },
+    read={"platform": lambda value: value is None, "prices": read_prices},
+)
 
 
 def _owner(tx: TenantTx | PlatformTx) -> TenantId | None:

@@ -8,6 +8,7 @@ from msgspec import Meta, Struct
 
 from tidings.contracts.channel_configs import ConfigureAccount
 from tidings.contracts.prices import PriceModel
+from tidings.kernel.mapping import by_name
 from tidings.kernel.secrets import MAX_REFERENCE_CHARACTERS
 from tidings.router.adapters.kind import PriceUnit
 from tidings.router.adapters.registry import AdapterKind, kind_of
@@ -122,23 +123,17 @@ class AdapterView(Struct, frozen=True, kw_only=True):
         """The account as it is shown."""
         kind = kind_of(account.vendor)
         calls = kind is not None and kind.callbacks is not None
-        return cls(
-            id=account.id,
-            vendor=account.vendor,
+        return by_name(
+            cls,
+            account,
             adapter=kind.name if kind else account.vendor,
             owner="platform" if account.platform else "tenant",
-            active=account.active,
             channels=sorted(kind.channels) if kind else [],
             capabilities=_capabilities(kind) if kind else {},
-            handle=account.handle,
-            per_second=account.per_second,
-            per_day=account.per_day,
-            prices=account.prices,
             circuit=circuit.circuit.state if circuit else "CLOSED",
             weights=[_weight(account.vendor, one) for one in weights if account.vendor in one.home],
             hook=hook.url if calls else None,
             hook_advice=hook.advice if calls else None,
-            version=account.version,
         )
 
 

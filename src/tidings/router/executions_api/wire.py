@@ -10,6 +10,7 @@ from tidings.contracts.messages import SenderRecord
 from tidings.contracts.moments import Moment
 from tidings.contracts.words import UseCase
 from tidings.kernel.http.paging import PageQuery
+from tidings.kernel.mapping import by_name
 from tidings.router.executions_api.model import Attempt, Execution, Filter, Receipt
 from tidings.router.executions_api.steps import StepState, state_of_step
 from tidings.router.profiles.order import Why
@@ -271,12 +272,12 @@ def _summary(execution: Execution) -> dict[str, Any]:
 
 def _step(execution: Execution, place: int, step: LadderStep) -> ExecutionStep:
     active = next((active for active in execution.active_steps if active.step == place), None)
-    return ExecutionStep(
+    return by_name(
+        ExecutionStep,
+        step,
         step=place,
-        channel=step.channel,
         vendors=list(step.vendors),
         state=state_of_step(execution, place),
-        success=step.success,
         deadline_seconds=step.deadline,
         deadline_at=active.deadline_at if active else None,
         retry_budget=step.retries,
@@ -284,10 +285,7 @@ def _step(execution: Execution, place: int, step: LadderStep) -> ExecutionStep:
         + (active is not None and active.open_attempt is not None),
         due_at=active.due_at if active else None,
         waits_for=active.waits if active else None,
-        call_seconds=step.call_seconds,
         prefixes=None if step.prefixes is None else list(step.prefixes),
-        hours=step.hours,
-        barred=step.barred,
     )
 
 
@@ -298,54 +296,17 @@ def _reason(why: Why) -> OrderReason:
 
 
 def _path_item(past: ClosedAttempt) -> PathItem:
-    return PathItem(
-        attempt_id=past.id,
-        step=past.step,
-        channel=past.channel,
-        vendor=past.vendor,
-        status=past.status,
-        reason=past.reason,
-        meaning=past.meaning,
-        receipt=past.receipt,
-        cost_micros=past.cost,
-    )
+    return by_name(PathItem, past, attempt_id=past.id, cost_micros=past.cost)
 
 
 def _attempt(attempt: Attempt, receipts: Sequence[Receipt]) -> ExecutionAttempt:
-    return ExecutionAttempt(
-        id=attempt.id,
-        step=attempt.step,
-        channel=attempt.channel,
-        vendor=attempt.vendor,
-        account_id=attempt.account_id,
-        status=attempt.status,
-        reason=attempt.reason,
-        meaning=attempt.meaning,
-        provider_message_id=attempt.provider_message_id,
-        started_at=attempt.started_at,
-        ended_at=attempt.ended_at,
-        cost_micros=attempt.cost_micros,
-        cost_currency=attempt.cost_currency,
-        http_status=attempt.http_status,
-        retry_after_ms=attempt.retry_after_ms,
-        error=attempt.error,
+    return by_name(
+        ExecutionAttempt,
+        attempt,
         answer_kept=attempt.answer_ref is not None,
         sender=_sender(attempt.sender),
         content_digest=attempt.digest,
-        receipts=[
-            ReceiptView(
-                id=heard.id,
-                status=heard.status,
-                recorded_at=heard.recorded_at,
-                occurred_at=heard.occurred_at,
-                late=heard.late,
-                code=heard.code,
-                reason=heard.reason,
-                cost_micros=heard.cost_micros,
-                cost_currency=heard.cost_currency,
-            )
-            for heard in receipts
-        ],
+        receipts=[by_name(ReceiptView, heard) for heard in receipts],
     )
 
 

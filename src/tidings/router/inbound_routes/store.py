@@ -2,8 +2,9 @@
 
 from datetime import datetime
 
-from tidings.kernel.db import Row, TenantTx, WorkerTx
+from tidings.kernel.db import TenantTx, WorkerTx
 from tidings.kernel.ids import TenantId
+from tidings.kernel.mapping import RowMapper
 from tidings.kernel.sql import Queries
 from tidings.router.inbound_routes.model import InboundRoute, InboundRouteId
 
@@ -81,16 +82,4 @@ async def find_outlived(tx: WorkerTx, *, now: datetime, limit: int) -> list[tupl
     return [(row["tenant_id"], row["id"]) for row in rows]
 
 
-def _route(row: Row) -> InboundRoute:
-    return InboundRoute(
-        id=row["id"],
-        inbound=row["inbound"],
-        webhook_url=row["webhook_url"],
-        secret_ref=row["secret_ref"],
-        platform=row["platform"],
-        active=row["active"],
-        grace_period_ends_at=row["grace_period_ends_at"],
-        created_at=row["created_at"],
-        updated_at=row["updated_at"],
-        version=row["version"],
-    )
+_route = RowMapper(InboundRoute, [QUERIES.list_routes, QUERIES.find_route, QUERIES.lock_route])

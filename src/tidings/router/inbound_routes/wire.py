@@ -7,6 +7,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from tidings.contracts.moments import Moment
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.paging import PageQuery
+from tidings.kernel.mapping import by_name
 from tidings.router.conversations.destinations import canonical
 from tidings.router.inbound_routes.call import Called
 from tidings.router.inbound_routes.model import (
@@ -138,18 +139,7 @@ class InboundRouteView(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, route: InboundRoute) -> "InboundRouteView":
         """The route as it is shown."""
-        return cls(
-            id=route.id,
-            inbound=route.inbound,
-            webhook_url=route.webhook_url,
-            secret_ref=route.secret_ref,
-            platform=route.platform,
-            active=route.active,
-            grace_period_ends_at=route.grace_period_ends_at,
-            created_at=route.created_at,
-            updated_at=route.updated_at,
-            version=route.version,
-        )
+        return by_name(cls, route)
 
 
 class InboundDeliveryView(Struct, frozen=True, kw_only=True):
@@ -173,19 +163,7 @@ class InboundDeliveryView(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, delivery: InboundDelivery) -> "InboundDeliveryView":
         """The delivery as it is shown."""
-        return cls(
-            id=delivery.id,
-            message_id=delivery.message_id,
-            conversation_id=delivery.conversation_id,
-            route_id=delivery.route_id,
-            status=delivery.status,
-            attempts=delivery.attempts,
-            created_at=delivery.created_at,
-            next_attempt_at=delivery.next_attempt_at,
-            delivered_at=delivery.delivered_at,
-            last_status=delivery.last_status,
-            last_reason=delivery.last_reason,
-        )
+        return by_name(cls, delivery)
 
 
 class TrialView(Struct, frozen=True, kw_only=True):

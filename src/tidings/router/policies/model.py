@@ -16,6 +16,7 @@ from tidings.contracts.tenants import Channel
 from tidings.contracts.text import Reason
 from tidings.contracts.words import Priority, UseCase, Vendor
 from tidings.kernel.ids import IdKind
+from tidings.kernel.mapping import by_name
 from tidings.router.profiles.order import USUAL_SECOND, Order
 from tidings.router.state_machine.hours import Hours
 from tidings.router.state_machine.model import Strategy, Success
@@ -147,14 +148,4 @@ def second_of(use_case: UseCase) -> int:
 
 def terms_of(policy: Policy) -> Terms:
     """What it says."""
-    return Terms(
-        ladder=policy.ladder,
-        strategy=policy.strategy,
-        order=policy.order,
-        value_of_a_second=policy.second_micros,
-        cost_cap_micros=policy.cost_cap_micros,
-        cost_cap_currency=policy.cost_cap_currency,
-        session_ttl_seconds=policy.session_ttl_seconds,
-        stop_keywords=policy.stop_keywords,
-        description=policy.description,
-    )
+    return by_name(Terms, policy, value_of_a_second=policy.second_micros)

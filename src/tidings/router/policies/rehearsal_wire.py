@@ -10,6 +10,7 @@ from tidings.contracts.delivery import DeliveryResult, Evidence, PreparedStep, S
 from tidings.contracts.moments import Moment
 from tidings.contracts.rehearsal import MessageWish
 from tidings.contracts.words import Priority, UseCase
+from tidings.kernel.mapping import by_name
 from tidings.router.policies.rehearse import Draft, Rehearsal
 from tidings.router.policies.walk import Footprint
 from tidings.router.policies.warn import PolicyWarning
@@ -125,14 +126,9 @@ class PolicyRehearsal(Struct, frozen=True, kw_only=True):
         """The rehearsal as it is shown."""
         told, plan = done.told, done.plan
         end = done.silence.end
-        return cls(
-            would=told.would,
-            reason=told.reason,
-            until=told.until,
-            at=told.at,
-            expires_at=told.expires_at,
-            use_case=told.use_case,
-            priority=told.priority,
+        return by_name(
+            cls,
+            told,
             recipient_id=told.recipient_id if told.recipient_known else None,
             by="draft" if done.draft else "none" if plan.policy_id is None else "policy",
             policy_id=None if done.draft else plan.policy_id,

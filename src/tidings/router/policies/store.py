@@ -5,7 +5,8 @@ from typing import Any
 import msgspec
 
 from tidings.contracts.words import UseCase
-from tidings.kernel.db import Row, TenantTx
+from tidings.kernel.db import TenantTx
+from tidings.kernel.mapping import RowMapper
 from tidings.kernel.sql import Queries
 from tidings.router.policies.model import Policy, PolicyId, PolicyStep, PolicyVersion
 
@@ -121,31 +122,17 @@ def _values(tx: TenantTx, policy: Policy, actor: str) -> dict[str, Any]:
     }
 
 
-def _from_row(row: Row) -> Policy:
-    return Policy(
-        id=PolicyId(row["id"]),
-        use_case=row["use_case"],
-        strategy=row["strategy"],
-        order=row["ladder_order"],
-        ladder=_read_ladder(row["ladder"]),
-        value_of_a_second=row["value_of_a_second"],
-        cost_cap_micros=row["cost_cap_micros"],
-        cost_cap_currency=row["cost_cap_currency"],
-        session_ttl_seconds=row["session_ttl_seconds"],
-        stop_keywords=tuple(row["stop_keywords_override"]),
-        description=row["description"],
-        version=row["version"],
-        created_at=row["created_at"],
-        updated_at=row["updated_at"],
-        deleted_at=row["deleted_at"],
-        grace_period_ends_at=row["grace_period_ends_at"],
-    )
+_from_row = RowMapper(
+    Policy,
+    [QUERIES.find_in_force, QUERIES.list_policies, QUERIES.find_policy, QUERIES.lock_policy],
+    columns={"order": "ladder_order", "stop_keywords": "stop_keywords_override"},
+    read={"ladder": _read_ladder},
+)
 
 
-def _version(row: Row) -> PolicyVersion:
-    return PolicyVersion(
-        version=row["version"],
-        policy=_read_policy(row["snapshot"]),
-        changed_by=row["changed_by"],
-        changed_at=row["changed_at"],
-    )
+_version = RowMapper(
+    PolicyVersion,
+    [QUERIES.list_versions, QUERIES.find_version],
+    columns={"policy": "snapshot"},
+    read={"policy": _read_policy},
+)

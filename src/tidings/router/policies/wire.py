@@ -8,6 +8,7 @@ from msgspec import Meta, Struct
 from tidings.contracts.moments import Moment
 from tidings.contracts.words import UseCase
 from tidings.kernel.http.paging import PageQuery
+from tidings.kernel.mapping import by_name
 from tidings.router.policies.change import Changed
 from tidings.router.policies.model import (
     MOST_STEPS,
@@ -128,22 +129,11 @@ class PolicyVersionView(Struct, frozen=True, kw_only=True):
 
 
 def _view(policy: Policy, warnings: list[PolicyWarning]) -> PolicyView:
-    return PolicyView(
-        id=policy.id,
-        use_case=policy.use_case,
-        strategy=policy.strategy,
-        order=policy.order,
+    return by_name(
+        PolicyView,
+        policy,
         ladder=list(policy.ladder),
         value_of_a_second=policy.second_micros,
-        cost_cap_micros=policy.cost_cap_micros,
-        cost_cap_currency=policy.cost_cap_currency,
-        session_ttl_seconds=policy.session_ttl_seconds,
         stop_keywords=list(policy.stop_keywords),
-        description=policy.description,
-        version=policy.version,
-        created_at=policy.created_at,
-        updated_at=policy.updated_at,
-        deleted_at=policy.deleted_at,
-        grace_period_ends_at=policy.grace_period_ends_at,
         warnings=warnings,
     )

@@ -9,6 +9,7 @@ from tidings.contracts.ids import RecipientId
 from tidings.contracts.moments import Moment
 from tidings.contracts.tenants import Channel
 from tidings.kernel.http.paging import PageQuery
+from tidings.kernel.mapping import by_name
 from tidings.kernel.refusals import FieldError, InvalidError
 from tidings.router.profiles.facts import FactName, TriState, Value
 from tidings.router.profiles.model import Discovery, Profile
@@ -88,21 +89,14 @@ class ProfileView(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, profile: Profile, now: datetime) -> "ProfileView":
         """The profile as it is shown."""
-        return cls(
-            id=profile.id,
-            recipient_id=profile.recipient_id,
+        return by_name(
+            cls,
+            profile,
             discovery_state=profile.discovery,
             channels=_channels(profile, now),
-            has_whatsapp_business=profile.has_whatsapp_business,
-            voice_otp_supported=profile.voice_otp_supported,
-            email_verified=profile.email_verified,
             telegram_known=profile.telegram_chat_id is not None,
             viber_known=profile.viber_id is not None,
-            last_successful_channel=profile.last_successful_channel,
-            last_observed_at=profile.last_observed_at,
             learned_at={name: fact.at for name, fact in sorted(profile.facts.items())},
-            version=profile.version,
-            updated_at=profile.updated_at,
         )
 
     @classmethod

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from tidings.kernel.db import PlatformTx, Row, TenantTx
+from tidings.kernel.db import PlatformTx, TenantTx
 from tidings.kernel.ids import TenantId
+from tidings.kernel.mapping import RowMapper
 from tidings.kernel.sql import Queries
 from tidings.router.sealed_secrets.model import SealedSecret
 
@@ -53,15 +54,7 @@ async def delete_secret(tx: TenantTx | PlatformTx, name: str) -> None:
     await tx.execute(QUERIES.delete_secret, tenant_id=_owner(tx), name=name)
 
 
-def _from_row(row: Row) -> SealedSecret:
-    return SealedSecret(
-        name=row["name"],
-        box=row["box"],
-        version=row["version"],
-        created_at=row["created_at"],
-        updated_at=row["updated_at"],
-        updated_by=row["updated_by"],
-    )
+_from_row = RowMapper(SealedSecret, [QUERIES.find_secrets])
 
 
 def _owner(tx: TenantTx | PlatformTx) -> TenantId | None:

@@ -7,6 +7,7 @@ from msgspec import Meta, Struct
 
 from tidings.contracts.moments import Moment
 from tidings.kernel.errors import BadValueError
+from tidings.kernel.mapping import by_name
 from tidings.kernel.secrets import MAX_SECRET_BYTES
 from tidings.router.sealed_secrets.keep import Kept
 from tidings.router.sealed_secrets.model import reference
@@ -52,15 +53,7 @@ class SecretView(Struct, frozen=True, kw_only=True):
     def of(cls, kept: Kept) -> "SecretView":
         """The secret as it is shown."""
         one = kept.secret
-        return cls(
-            name=one.name,
-            ref=reference(one.name),
-            version=one.version,
-            used_by=list(kept.used_by),
-            created_at=one.created_at,
-            updated_at=one.updated_at,
-            updated_by=one.updated_by,
-        )
+        return by_name(cls, one, ref=reference(one.name), used_by=list(kept.used_by))
 
 
 class SecretList(Struct, frozen=True, kw_only=True):

@@ -6,8 +6,9 @@ from datetime import datetime
 
 import msgspec
 
-from tidings.kernel.db import PlatformTx, Row, TenantTx, WorkerTx
+from tidings.kernel.db import PlatformTx, TenantTx, WorkerTx
 from tidings.kernel.ids import TenantId
+from tidings.kernel.mapping import RowMapper
 from tidings.kernel.sql import Queries
 from tidings.router.status_map.model import Line, Mapped, Meaning, Version
 
@@ -255,22 +256,24 @@ async def find_unknown_receipts(
     ]
 
 
-def _meaning(row: Row) -> Meaning:
-    return Meaning(canonical=row["canonical"], reason=row["reason"])
+_meaning = RowMapper(
+    Meaning,
+    [
+        QUERIES.find_meanings,
+        QUERIES.load_own,
+        QUERIES.load_everybodys,
+        QUERIES.list_unknown,
+        QUERIES.find_unknown_receipts,
+    ],
+)
 
 
-def _line(row: Row) -> Line:
-    return Line(
-        platform=row["tenant_id"] is None,
-        adapter=row["adapter"],
-        code=row["provider_code"],
-        canonical=row["canonical"],
-        reason=row["reason"],
-        version=row["version"],
-        updated_by=row["updated_by"],
-        updated_at=row["updated_at"],
-        history=tuple(_read_history(row["history"])),
-    )
+_line = RowMapper(
+    Line,
+    [QUERIES.list_lines, QUERIES.find_lines, QUERIES.lock_line],
+    columns={"platform": "tenant_id", "code": "provider_code"},
+    read={"platform": lambda value: value is None, "history": lambda value: tuple(_read_history(value))},
+)
 
 
 def _owner(tx: TenantTx | PlatformTx) -> TenantId | None:

@@ -10,6 +10,7 @@ from msgspec import Meta, Struct
 from tidings.contracts.moments import Moment
 from tidings.contracts.words import Vendor
 from tidings.kernel.errors import BadValueError
+from tidings.kernel.mapping import by_name
 from tidings.router.status_map.model import Line, Mapped, Version
 from tidings.router.status_map.store import Key, Unknown
 
@@ -146,13 +147,7 @@ class VersionView(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, version: Version) -> "VersionView":
         """The version as it is shown."""
-        return cls(
-            version=version.version,
-            canonical=version.canonical,
-            reason=version.reason,
-            until=version.until,
-            by=version.by,
-        )
+        return by_name(cls, version)
 
 
 class CodeHistory(CodeView, frozen=True, kw_only=True):
@@ -166,13 +161,8 @@ class CodeHistory(CodeView, frozen=True, kw_only=True):
         """One code, in full."""
         view = CodeView.of(lines, platform=platform)
         mine = own_line(lines, platform=platform)
-        return cls(
-            adapter=view.adapter,
-            code=view.code,
-            counts=view.counts,
-            tenant=view.tenant,
-            platform=view.platform,
-            history=[VersionView.of(one) for one in reversed(mine.history)] if mine else [],
+        return by_name(
+            cls, view, history=[VersionView.of(one) for one in reversed(mine.history)] if mine else []
         )
 
 
@@ -202,14 +192,10 @@ class UnknownView(Struct, frozen=True, kw_only=True):
     def of(cls, unknown: Unknown, *, platform: bool) -> "UnknownView":
         """The code as it is shown."""
         means = unknown.means
-        return cls(
-            vendor=unknown.vendor,
-            adapter=unknown.adapter,
-            code=unknown.code,
-            count=unknown.count,
+        return by_name(
+            cls,
+            unknown,
             tenants=unknown.tenants if platform else None,
-            first_seen=unknown.first_seen,
-            last_seen=unknown.last_seen,
             means=MeansView(canonical=means.canonical, reason=means.reason) if means else None,
         )
 

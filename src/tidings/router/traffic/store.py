@@ -10,6 +10,7 @@ import msgspec
 from tidings.contracts.moments import Moment
 from tidings.kernel.db import PlatformTx, Row, TenantTx, WorkerTx
 from tidings.kernel.ids import TenantId
+from tidings.kernel.mapping import RowMapper
 from tidings.kernel.sql import Queries
 from tidings.router.traffic.circuit import Circuit, Counts, Override
 from tidings.router.traffic.known import AccountCircuit, ChannelWeights
@@ -210,23 +211,18 @@ def _circuit(row: Row) -> AccountCircuit:
     )
 
 
-def _weights(row: Row) -> ChannelWeights:
-    return ChannelWeights(
-        id=row["id"],
-        tenant_id=row["tenant_id"],
-        channel=row["channel"],
-        version=row["version"],
-        home=_points(row["home"]),
-        by_prefix=_by_prefix(row["by_prefix"]),
-        shifts=_read_shifts(row["shifts"]),
-    )
-
-
 def _read_shifts(stored: str) -> Mapping[str, Shift]:
     return {
         prefix: Shift(points=one.points, moved_at=one.moved_at, sick_at=one.sick_at)
         for prefix, one in _shifts(stored).items()
     }
+
+
+_weights = RowMapper(
+    ChannelWeights,
+    [QUERIES.read_weights, QUERIES.find_weights],
+    read={"home": _points, "by_prefix": _by_prefix, "shifts": _read_shifts},
+)
 
 
 def _owner(tx: TenantTx | PlatformTx) -> TenantId | None:

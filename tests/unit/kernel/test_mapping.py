@@ -1,0 +1,85 @@
+"""Rows become objects, and objects views, by the names of their fields."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NewType
+
+import msgspec
+import pytest
+
+from tidings.kernel.mapping import RowMapper, by_name, check_columns
+from tidings.kernel.sql import Query
+
+CupId = NewType("CupId", str)
+
+
+class Colour(StrEnum):
+    RED = "red"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cup:
+    id: CupId
+    colour: Colour
+    before: Colour | None
+    marks: tuple[str, ...]
+    owners: frozenset[str]
+    volume: int
+    size: int = 1
+
+
+class CupView(msgspec.Struct, frozen=True, kw_only=True):
+    id: str
+    colour: Colour
+    large: bool
+
+
+def _query(name: str) -> Query:
+    return Query(name=name, why="For a test.", text="SELECT 1", parameters=())
+
+
+ROW = {
+    "id": "a",
+    "colour": "red",
+    "before": None,
+    "marks": ["x"],
+    "owners": ["o", "o"],
+    "ml": "250",
+    "size": 2,
+}
+CUP = Cup(
+    id=CupId("a"), colour=Colour.RED, before=None, marks=("x",), owners=frozenset({"o"}), volume=250, size=2
+)
+
+
+def test_a_row_becomes_an_object() -> None:
+    """Enums and sets are made; only what has another name or form is said."""
+    cup_of = RowMapper(Cup, [], columns={"volume": "ml"}, read={"volume": int})
+
+    assert cup_of(ROW) == CUP
+    assert isinstance(cup_of(ROW).colour, Colour)
+    assert cup_of(ROW | {"before": "red"}).before is Colour.RED
+
+
+def test_a_query_without_a_column_is_named() -> None:
+    """Also without one that has a default: a row says all of it."""
+    query, other = _query("find_cup"), _query("other")
+    RowMapper(Cup, [query], columns={"volume": "ml"})
+
+    check_columns(query, [*ROW, "more"])
+    check_columns(other, [])
+    with pytest.raises(
+        TypeError, match=r"find_cup lacks the columns \['ml', 'size'\] that RowMapper\(Cup\) needs"
+    ):
+        check_columns(query, ["id", "colour", "before", "marks", "owners", "volume"])
+
+
+def test_a_field_that_is_none_is_refused() -> None:
+    with pytest.raises(TypeError, match="weight"):
+        RowMapper(Cup, [], read={"weight": int})
+
+
+def test_a_view_takes_what_it_is_given_and_the_rest_from_its_source() -> None:
+    assert by_name(CupView, CUP, large=True) == CupView(id="a", colour=Colour.RED, large=True)
+    with pytest.raises(AttributeError, match="large"):
+        by_name(CupView, CUP)
